@@ -23,7 +23,7 @@
             }
 
             func fetch(_ db: SQLiteTransaction) throws -> Value {
-                Value(users: try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? 0)
+                Value(users: try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0)
             }
         }
 
@@ -47,10 +47,10 @@
                 try db.execute("INSERT INTO users (name) VALUES (?)", ["Anna"])
             }
             let names = try await client.read { db in
-                try db.fetchAll(String.self, "SELECT name FROM users WHERE age >= ?", [18])
+                try db.fetchAll("SELECT name FROM users WHERE age >= ?", [18], as: String.self)
             }
             let users = try await client.read { db in
-                try db.fetchAll(User.self, "SELECT * FROM users")
+                try db.fetchAll("SELECT * FROM users", as: User.self)
             }
             #expect(names == [] && users.map(\.name) == ["Anna"])
 

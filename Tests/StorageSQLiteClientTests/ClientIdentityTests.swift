@@ -26,13 +26,14 @@ struct ClientIdentityTests {
                         }
                     }
                     let ids = try await other.read {
-                        try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM users ORDER BY id") }
+                        try await client.read { db in try db.fetchAll("SELECT id FROM users ORDER BY id", as: Int.self)
+                        }
                     }
                     #expect(ids == [index, index + 100])
                     throw Stop()
                 }
             }
-            let count = try await other.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM users") }
+            let count = try await other.read { db in try db.fetchOne("SELECT count(*) FROM users", as: Int.self) }
             #expect(count == 0)
         }
     }
@@ -142,7 +143,7 @@ struct ClientIdentityTests {
                     if isInMemory { await expectMisuse { try await insert(4) } } else { try await insert(4) }
                 }
                 let ids = try await storage.sqliteClient.read { db in
-                    try db.fetchAll(Int.self, "SELECT id FROM users ORDER BY id")
+                    try db.fetchAll("SELECT id FROM users ORDER BY id", as: Int.self)
                 }
                 #expect(ids == (isInMemory ? [2, 3] : [2, 3, 4]))
             }

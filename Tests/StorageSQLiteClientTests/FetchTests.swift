@@ -22,8 +22,8 @@ struct FetchTests {
 
         func fetch(_ db: SQLiteTransaction) throws -> Value {
             Value(
-                users: try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? 0,
-                posts: try db.fetchOne(Int.self, "SELECT count(*) FROM posts") ?? 0)
+                users: try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0,
+                posts: try db.fetchOne("SELECT count(*) FROM posts", as: Int.self) ?? 0)
         }
     }
 
@@ -34,7 +34,7 @@ struct FetchTests {
             let reads = Atomic<Int>(0)
             let body: @Sendable (SQLiteTransaction) throws -> Int = { db in
                 reads.add(1, ordering: .relaxed)
-                return try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? 0
+                return try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0
             }
             let properties = (0..<50).map { _ in FetchOne(wrappedValue: -1, client: client, body) }
             try await client.write { db in _ = try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')") }
@@ -79,7 +79,7 @@ struct FetchTests {
             let runs = Counter()
             let values = client.values { db in
                 runs.add()
-                return try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? -1
+                return try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? -1
             }
             var reader = values.makeAsyncIterator()
             #expect(await reader.next() == 0)
@@ -98,7 +98,7 @@ struct FetchTests {
         try await engine.withClient { client in
             let isOpen = Counter()
             let state = FetchAll<Int>(client: client) { db in
-                let ids = try db.fetchAll(Int.self, "SELECT id FROM users ORDER BY id")
+                let ids = try db.fetchAll("SELECT id FROM users ORDER BY id", as: Int.self)
                 if ids == [1], isOpen.value == 0 { throw Refused() }
                 return ids
             }
@@ -117,7 +117,7 @@ struct FetchTests {
             let runs = Counter()
             var state: FetchAll<Int>? = FetchAll(client: client) { db in
                 runs.add()
-                return try db.fetchAll(Int.self, "SELECT id FROM users")
+                return try db.fetchAll("SELECT id FROM users", as: Int.self)
             }
             try await eventually { state?.projectedValue.isLoading == false }
             state = nil

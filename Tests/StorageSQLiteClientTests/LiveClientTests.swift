@@ -35,7 +35,7 @@ import Testing
             try await client.write {
                 @Dependency(\.sqliteClient) var same
                 try await same.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
-                let inside = try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM users") }
+                let inside = try await client.read { db in try db.fetchOne("SELECT count(*) FROM users", as: Int.self) }
                 #expect(inside == 1)
             }
             #expect(try await changes.next() == ["users"])
@@ -46,7 +46,7 @@ import Testing
                 try await works(.live)
                 // The one that is injected is that one.
                 @Dependency(\.sqliteClient) var client
-                #expect(try await client.read { try $0.fetchAll(Int.self, "SELECT id FROM users") } == [1])
+                #expect(try await client.read { try $0.fetchAll("SELECT id FROM users", as: Int.self) } == [1])
                 @FetchOne("SELECT count(*) FROM users") var count = 0
                 try await $count.load()
                 #expect(count == 1)

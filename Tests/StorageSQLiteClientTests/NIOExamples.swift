@@ -23,7 +23,7 @@
             }
             let client = SQLiteClient.nio(pool)
             #expect(users.map(\.name) == ["Anna"])
-            #expect(try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM users") } == 1)
+            #expect(try await client.read { db in try db.fetchOne("SELECT count(*) FROM users", as: Int.self) } == 1)
             try await pool.close()
         }
     }

@@ -78,7 +78,7 @@
                     $0.sqliteClient = .grdb(queue)
                 } operation: {
                     let count = try await client.read { db in
-                        try db.fetchOne(Int.self, "SELECT count(*) FROM note")
+                        try db.fetchOne("SELECT count(*) FROM note", as: Int.self)
                     }
                     #expect(count == 1)
                 }
@@ -93,7 +93,7 @@
             } operation: {
                 @Dependency(\.sqliteClient) var client
                 try await client.write { db in _ = try db.execute("CREATE TABLE IF NOT EXISTS a (b)") }
-                let count = try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM a") }
+                let count = try await client.read { db in try db.fetchOne("SELECT count(*) FROM a", as: Int.self) }
                 #expect(count == 0)
                 let queue = try DatabaseQueue()
                 try await withDependencies {

@@ -77,7 +77,7 @@ import StorageMaintenance
                 ]
                 #expect(found.contains(code), "\(String(describing: error))")
                 #expect(try await events(storage).count == 1)
-                let rows = try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM users") }
+                let rows = try await client.read { db in try db.fetchAll("SELECT id FROM users", as: Int.self) }
                 #expect(rows == [1])
             }
         }
@@ -130,7 +130,7 @@ import StorageMaintenance
                             let error = await #expect(throws: SQLiteClientError.self) { try await write() }
                             #expect(error?.code == .readOnly && error?.remedy.contains("storage.sqliteClient") == true)
                         }
-                        let ids = try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM users") }
+                        let ids = try await client.read { db in try db.fetchAll("SELECT id FROM users", as: Int.self) }
                         #expect(ids == [1])
                         #expect(try await given.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM users") } == 1)
                     }
@@ -156,13 +156,14 @@ import StorageMaintenance
                 }
                 #expect(error?.code == .readOnly)
                 #expect(
-                    try await storage.sqliteClient.read { try $0.fetchAll(Int.self, "SELECT id FROM users") } == [1])
+                    try await storage.sqliteClient.read { try $0.fetchAll("SELECT id FROM users", as: Int.self) } == [1]
+                )
                 try await queue.writeWithoutTransaction { try? $0.execute(sql: "DETACH s") }
                 try await client.write { db in
                     _ = try db.execute("ATTACH ':memory:' AS m")
                     _ = try db.execute("INSERT INTO own VALUES (2)")
                 }
-                #expect(try await client.read { try $0.fetchAll(Int.self, "SELECT a FROM own") } == [2])
+                #expect(try await client.read { try $0.fetchAll("SELECT a FROM own", as: Int.self) } == [2])
             }
         }
 
@@ -176,13 +177,13 @@ import StorageMaintenance
                     let client = SQLiteClient.grdb(database)
                     try database.close()
                     let read = await #expect(throws: SQLiteClientError.self) {
-                        try await client.read { try $0.fetchOne(Int.self, "SELECT 1") }
+                        try await client.read { try $0.fetchOne("SELECT 1", as: Int.self) }
                     }
                     let write = await #expect(throws: SQLiteClientError.self) {
                         try await client.write { _ = try $0.execute("CREATE TABLE t (a)") }
                     }
                     #expect(read?.code == .closed && write?.code == .closed)
-                    for await _ in client.values({ try $0.fetchOne(Int.self, "SELECT 1") ?? 0 }) {
+                    for await _ in client.values({ try $0.fetchOne("SELECT 1", as: Int.self) ?? 0 }) {
                         Issue.record("a value of a closed database")
                     }
                 }
@@ -198,7 +199,8 @@ import StorageMaintenance
                     }
                     let pool = try await SQLiteConnectionPool.open(storage: .file(path: path))
                     let client = SQLiteClient.nio(pool)
-                    #expect(try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM users") } == [1])
+                    #expect(
+                        try await client.read { db in try db.fetchAll("SELECT id FROM users", as: Int.self) } == [1])
                     do {
                         try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (2)") }
                         Issue.record("it could write")

@@ -34,7 +34,7 @@
                 try await connection.withTransaction { db in
                     try db.execute("INSERT INTO t VALUES (1)")
                     // Tries to go on.
-                    _ = try? db.fetchAll(Int.self, endless)
+                    _ = try? db.fetchAll(endless, as: Int.self)
                     try db.execute("INSERT INTO t VALUES (2)")
                 }
             }
@@ -72,7 +72,7 @@
                     between.open()
                     // The cancellation comes here, while no statement runs.
                     while !isCancelled.value { usleep(100) }
-                    _ = try db.fetchAll(Int.self, endless)
+                    _ = try db.fetchAll(endless, as: Int.self)
                 }
             }
             await between.wait()

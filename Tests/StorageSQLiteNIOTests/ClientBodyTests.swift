@@ -35,7 +35,7 @@
         }
 
         private func values(_ client: SQLiteClient) async throws -> [Int] {
-            try await client.read { db in try db.fetchAll(Int.self, "SELECT a FROM t ORDER BY a") }
+            try await client.read { db in try db.fetchAll("SELECT a FROM t ORDER BY a", as: Int.self) }
         }
 
         /// The example of the reference.
@@ -126,7 +126,7 @@
                 #expect(found == [1])
                 let inside = try await SQLiteClient.nio(a).read {
                     try await SQLiteClient.nio(b).write {
-                        try await SQLiteClient.nio(a).read { db in try db.fetchOne(Int.self, "SELECT 2") }
+                        try await SQLiteClient.nio(a).read { db in try db.fetchOne("SELECT 2", as: Int.self) }
                     }
                 }
                 #expect(inside == 2)
@@ -169,7 +169,7 @@
                 let found = try await Task.detached {
                     @Dependency(\.defaultSQLiteConnection) var connection
                     try await connection.execute("CREATE TABLE t (a); INSERT INTO t VALUES (7)")
-                    return try await SQLiteClient.nio.read { db in try db.fetchAll(Int.self, "SELECT a FROM t") }
+                    return try await SQLiteClient.nio.read { db in try db.fetchAll("SELECT a FROM t", as: Int.self) }
                 }.value
                 precondition(found == [7])
             }

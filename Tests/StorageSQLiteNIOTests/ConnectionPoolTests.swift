@@ -30,7 +30,7 @@
                     let count = try await connection.query("SELECT * FROM t").count
                     try await connection.execute("INSERT INTO t VALUES (?)", [count + 1])
                 }
-                let values = try await pool.read { db in try db.fetchAll(Int.self, "SELECT a FROM t ORDER BY a") }
+                let values = try await pool.read { db in try db.fetchAll("SELECT a FROM t ORDER BY a", as: Int.self) }
                 #expect(values == [1, 2, 3, 4])
                 let count = try await pool.read { connection in try await connection.query("SELECT * FROM t").count }
                 #expect(count == 4)
@@ -44,7 +44,7 @@
                         throw Failure()
                     }
                 }
-                #expect(try await pool.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM t") } == 4)
+                #expect(try await pool.read { db in try db.fetchOne("SELECT count(*) FROM t", as: Int.self) } == 4)
                 try await pool.close()
             }
         }
@@ -89,7 +89,7 @@
             try await pool.write { db in try db.execute("UPDATE t SET a = 1") }
             written.open()
             #expect(try await seen == [0])
-            #expect(try await pool.read { db in try db.fetchAll(Int.self, "SELECT a FROM t") } == [1])
+            #expect(try await pool.read { db in try db.fetchAll("SELECT a FROM t", as: Int.self) } == [1])
             try await pool.close()
         }
 
@@ -106,7 +106,7 @@
                             }
                         } else {
                             try await pool.write { db in
-                                let a = try db.fetchOne(Int.self, "SELECT a FROM t") ?? 0
+                                let a = try db.fetchOne("SELECT a FROM t", as: Int.self) ?? 0
                                 try db.execute("UPDATE t SET a = ?", [a + 1])
                             }
                         }
@@ -114,7 +114,7 @@
                 }
                 try await group.waitForAll()
             }
-            #expect(try await pool.read { db in try db.fetchOne(Int.self, "SELECT a FROM t") } == 60)
+            #expect(try await pool.read { db in try db.fetchOne("SELECT a FROM t", as: Int.self) } == 60)
             try await pool.close()
         }
 
@@ -138,7 +138,7 @@
                         }
                     }
                 }
-                #expect(try await pool.read { db in try db.fetchOne(Int.self, "SELECT 1") } == 1)
+                #expect(try await pool.read { db in try db.fetchOne("SELECT 1", as: Int.self) } == 1)
                 try await pool.close()
             }
         }
@@ -154,7 +154,7 @@
                 }
             }
             await inside.wait()
-            let waiter = Task { try await pool.read { db in try db.fetchOne(Int.self, "SELECT a FROM t") } }
+            let waiter = Task { try await pool.read { db in try db.fetchOne("SELECT a FROM t", as: Int.self) } }
             try await Task.sleep(for: .milliseconds(10))
             waiter.cancel()
             await expect(.cancelled) { try await waiter.value }
@@ -203,7 +203,7 @@
             try await open(folder).close()
             let pool = try await SQLiteConnectionPool.open(
                 storage: .file(path: folder.database), configuration: .init(isReadOnly: true))
-            #expect(try await pool.read { db in try db.fetchOne(Int.self, "SELECT a FROM t") } == 0)
+            #expect(try await pool.read { db in try db.fetchOne("SELECT a FROM t", as: Int.self) } == 0)
             await expect(.readOnly) { try await pool.write { db in try db.execute("UPDATE t SET a = 1") } }
             try await pool.close()
         }

@@ -13,7 +13,8 @@
             let refused = EngineThread.refused.load(ordering: .relaxed)
             await expect(.invalidArgument) {
                 try await SQLiteConnection.open(
-                    .memory, .init(), EngineThread { work in loop.execute { work(.active) } })
+                    storage: .memory, configuration: .init(),
+                    thread: EngineThread { work in loop.execute { work(.active) } })
             }
             #expect(EngineThread.refused.load(ordering: .relaxed) > refused)
         }
@@ -29,7 +30,7 @@
                     try await connection.execute("INSERT INTO t VALUES (?)", [number])
                     return try await connection.withTransaction(.read) { db in
                         #expect(MultiThreadedEventLoopGroup.currentEventLoop == nil)
-                        return try db.fetchOne(Int.self, "SELECT count(*) FROM t") ?? 0
+                        return try db.fetchOne("SELECT count(*) FROM t", as: Int.self) ?? 0
                     }
                 }
             }
@@ -68,7 +69,7 @@
                 case .body:
                     _ = try await connection.withTransaction(.read) { db in
                         #expect(MultiThreadedEventLoopGroup.currentEventLoop == nil)
-                        return try db.fetchOne(Int.self, endless)
+                        return try db.fetchOne(endless, as: Int.self)
                     }
                 case .stream: for try await _ in connection.rows(endless) {}
                 }
@@ -89,7 +90,8 @@
                         work(state)
                     }
                 }
-                let connection = try await SQLiteConnection.open(.memory, .init(), thread)
+                let connection = try await SQLiteConnection.open(
+                    storage: .memory, configuration: .init(), thread: thread)
                 let earlier = jobs.value
                 let reading = Task {
                     loop.assertInEventLoop()

@@ -163,11 +163,12 @@
         /// Nobody observes rows when the commit begins, and somebody again when it is reported.
         @Test func anObservationMayBeginInACommit() async throws {
             let observation = TableObservation()
-            let database = Database(.memory, SQLiteConnectionConfiguration(), observation)
+            let database = Database(
+                storage: .memory, configuration: SQLiteConnectionConfiguration(), observation: observation)
             try database.open()
-            try database.execute("CREATE TABLE w (k TEXT PRIMARY KEY, v) WITHOUT ROWID", .none, .owner)
+            try database.execute("CREATE TABLE w (k TEXT PRIMARY KEY, v) WITHOUT ROWID", .none, policy: .owner)
             var observer = observation.makeObserver(["w"], maximumRows: 10)
-            try database.execute("BEGIN; INSERT INTO w VALUES ('k', 1)", .none, .owner)
+            try database.execute("BEGIN; INSERT INTO w VALUES ('k', 1)", .none, policy: .owner)
             observer = nil
             #expect(observer == nil && observation.rowLimit == 0)
             try database.watchRows()

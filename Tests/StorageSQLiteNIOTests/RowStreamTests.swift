@@ -184,7 +184,8 @@
             let thread = EngineThread { work in
                 if isHeld.value { works.update { $0.append(work) } } else { NIOThreadPool.singleton.submit(work) }
             }
-            var connection: SQLiteConnection? = try await .open(.memory, .init(maximumRowsPerBatch: 1), thread)
+            var connection: SQLiteConnection? = try await .open(
+                storage: .memory, configuration: .init(maximumRowsPerBatch: 1), thread: thread)
             var rows = connection?.rows("SELECT 1 UNION ALL SELECT 2").makeAsyncIterator()
             #expect(try await rows?.next() != nil)
             isHeld.update { $0 = true }

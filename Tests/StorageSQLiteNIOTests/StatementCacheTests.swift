@@ -43,7 +43,7 @@
                 var pairs: [[Int]] = []
                 try db.forEachRow("SELECT a FROM t ORDER BY a") { outer in
                     let a = try outer.value(Int.self, at: 0)
-                    pairs += try db.fetchAll(Int.self, "SELECT a FROM t ORDER BY a").map { [a, $0] }
+                    pairs += try db.fetchAll("SELECT a FROM t ORDER BY a", as: Int.self).map { [a, $0] }
                     return true
                 }
                 return pairs

@@ -102,10 +102,11 @@
             }
             await expect(.readOnly) { try await connection.transaction { _ in } }
             await expect(.readOnly) { try await connection.withTransaction { _ in } }
-            #expect(try await connection.withTransaction(.read) { try $0.fetchAll(Int.self, "SELECT a FROM t") } == [1])
+            #expect(
+                try await connection.withTransaction(.read) { try $0.fetchAll("SELECT a FROM t", as: Int.self) } == [1])
             let pool = try await SQLiteConnectionPool.open(storage: .file(path: folder.database))
             await expect(.readOnly) { try await pool.write { db in try db.execute("INSERT INTO t VALUES (2)") } }
-            #expect(try await pool.read { db in try db.fetchAll(Int.self, "SELECT a FROM t") } == [1])
+            #expect(try await pool.read { db in try db.fetchAll("SELECT a FROM t", as: Int.self) } == [1])
             try await pool.close()
         }
 

@@ -215,7 +215,7 @@
             let observer = Task { for await tables in stream { reported.update { $0.append(tables) } } }
             for _ in 0..<20 {
                 try await pool.write { db in try db.execute("INSERT INTO a VALUES (1)") }
-                _ = try await pool.read { db in try db.fetchAll(Int.self, "SELECT v FROM a") }
+                _ = try await pool.read { db in try db.fetchAll("SELECT v FROM a", as: Int.self) }
                 try await Task.sleep(for: .milliseconds(3))
             }
             try await pool.close()

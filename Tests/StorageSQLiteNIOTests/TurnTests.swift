@@ -41,7 +41,7 @@
                             }
                         } else {
                             try await connection.withTransaction { db in
-                                let n = try db.fetchOne(Int.self, "SELECT n FROM t") ?? 0
+                                let n = try db.fetchOne("SELECT n FROM t", as: Int.self) ?? 0
                                 try db.execute("UPDATE t SET n = ?", [n + 1])
                             }
                         }

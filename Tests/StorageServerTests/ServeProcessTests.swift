@@ -46,7 +46,7 @@
                 .trimmingCharacters(in: .newlines)
             let hub = HTTPHub(url: url + "/", token: { token }, client: .shared)
             let written: HubWritten = try await hub.message(
-                .PUT, "v1/collections/notes/documents/1", HubFields(["n": "1"]))
+                .PUT, "v1/collections/notes/documents/1", body: HubFields(["n": "1"]))
             #expect(written.position > 0)
             var pull = HubPull(behind: written.position, of: ["notes"])
             pull.line = try await hub.page(HubPull(behind: 0, of: ["notes"])).line

@@ -80,7 +80,8 @@
                 let token = try #require(try await hub.tokens.all().first)
                 let store = try await StoreHub(hub.storage)
                 let stream = try await ChangeStream(
-                    store, HubChangesQuery(HubPull(behind: 0, of: ["notes"])), .full, token, hub.tokens)
+                    of: store, query: HubChangesQuery(HubPull(behind: 0, of: ["notes"])), access: .full, token: token,
+                    tokens: hub.tokens)
                 var events = stream.makeAsyncIterator()
                 #expect(stream.hasFirstPage)
                 #expect(try await events.next() != nil)
@@ -157,7 +158,9 @@
                 let store = try await StoreHub(hub.storage)
                 var query = HubChangesQuery(HubPull(behind: 0, of: ["notes"]))
                 (query.pull.limit, query.follows) = (2, follows)
-                var events = try await ChangeStream(store, query, .full, token, hub.tokens).makeAsyncIterator()
+                var events = try await ChangeStream(
+                    of: store, query: query, access: .full, token: token, tokens: hub.tokens
+                ).makeAsyncIterator()
                 #expect(try await events.next() != nil)
                 store.stop()
                 var rest: [String] = []

@@ -22,11 +22,11 @@
         package func hello(
             from producer: ProducerID, epoch: Int64, as access: HubAccess
         ) async throws -> SyncWelcome {
-            try await message(.POST, "v1/sync/hello", HubHello(producer: producer.value, epoch: epoch))
+            try await message(.POST, "v1/sync/hello", body: HubHello(producer: producer.value, epoch: epoch))
         }
 
         package func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
-            try await message(.POST, "v1/sync/push", batch, as: HubResults.self).results
+            try await message(.POST, "v1/sync/push", body: batch, as: HubResults.self).results
         }
 
         package func pull(_ pull: HubPull, as access: HubAccess) async throws -> SyncPage {
@@ -59,7 +59,7 @@
         }
 
         func message<Message: HubMessage>(
-            _ method: HTTPMethod, _ path: String, _ body: some HubMessage, as type: Message.Type = Message.self,
+            _ method: HTTPMethod, _ path: String, body: some HubMessage, as type: Message.Type = Message.self,
             headers: [(String, String)] = []
         ) async throws -> Message {
             var request = request(method, path)

@@ -51,6 +51,6 @@
         ///     in; nothing is read or sent then.
         @MainActor public func collection<T: DataSyncModelProtocol>(
             _ name: String, of type: T.Type = T.self, account: @escaping @MainActor @Sendable () -> String? = { "" }
-        ) -> HubCollection<T> { HubCollection(remote, name, account) }
+        ) -> HubCollection<T> { HubCollection(name, of: remote, account: account) }
     }
 #endif

@@ -13,7 +13,9 @@
         private nonisolated let name: String
         private let account: @MainActor @Sendable () -> String?
 
-        nonisolated init(_ remote: HTTPHub, _ name: String, _ account: @escaping @MainActor @Sendable () -> String?) {
+        nonisolated init(
+            _ name: String, of remote: HTTPHub, account: @escaping @MainActor @Sendable () -> String?
+        ) {
             self.remote = remote
             self.name = name
             self.account = account
@@ -41,7 +43,7 @@
         }
 
         public func getDocuments(query: QueryBuilder) async throws -> [T] {
-            try await remote.message(.POST, "\(path)/query", query, as: HubDocuments.self).documents.map {
+            try await remote.message(.POST, "\(path)/query", body: query, as: HubDocuments.self).documents.map {
                 try $0.model()
             }
         }
@@ -52,12 +54,12 @@
 
         public func saveDocument(_ model: T) async throws {
             let fields = try HubFields(encoding: model)
-            _ = try await remote.message(.PUT, path(model.id), fields, as: HubWritten.self)
+            _ = try await remote.message(.PUT, path(model.id), body: fields, as: HubWritten.self)
         }
 
         public func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
             let fields = try HubFields(changing: data)
-            _ = try await remote.message(.PATCH, path(id), fields, as: HubWritten.self)
+            _ = try await remote.message(.PATCH, path(id), body: fields, as: HubWritten.self)
         }
 
         public func deleteDocument(id: String) async throws { try await remote.delete(path(id)) }

@@ -30,7 +30,7 @@
         }
 
         func save<T: DataSyncModelProtocol>(
-            _ document: T, in collection: String, _ conditions: [String: String]
+            _ document: T, in collection: String, conditions: [String: String]
         ) async throws {
             let own = try path(of: document.id, in: collection)
             try await write(
@@ -41,8 +41,8 @@
 
         /// - Parameter method: How fields are changed.
         func update(
-            _ id: String, _ fields: [String: any DMCodableSendable], in collection: String, by method: String,
-            _ conditions: [String: String]
+            _ id: String, fields: [String: any DMCodableSendable], in collection: String, by method: String,
+            conditions: [String: String]
         ) async throws {
             let body = try DocumentJSON.data(fields: fields)
             try await write(
@@ -51,7 +51,7 @@
                     body: (configuration.updateContentType, body), headers: conditions))
         }
 
-        func delete(_ id: String, in collection: String, _ conditions: [String: String]) async throws {
+        func delete(_ id: String, in collection: String, conditions: [String: String]) async throws {
             try await write(
                 Request(
                     method: configuration.deleteMethod, path: try path(of: id, in: collection), headers: conditions))

@@ -49,7 +49,7 @@
         func save(_ document: T) async throws {
             let collection = try collection()
             let conditions = conditions(of: document.id, in: collection)
-            try await client.save(document, in: collection, conditions)
+            try await client.save(document, in: collection, conditions: conditions)
         }
 
         func update(_ id: String, _ fields: [String: any DMCodableSendable]) async throws {
@@ -58,13 +58,15 @@
             }
             let collection = try collection()
             let conditions = conditions(of: id, in: collection)
-            try await client.update(id, fields, in: collection, by: method, conditions)
+            try await client.update(id, fields: fields, in: collection, by: method, conditions: conditions)
         }
 
         func delete(_ id: String) async throws {
             let collection = try collection()
             let conditions = conditions(of: id, in: collection)
-            do { try await client.delete(id, in: collection, conditions) } catch RemoteError.notFound {}
+            do {
+                try await client.delete(id, in: collection, conditions: conditions)
+            } catch RemoteError.notFound {}
         }
 
         private func note(_ state: State?, of id: String, in collection: String) {

@@ -81,10 +81,11 @@
             case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return .cutOff(remote, error)
             case ChannelError.connectTimeout: return .unconnected(remote, error)
             case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-                return .untrusted(remote, "is the one of another host", error)
+                return .untrusted(remote, because: "is the one of another host", cause: error)
             case NIOSSLError.handshakeFailed(.sslError(let errors)) where errors.contains(where: isDistrust):
                 return .untrusted(
-                    remote, "has expired, or isn't signed by an authority that the client trusts", error)
+                    remote, because: "has expired, or isn't signed by an authority that the client trusts", cause: error
+                )
             case let error as HTTPClientError:
                 // The error itself may hold header fields, so only its kind is named.
                 return HTTPRemoteError(
@@ -111,7 +112,7 @@
         }
 
         private static func untrusted(
-            _ remote: HTTPRemote, _ why: String, _ cause: any Error
+            _ remote: HTTPRemote, because why: String, cause: any Error
         ) -> HTTPRemoteError {
             HTTPRemoteError(
                 .untrusted, "The certificate of \(HTTPTarget.shown(remote.url)) \(why).",

@@ -10,12 +10,12 @@
 
         var lastInsertedRowID: Int64 { database.lastInsertedRowID }
 
-        func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
+        func run(_ sql: String, _ arguments: [StorageValue], onRow body: (SQLiteRow) throws -> Bool) throws -> Int {
             do {
-                guard arguments.isEmpty else { return try run(try statement(sql), arguments, body) }
+                guard arguments.isEmpty else { return try run(try statement(sql), arguments, onRow: body) }
                 let statements = try database.allStatements(sql: sql)
                 var changes = 0
-                while let statement = try statements.next() { changes = try run(statement, arguments, body) }
+                while let statement = try statements.next() { changes = try run(statement, arguments, onRow: body) }
                 return changes
             } catch let error as DatabaseError {
                 throw SQLiteClientError(error, sql: sql)
@@ -30,17 +30,17 @@
         }
 
         private func run(
-            _ statement: GRDB.Statement, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool
+            _ statement: GRDB.Statement, _ arguments: [StorageValue], onRow body: (SQLiteRow) throws -> Bool
         ) throws -> Int {
             try check(statement, arguments)
             let changes = database.totalChangesCount
-            try step(statement, try bound(arguments), body)
+            try step(statement, try bound(arguments), onRow: body)
             // SQLite goes on counting the rows of an earlier statement.
             return database.totalChangesCount == changes ? 0 : database.changesCount
         }
 
         private func step(
-            _ statement: GRDB.Statement, _ arguments: StatementArguments, _ body: (SQLiteRow) throws -> Bool
+            _ statement: GRDB.Statement, _ arguments: StatementArguments, onRow body: (SQLiteRow) throws -> Bool
         ) throws {
             guard statement.columnCount > 0 else { return try statement.execute(arguments: arguments) }
             let layout = SQLiteRowLayout(names: statement.columnNames)

@@ -34,9 +34,9 @@ package final class HeldTransaction: Sendable {
     private enum Stage {
         case closed
         case served([Job])
-        case ending([Job], Ending)
+        case ending(jobs: [Job], by: Ending)
         /// No thread waits: the engine's own body does.
-        case lent(any HeldConnection, CheckedContinuation<Ending, Never>)
+        case lent(any HeldConnection, lender: CheckedContinuation<Ending, Never>)
     }
 
     private struct State {
@@ -212,7 +212,7 @@ extension HeldTransaction {
     private func end(_ ending: Ending) {
         let lender = state.withLock { state -> CheckedContinuation<Ending, Never>? in
             switch state.stage {
-            case .served(let jobs): state.stage = .ending(jobs, ending)
+            case .served(let jobs): state.stage = .ending(jobs: jobs, by: ending)
             case .lent(_, let lender):
                 state.stage = .closed
                 return lender
@@ -261,7 +261,7 @@ extension HeldTransaction {
     /// Waits, without a thread, until the body ends.
     private func lend(_ connection: any HeldConnection) async throws {
         let ending = await withCheckedContinuation { lender in
-            state.withLock { $0.stage = .lent(connection, lender) }
+            state.withLock { $0.stage = .lent(connection, lender: lender) }
             report(.opened)
         }
         if case .rollback(let error) = ending { throw error }
@@ -299,7 +299,7 @@ extension HeldTransaction {
                 return .end(ending)
             }
             let job = jobs.removeFirst()
-            stage = .ending(jobs, ending)
+            stage = .ending(jobs: jobs, by: ending)
             return .job(job)
         case .closed, .lent: preconditionFailure("The engine's thread waits only while the transaction is open.")
         }

@@ -9,7 +9,7 @@ internal import Synchronization
 ///     try db.execute("INSERT INTO users (name) VALUES (?)", ["Anna"])
 /// }
 /// let names = try await client.read { db in
-///     try db.fetchAll(String.self, "SELECT name FROM users")
+///     try db.fetchAll("SELECT name FROM users", as: String.self)
 /// }
 /// ```
 ///

@@ -9,10 +9,10 @@ public protocol SQLiteEngineConnection {
     /// - Parameters:
     ///   - sql: One statement; several are run one after another where there are no arguments.
     ///   - arguments: As many as the statement has placeholders.
-    ///   - body: Answers false to be given no more rows.
+    ///   - body: Gets each row; returns false to stop.
     /// - Returns: How many rows the last statement has inserted, updated or deleted by itself; 0 where it is none that does.
     @discardableResult
-    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int
+    func run(_ sql: String, _ arguments: [StorageValue], onRow body: (SQLiteRow) throws -> Bool) throws -> Int
     /// The tables that statements read.
     ///
     /// - Parameter sql: The statements; nil for every table that there is.

@@ -59,7 +59,7 @@ private struct SQLiteRowContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         } catch is NotOneValue {
             let text = try column(String.self, key)
             do { return try JSONDecoder().decode(type, from: Data(text.utf8)) } catch {
-                throw mismatch(type, key, "the text isn't the JSON of a \(type)", error)
+                throw mismatch(type, for: key, "the text isn't the JSON of a \(type)", cause: error)
             }
         }
     }
@@ -67,7 +67,7 @@ private struct SQLiteRowContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     private func column<Value: StorageColumnValue>(_ type: Value.Type, _ key: Key) throws -> Value {
         let index = try index(of: key)
         do { return try row.reader.read(type, at: index) } catch let error as StorageError {
-            throw mismatch(type, key, error.message, error)
+            throw mismatch(type, for: key, error.message, cause: error)
         }
     }
 
@@ -82,7 +82,9 @@ private struct SQLiteRowContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         return index
     }
 
-    private func mismatch(_ type: Any.Type, _ key: Key, _ text: String, _ cause: any Error) -> DecodingError {
+    private func mismatch(
+        _ type: Any.Type, for key: Key, _ text: String, cause: any Error
+    ) -> DecodingError {
         .typeMismatch(type, .init(codingPath: [key], debugDescription: text, underlyingError: cause))
     }
 

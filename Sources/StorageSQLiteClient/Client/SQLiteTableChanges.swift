@@ -73,7 +73,7 @@ extension SQLiteTableChanges {
             case gathering(Set<String>)
             case waiting(CheckedContinuation<Set<String>?, any Error>)
             /// The last tables, and why there are no more, which the reader hasn't seen yet.
-            case ending(Set<String>, (any Error)?)
+            case ending(Set<String>, error: (any Error)?)
             case ended
         }
 
@@ -103,7 +103,7 @@ extension SQLiteTableChanges {
             let reader: CheckedContinuation<Set<String>?, any Error>? = state.withLock {
                 switch $0 {
                 case .gathering(let pending):
-                    $0 = .ending(pending, error)
+                    $0 = .ending(pending, error: error)
                     return nil
                 case .waiting(let reader):
                     $0 = .ended
@@ -140,7 +140,7 @@ extension SQLiteTableChanges {
                     $0 = .ended
                     return error.map { .failure($0) } ?? .success(nil)
                 case .ending(let pending, let error):
-                    $0 = .ending([], error)
+                    $0 = .ending([], error: error)
                     return .success(pending)
                 case .ended: return .success(nil)
                 }

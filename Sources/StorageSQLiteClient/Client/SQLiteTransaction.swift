@@ -5,7 +5,7 @@ public import StorageRecords
 ///
 /// ```swift
 /// let names = try await client.read { db in
-///     try db.fetchAll(String.self, "SELECT name FROM users WHERE age >= ?", [18])
+///     try db.fetchAll("SELECT name FROM users WHERE age >= ?", [18], as: String.self)
 /// }
 /// ```
 ///
@@ -30,16 +30,16 @@ public struct SQLiteTransaction {
     ///
     /// - Parameter body: Answers false to be given no more rows.
     public func forEachRow(
-        _ sql: String, _ arguments: [any StorageColumnValue] = [], _ body: (SQLiteRow) throws -> Bool
-    ) throws { try connection.run(sql, arguments.map(\.storageValue), body) }
+        _ sql: String, _ arguments: [any StorageColumnValue] = [], onRow body: (SQLiteRow) throws -> Bool
+    ) throws { try connection.run(sql, arguments.map(\.storageValue), onRow: body) }
 
     /// What a closure makes of each row that a query finds.
     public func fetchAll<Value>(
-        _ sql: String, _ arguments: [any StorageColumnValue] = [], _ body: (SQLiteRow) throws -> Value
+        _ sql: String, _ arguments: [any StorageColumnValue] = [], transform: (SQLiteRow) throws -> Value
     ) throws -> [Value] {
         var values: [Value] = []
         try forEachRow(sql, arguments) {
-            values.append(try body($0))
+            values.append(try transform($0))
             return true
         }
         return values
@@ -47,32 +47,32 @@ public struct SQLiteTransaction {
 
     /// The first column of each row that a query finds.
     public func fetchAll<Value: StorageColumnValue>(
-        _ type: Value.Type, _ sql: String, _ arguments: [any StorageColumnValue] = []
+        _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
     ) throws -> [Value] { try fetchAll(sql, arguments) { try $0.value(type, at: 0) } }
 
     /// Each row that a query finds, decoded by the names of its columns.
     @_disfavoredOverload
     public func fetchAll<Value: Decodable>(
-        _ type: Value.Type, _ sql: String, _ arguments: [any StorageColumnValue] = []
+        _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
     ) throws -> [Value] { try fetchAll(sql, arguments) { try $0.decode(type) } }
 
     /// The first column of the first row that a query finds; nil where it finds none.
     public func fetchOne<Value: StorageColumnValue>(
-        _ type: Value.Type, _ sql: String, _ arguments: [any StorageColumnValue] = []
+        _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
     ) throws -> Value? { try first(sql, arguments) { try $0.value(type, at: 0) } }
 
     /// The first row that a query finds, decoded by the names of its columns; nil where it finds none.
     @_disfavoredOverload
     public func fetchOne<Value: Decodable>(
-        _ type: Value.Type, _ sql: String, _ arguments: [any StorageColumnValue] = []
+        _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
     ) throws -> Value? { try first(sql, arguments) { try $0.decode(type) } }
 
     private func first<Value>(
-        _ sql: String, _ arguments: [any StorageColumnValue], _ body: (SQLiteRow) throws -> Value
+        _ sql: String, _ arguments: [any StorageColumnValue], transform: (SQLiteRow) throws -> Value
     ) throws -> Value? {
         var value: Value?
         try forEachRow(sql, arguments) {
-            value = try body($0)
+            value = try transform($0)
             return false
         }
         return value

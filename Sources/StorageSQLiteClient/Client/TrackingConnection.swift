@@ -15,9 +15,9 @@ final class TrackingConnection: SQLiteEngineConnection {
 
     var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
 
-    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
+    func run(_ sql: String, _ arguments: [StorageValue], onRow body: (SQLiteRow) throws -> Bool) throws -> Int {
         statements.insert(sql)
-        return try connection.run(sql, arguments, body)
+        return try connection.run(sql, arguments, onRow: body)
     }
 
     func tables(readBy sql: String?) throws -> Set<String> { try connection.tables(readBy: sql) }

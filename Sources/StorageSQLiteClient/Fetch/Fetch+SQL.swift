@@ -7,7 +7,7 @@ extension FetchAll where Element: StorageColumnValue {
     public init(
         wrappedValue: [Element] = [], _ sql: String, _ arguments: [any StorageColumnValue] = [],
         client: SQLiteClient? = nil
-    ) { self.init(wrappedValue: wrappedValue, client: client) { try $0.fetchAll(Element.self, sql, arguments) } }
+    ) { self.init(wrappedValue: wrappedValue, client: client) { try $0.fetchAll(sql, arguments, as: Element.self) } }
 }
 
 extension FetchAll where Element: Decodable {
@@ -18,7 +18,7 @@ extension FetchAll where Element: Decodable {
     public init(
         wrappedValue: [Element] = [], _ sql: String, _ arguments: [any StorageColumnValue] = [],
         client: SQLiteClient? = nil
-    ) { self.init(wrappedValue: wrappedValue, client: client) { try $0.fetchAll(Element.self, sql, arguments) } }
+    ) { self.init(wrappedValue: wrappedValue, client: client) { try $0.fetchAll(sql, arguments, as: Element.self) } }
 }
 
 extension FetchOne where Value: StorageColumnValue {
@@ -29,7 +29,7 @@ extension FetchOne where Value: StorageColumnValue {
         wrappedValue: Value, _ sql: String, _ arguments: [any StorageColumnValue] = [], client: SQLiteClient? = nil
     ) {
         self.init(wrappedValue: wrappedValue, client: client) {
-            try $0.fetchOne(Value.self, sql, arguments) ?? wrappedValue
+            try $0.fetchOne(sql, arguments, as: Value.self) ?? wrappedValue
         }
     }
 }
@@ -43,6 +43,6 @@ extension FetchOne where Value: Decodable {
         wrappedValue: Row? = nil, _ sql: String, _ arguments: [any StorageColumnValue] = [],
         client: SQLiteClient? = nil
     ) where Value == Row? {
-        self.init(wrappedValue: wrappedValue, client: client) { try $0.fetchOne(Row.self, sql, arguments) }
+        self.init(wrappedValue: wrappedValue, client: client) { try $0.fetchOne(sql, arguments, as: Row.self) }
     }
 }

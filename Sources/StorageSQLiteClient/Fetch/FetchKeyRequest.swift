@@ -6,8 +6,8 @@
 ///
 ///     func fetch(_ db: SQLiteTransaction) throws -> Value {
 ///         Value(
-///             users: try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? 0,
-///             posts: try db.fetchOne(Int.self, "SELECT count(*) FROM posts") ?? 0)
+///             users: try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0,
+///             posts: try db.fetchOne("SELECT count(*) FROM posts", as: Int.self) ?? 0)
 ///     }
 /// }
 ///

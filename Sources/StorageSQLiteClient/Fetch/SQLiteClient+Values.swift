@@ -4,7 +4,7 @@ extension SQLiteClient {
     /// What a reading body finds: now, and after each commit that changes a table it has read.
     ///
     /// ```swift
-    /// for await count in client.values({ db in try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? 0 }) {
+    /// for await count in client.values({ db in try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0 }) {
     ///     show(count)
     /// }
     /// ```

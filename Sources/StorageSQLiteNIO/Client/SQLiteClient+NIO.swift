@@ -157,14 +157,16 @@
     extension SQLiteConnection {
         /// Stands where no connection was given.
         fileprivate static let missing: SQLiteConnection = {
-            let engine = ConnectionEngine(.memory, .init(), EngineThread(.singleton))
+            let engine = ConnectionEngine(
+                storage: .memory, configuration: .init(), thread: EngineThread(.singleton))
             let scope = Scope(
                 refusing: SQLiteClientError(
                     .missingDependency, "No connection was given.",
                     remedy:
                         "Call `await prepareDependencies { $0.defaultSQLiteConnection = … }` where the program begins, "
                         + "or `withDependencies` around a test."))
-            return SQLiteConnection(engine, scope, Lookout(engine, scope, version: 0, storePath: nil))
+            return SQLiteConnection(
+                engine, scope: scope, lookout: Lookout(engine, scope, version: 0, storePath: nil))
         }()
 
         /// The changes of ``observeTables(_:)`` in the form of a client.

@@ -21,7 +21,7 @@
         @discardableResult
         public func execute(_ sql: String, _ arguments: [any StorageColumnValue] = []) async throws -> Int {
             try await run(sql) { database, script, policy in
-                try database.execute(script, .columns(arguments), policy) { _ in true }
+                try database.execute(script, .columns(arguments), policy: policy) { _ in true }
             }
         }
 
@@ -31,7 +31,7 @@
         ///
         /// - Throws: As ``execute(_:_:)``.
         public func query(_ sql: String, _ arguments: [any StorageColumnValue] = []) async throws -> [SQLiteStoredRow] {
-            try await query(sql, arguments, Self.copying())
+            try await query(sql, arguments, transform: Self.copying())
         }
 
         /// The rows that a query finds, decoded by the names of their columns.
@@ -51,12 +51,12 @@
 
         private func query<Value: Sendable>(
             _ sql: String, _ arguments: [any StorageColumnValue],
-            _ transform: @escaping @Sendable (SQLiteRow) throws -> Value
+            transform: @escaping @Sendable (SQLiteRow) throws -> Value
         ) async throws -> [Value] {
             try await run(sql) { database, script, policy in
                 // The rows, and the number of the statement that they belong to.
                 var (rows, statement): ([Value], Int) = ([], 0)
-                _ = try database.execute(script, .columns(arguments), policy) { row in
+                _ = try database.execute(script, .columns(arguments), policy: policy) { row in
                     if statement != script.statementCount { (rows, statement) = ([], script.statementCount) }
                     rows.append(try transform(row))
                     return true

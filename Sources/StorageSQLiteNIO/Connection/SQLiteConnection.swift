@@ -29,7 +29,7 @@
         let scope: Scope
         let lookout: Lookout
 
-        init(_ engine: ConnectionEngine, _ scope: Scope, _ lookout: Lookout) {
+        init(_ engine: ConnectionEngine, scope: Scope, lookout: Lookout) {
             self.engine = engine
             self.scope = scope
             self.lookout = lookout
@@ -44,18 +44,19 @@
             storage: Storage = .memory, configuration: SQLiteConnectionConfiguration = .init(),
             threadPool: NIOThreadPool = .singleton
         ) async throws -> SQLiteConnection {
-            try await open(storage, configuration, EngineThread(threadPool))
+            try await open(storage: storage, configuration: configuration, thread: EngineThread(threadPool))
         }
 
         static func open(
-            _ storage: Storage, _ configuration: SQLiteConnectionConfiguration, _ thread: EngineThread,
+            storage: Storage, configuration: SQLiteConnectionConfiguration, thread: EngineThread,
             pool: ObjectIdentifier? = nil
         ) async throws -> SQLiteConnection {
-            let engine = ConnectionEngine(storage, configuration, thread)
+            let engine = ConnectionEngine(storage: storage, configuration: configuration, thread: thread)
             try await engine.open()
             let (version, store) = try await engine.runToTheEnd { (try $0.dataVersion(), $0.store?.path) }
             let scope = Scope(.connection, pool: pool, maximumWaiters: configuration.maximumWaiters)
-            return SQLiteConnection(engine, scope, Lookout(engine, scope, version: version, storePath: store))
+            return SQLiteConnection(
+                engine, scope: scope, lookout: Lookout(engine, scope, version: version, storePath: store))
         }
 
         /// Closes the connection after all calls that were made before. Streams of rows end with an error. Calls from now

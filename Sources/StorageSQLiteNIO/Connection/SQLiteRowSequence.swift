@@ -55,7 +55,7 @@
                     case .unstarted:
                         let stream = OpenStream(sequence.connection)
                         let (sql, arguments) = (sequence.sql, sequence.arguments)
-                        try await fetch(stream) { try await stream.begin(sql, arguments, transform) }
+                        try await fetch(stream) { try await stream.begin(sql, arguments, transform: transform) }
                     case .open(let stream): try await fetch(stream) { try await stream.next(transform) }
                     case .ended: return nil
                     }
@@ -102,7 +102,8 @@
         typealias Batch<Element> = (rows: [Element], isLast: Bool)
 
         func begin<Element: Sendable>(
-            _ sql: String, _ arguments: Arguments, _ transform: @escaping @Sendable (SQLiteRow) throws -> Element
+            _ sql: String, _ arguments: Arguments,
+            transform: @escaping @Sendable (SQLiteRow) throws -> Element
         ) async throws -> Batch<Element> {
             try await connection.scope.enter(stream: number)
             let (engine, number) = (connection.engine, number)
@@ -111,9 +112,9 @@
                 try await engine.waitingWhileBusy {
                     try await engine.run { database in
                         if policy == .alone { try database.refresh() }
-                        try database.openCursor(number, sql, arguments, policy)
+                        try database.openCursor(number, for: sql, arguments, policy: policy)
                         let batch = try database.fetch(number, transform)
-                        return try Self.checked(batch, database, number, resultCode: 5)
+                        return try Self.checked(batch, of: number, in: database, resultCode: 5)
                     }
                 }
             }
@@ -126,14 +127,15 @@
             let (engine, number) = (connection.engine, number)
             return try await settle {
                 try await engine.run { database in
-                    try Self.checked(try database.fetch(number, transform), database, number, resultCode: nil)
+                    try Self.checked(
+                        try database.fetch(number, transform), of: number, in: database, resultCode: nil)
                 }
             }
         }
 
         /// Rows of a store that was disturbed meanwhile may be of two states.
         private static func checked<Element>(
-            _ batch: Batch<Element>, _ database: Database, _ number: Int, resultCode: Int32?
+            _ batch: Batch<Element>, of number: Int, in database: Database, resultCode: Int32?
         ) throws -> Batch<Element> {
             guard database.isDisturbed else { return batch }
             database.closeCursor(number)

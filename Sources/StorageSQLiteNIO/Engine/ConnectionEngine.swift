@@ -15,15 +15,13 @@
         let observation: TableObservation
         private let nextNumber = Atomic<Int>(0)
 
-        init(
-            _ storage: SQLiteStorage, _ configuration: SQLiteConnectionConfiguration, _ thread: EngineThread
-        ) {
+        init(storage: SQLiteStorage, configuration: SQLiteConnectionConfiguration, thread: EngineThread) {
             let observation = TableObservation()
             self.storage = storage
             self.configuration = configuration
             self.thread = thread
             self.observation = observation
-            database = Database(storage, configuration, observation)
+            database = Database(storage: storage, configuration: configuration, observation: observation)
         }
 
         /// Closes what nobody has closed. Who runs a job holds the engine, so none is under way.
@@ -103,7 +101,7 @@
                     }
                     guard try database.isInTransaction else { return .success(try result.get()) }
                     // No transaction stays open that the statements of others would get into.
-                    try database.execute("ROLLBACK", .none, .owner)
+                    try database.execute("ROLLBACK", .none, policy: .owner)
                     return result.flatMap { _ in .failure(SQLiteClientError.leftTransactionOpen) }
                 }
             }
@@ -149,9 +147,9 @@
                 case .reading:
                     try database.refresh()
                     do {
-                        try database.execute("BEGIN", .none, .owner)
+                        try database.execute("BEGIN", .none, policy: .owner)
                         // SQLite begins to read with the first statement that does.
-                        try database.execute("SELECT 1 FROM sqlite_schema LIMIT 1", .none, .owner)
+                        try database.execute("SELECT 1 FROM sqlite_schema LIMIT 1", .none, policy: .owner)
                     } catch {
                         Self.undo(self, database)
                         throw error
@@ -162,8 +160,8 @@
                     }
                     // SQLite would begin a transaction that reads.
                     if try database.isReadOnly { throw SQLiteClientError.connectionOnlyReads }
-                    try database.execute("BEGIN IMMEDIATE", .none, .owner)
-                case .savepoint(let policy): try database.execute("SAVEPOINT storage_nio", .none, policy)
+                    try database.execute("BEGIN IMMEDIATE", .none, policy: .owner)
+                case .savepoint(let policy): try database.execute("SAVEPOINT storage_nio", .none, policy: policy)
                 }
             }
 
@@ -172,9 +170,9 @@
                 switch self {
                 case .reading:
                     if database.isDisturbed { throw SQLiteClientError.disturbed(resultCode: nil) }
-                    try database.execute("COMMIT", .none, .owner)
-                case .writing: try database.execute("COMMIT", .none, .owner)
-                case .savepoint(let policy): try database.execute("RELEASE storage_nio", .none, policy)
+                    try database.execute("COMMIT", .none, policy: .owner)
+                case .writing: try database.execute("COMMIT", .none, policy: .owner)
+                case .savepoint(let policy): try database.execute("RELEASE storage_nio", .none, policy: policy)
                 }
             }
 
@@ -182,9 +180,9 @@
             fileprivate static func undo(_ transaction: Transaction, _ database: Database) {
                 guard (try? database.isInTransaction) == true else { return }
                 switch transaction {
-                case .reading, .writing: _ = try? database.execute("ROLLBACK", .none, .owner)
+                case .reading, .writing: _ = try? database.execute("ROLLBACK", .none, policy: .owner)
                 case .savepoint(let policy):
-                    _ = try? database.execute("ROLLBACK TO storage_nio; RELEASE storage_nio", .none, policy)
+                    _ = try? database.execute("ROLLBACK TO storage_nio; RELEASE storage_nio", .none, policy: policy)
                 }
             }
         }
@@ -219,7 +217,7 @@
             let outcome = try await waitingWhileBusy {
                 try await self.run { database in
                     try transaction.begin(database)
-                    return Self.finish(transaction, database, timeout, body)
+                    return Self.finish(transaction, in: database, busyTimeout: timeout, body)
                 }
             }
             switch outcome {
@@ -235,7 +233,8 @@
         }
 
         private static func finish<Result: Sendable>(
-            _ transaction: Transaction, _ database: Database, _ timeout: Duration, _ body: (Database) throws -> Result
+            _ transaction: Transaction, in database: Database, busyTimeout timeout: Duration,
+            _ body: (Database) throws -> Result
         ) -> Outcome<Result> {
             do {
                 let result: Result

@@ -22,15 +22,16 @@
         /// - Returns: How many rows the last statement changed.
         @discardableResult
         func execute(
-            _ sql: String, _ arguments: Arguments, _ policy: Policy, _ onRow: (SQLiteRow) throws -> Bool = { _ in true }
+            _ sql: String, _ arguments: Arguments, policy: Policy,
+            onRow: (SQLiteRow) throws -> Bool = { _ in true }
         ) throws -> Int {
             let script = Script(sql)
-            return try execute(script, arguments, policy, onRow)
+            return try execute(script, arguments, policy: policy, onRow: onRow)
         }
 
         /// Goes on with a script at the statement that it has come to. After `busy` that is the one which was busy.
         func execute(
-            _ script: Script, _ arguments: Arguments, _ policy: Policy, _ onRow: (SQLiteRow) throws -> Bool
+            _ script: Script, _ arguments: Arguments, policy: Policy, onRow: (SQLiteRow) throws -> Bool
         ) throws -> Int {
             try checkText(script.text)
             try watchRows()
@@ -48,9 +49,9 @@
             return script.changes
         }
 
-        private func run(_ statement: CompiledStatement, _ arguments: Arguments, _ onRow: (SQLiteRow) throws -> Bool)
-            throws -> Int
-        {
+        private func run(
+            _ statement: CompiledStatement, _ arguments: Arguments, onRow: (SQLiteRow) throws -> Bool
+        ) throws -> Int {
             let run = try begin(statement, arguments)
             do {
                 while try step(statement) {

@@ -11,7 +11,7 @@
         }
 
         /// Prepares a statement of which ``fetch(_:_:)`` takes the rows.
-        func openCursor(_ number: Int, _ sql: String, _ arguments: Arguments, _ policy: Policy) throws {
+        func openCursor(_ number: Int, for sql: String, _ arguments: Arguments, policy: Policy) throws {
             let script = Script(sql)
             try checkText(sql)
             try watchRows()

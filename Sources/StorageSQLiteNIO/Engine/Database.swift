@@ -30,8 +30,7 @@
         static let longestCachedText = 64 << 10
 
         init(
-            _ storage: SQLiteStorage, _ configuration: SQLiteConnectionConfiguration,
-            _ observation: TableObservation
+            storage: SQLiteStorage, configuration: SQLiteConnectionConfiguration, observation: TableObservation
         ) {
             self.storage = storage
             self.configuration = configuration
@@ -124,7 +123,7 @@
         /// A number that is another one after a commit of somebody else.
         func dataVersion() throws -> Int64 {
             var version: Int64 = 0
-            try execute("PRAGMA data_version", .none, .alone) { row in
+            try execute("PRAGMA data_version", .none, policy: .alone) { row in
                 version = try row.reader.integer(at: 0)
                 return true
             }

@@ -33,15 +33,15 @@
             }
         }
 
-        func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
-            try database.execute(sql, .values(arguments), policy, body)
+        func run(_ sql: String, _ arguments: [StorageValue], onRow body: (SQLiteRow) throws -> Bool) throws -> Int {
+            try database.execute(sql, .values(arguments), policy: policy, onRow: body)
         }
 
         func tables(readBy sql: String?) throws -> Set<String> {
             if let sql { return try database.tables(readBy: sql) }
             var tables: Set<String> = []
             let all = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
-            try database.execute(all, .none, policy) { row in
+            try database.execute(all, .none, policy: policy) { row in
                 tables.insert(try row.value(String.self, at: 0))
                 return true
             }

@@ -31,7 +31,7 @@
                 connection.handle,
                 { context, action, first, second, schema, _ in
                     Unmanaged<StatementWatch>.fromOpaque(context!).takeUnretainedValue()
-                        .note(action, first, second, schema)
+                        .note(action: action, first: first, second: second, schema: schema)
                     return SQLITE_OK
                 }, context)
             sqlite3_progress_handler(
@@ -53,14 +53,14 @@
                     connection.handle,
                     { context, _, operation, schema, table, old, new in
                         Unmanaged<StatementWatch>.fromOpaque(context!).takeUnretainedValue()
-                            .note(operation, schema, table, old: old, new: new)
+                            .note(operation: operation, schema: schema, table: table, old: old, new: new)
                     }, Unmanaged.passUnretained(self).toOpaque())
             }
             rowLimit = limit
         }
 
         private func note(
-            _ operation: Int32, _ schema: UnsafePointer<CChar>?, _ table: UnsafePointer<CChar>?, old: Int64, new: Int64
+            operation: Int32, schema: UnsafePointer<CChar>?, table: UnsafePointer<CChar>?, old: Int64, new: Int64
         ) {
             rows.count += 1
             guard let schema, String(cString: schema) == "main", let table else { return }
@@ -97,8 +97,7 @@
         }
 
         private func note(
-            _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
-            _ schema: UnsafePointer<CChar>?
+            action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?, schema: UnsafePointer<CChar>?
         ) {
             switch action {
             // Most calls are of these, for each column that a statement names.

@@ -27,23 +27,21 @@
 
         private enum Readers {
             case writer
-            case own([SQLiteConnection], ResourceQueue<SQLiteConnection>)
+            case own([SQLiteConnection], queue: ResourceQueue<SQLiteConnection>)
         }
 
         /// By which bodies know the pool that they run in. The pool holds it, so no other has the same.
         private final class Identity: Sendable {}
 
         private init(
-            _ storage: SQLiteConnection.Storage, _ configuration: SQLiteConnectionConfiguration, _ thread: EngineThread
-        )
-            async throws
-        {
+            storage: SQLiteConnection.Storage, configuration: SQLiteConnectionConfiguration, thread: EngineThread
+        ) async throws {
             var configuration = configuration
             configuration.journal = .writeAheadLog
             self.configuration = configuration
             let pool = ObjectIdentifier(identity)
             // First, since it makes the file and the write-ahead log.
-            writer = try await .open(storage, configuration, thread, pool: pool)
+            writer = try await .open(storage: storage, configuration: configuration, thread: thread, pool: pool)
             guard storage != .memory else {
                 readers = .writer
                 return
@@ -51,11 +49,12 @@
             configuration.isReadOnly = true
             var connections: [SQLiteConnection] = []
             for _ in 0..<configuration.maximumReaders {
-                connections.append(try await .open(storage, configuration, thread, pool: pool))
+                connections.append(
+                    try await .open(storage: storage, configuration: configuration, thread: thread, pool: pool))
             }
             readers = .own(
                 connections,
-                ResourceQueue(connections, maximumWaiters: configuration.maximumWaiters, closedError: .closed))
+                queue: ResourceQueue(connections, maximumWaiters: configuration.maximumWaiters, closedError: .closed))
         }
 
         /// Opens the connections.
@@ -68,7 +67,8 @@
             storage: SQLiteConnection.Storage, configuration: SQLiteConnectionConfiguration = .init(),
             threadPool: NIOThreadPool = .singleton
         ) async throws -> SQLiteConnectionPool {
-            try await SQLiteConnectionPool(storage, configuration, EngineThread(threadPool))
+            try await SQLiteConnectionPool(
+                storage: storage, configuration: configuration, thread: EngineThread(threadPool))
         }
 
         /// Waits until all bodies that were asked for before have run, then closes the connections. Calls from now on throw

@@ -47,12 +47,15 @@
         private let first: FirstPage
 
         /// - Throws: What ``StoreHub/pull(_:as:)`` throws for the first page.
-        init(_ hub: StoreHub, _ query: HubChangesQuery, _ request: HubRequest, _ tokens: HubTokens) async throws {
-            try await self.init(hub, query, request.access, request.token, tokens)
+        init(
+            of hub: StoreHub, query: HubChangesQuery, request: HubRequest, tokens: HubTokens
+        ) async throws {
+            try await self.init(
+                of: hub, query: query, access: request.access, token: request.token, tokens: tokens)
         }
 
         init(
-            _ hub: StoreHub, _ query: HubChangesQuery, _ access: HubAccess, _ token: HubToken, _ tokens: HubTokens
+            of hub: StoreHub, query: HubChangesQuery, access: HubAccess, token: HubToken, tokens: HubTokens
         ) async throws {
             self.hub = hub
             self.query = query

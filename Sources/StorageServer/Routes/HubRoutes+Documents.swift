@@ -36,9 +36,9 @@
             let isWrite = [.put, .patch, .delete].contains(request.request.method)
             if isWrite, !request.access.mayWrite(entity) { throw HubError.forbidden }
             return switch request.request.method {
-            case .put: try await write(try await save(request), id, entity, request)
-            case .patch: try await write(try await patch(request), id, entity, request)
-            case .delete: try await write(.delete, id, entity, request)
+            case .put: try await write(try await save(request), to: id, of: entity, request)
+            case .patch: try await write(try await patch(request), to: id, of: entity, request)
+            case .delete: try await write(.delete, to: id, of: entity, request)
             default: try await read(id, of: entity, request)
             }
         }
@@ -66,12 +66,13 @@
         }
 
         private func write(
-            _ operation: WriteOperation, _ id: String, _ entity: String, _ request: HubRequest
+            _ operation: WriteOperation, to id: String, of entity: String, _ request: HubRequest
         ) async throws -> Response {
             let expected = try request.documentPrecondition()
             let outcome = try await hub.write(
                 operation, to: id, of: entity, expecting: expected,
-                key: try key(of: request, operation, id, entity, expected), as: request.access)
+                key: try key(of: request, for: operation, to: id, of: entity, expecting: expected),
+                as: request.access)
             guard let version = outcome.version else { return Response(status: .noContent) }
             var response = Response(
                 json: HubWritten(id: id, version: version, position: outcome.position).json,
@@ -81,8 +82,8 @@
         }
 
         private func key(
-            of request: HubRequest, _ operation: WriteOperation, _ id: String, _ entity: String,
-            _ expected: RowPrecondition?
+            of request: HubRequest, for operation: WriteOperation, to id: String, of entity: String,
+            expecting expected: RowPrecondition?
         ) throws -> HubRequestKey? {
             guard let value = request.request.headers[.idempotencyKey] else { return nil }
             guard (1...255).contains(value.utf8.count) else {

@@ -69,7 +69,7 @@
         private func stream(_ query: HubChangesQuery, _ request: HubRequest) async throws -> Response {
             guard let slot = streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
             // What is wrong with the request is answered by a status, and not in the stream.
-            let stream = try await ChangeStream(hub, query, request, tokens)
+            let stream = try await ChangeStream(of: hub, query: query, request: request, tokens: tokens)
             let limit = Duration.seconds(limits.writeSeconds)
             return Response(
                 status: .ok,

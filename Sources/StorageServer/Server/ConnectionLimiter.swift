@@ -57,14 +57,14 @@
             switch unwrapOutboundIn(data) {
             case .head(let head):
                 isLastAnswer = head.headerFields[.connection] == "close"
-                write(.head(head), promise, context)
+                write(.head(head), promise: promise, in: context)
             case .body(var rest):
                 while rest.readableBytes > Self.pieceBytes, let piece = rest.readSlice(length: Self.pieceBytes) {
-                    write(.body(piece), nil, context)
+                    write(.body(piece), promise: nil, in: context)
                     // TLS makes one piece of what is flushed at once.
                     context.flush()
                 }
-                write(.body(rest), promise, context)
+                write(.body(rest), promise: promise, in: context)
             case .end(let trailers):
                 answers += 1
                 let promise = promise ?? context.eventLoop.makePromise()
@@ -73,12 +73,12 @@
                 } else if isLastAnswer {
                     promise.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
                 }
-                write(.end(trailers), promise, context)
+                write(.end(trailers), promise: promise, in: context)
             }
         }
 
         private func write(
-            _ part: HTTPResponsePart, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+            _ part: HTTPResponsePart, promise: EventLoopPromise<Void>?, in context: ChannelHandlerContext
         ) {
             let promise = promise ?? context.eventLoop.makePromise()
             if unwritten == 0 { lastWrite = .now() }

@@ -78,7 +78,7 @@ extension ServiceRemote {
             rebases[origin] = nil
             return result
         } catch RemoteError.conflict(let reason) {
-            return try await rebase(write, origin, in: number, behind: position, reason)
+            return try await rebase(write, of: origin, in: number, behind: position, because: reason)
         }
     }
 
@@ -128,7 +128,7 @@ extension ServiceRemote {
 
     /// What becomes of a write that the service has refused because its document has changed.
     private func rebase(
-        _ write: OutgoingWrite, _ origin: Int64, in number: Int64, behind position: Int64, _ reason: String
+        _ write: OutgoingWrite, of origin: Int64, in number: Int64, behind position: Int64, because reason: String
     ) async throws -> WriteResult {
         rebases[origin, default: 0] += 1
         // It has changed nothing, so what is received of its document needn't wait for it.

@@ -25,7 +25,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     }
 
     private enum Phase {
-        case running(SyncCore, SyncStore<T>.State)
+        case running(core: SyncCore, state: SyncStore<T>.State)
         /// The store couldn't be read or written.
         case failed(String)
         case stopped
@@ -80,18 +80,18 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         self.configuration = configuration
         self.publish = publish
         clock = store.storage.engine.configuration.clock
-        phase = Self.begin(state, configuration, followed)
+        phase = Self.begin(from: state, configuration: configuration, followed: followed)
         settledStatus = Self.status(in: phase, lastError: nil)
     }
 
     private static func begin(
-        _ state: SyncStore<T>.State, _ configuration: SyncCore.Configuration, _ followed: FollowedDocuments
+        from state: SyncStore<T>.State, configuration: SyncCore.Configuration, followed: FollowedDocuments
     ) -> Phase {
         let core = SyncCore(
             record: state.row.record, outbox: Outbox(rows: state.rows), configuration: configuration, followed: followed
         )
         // The core has them.
-        return .running(core, SyncStore<T>.State(row: state.row, unreadable: state.unreadable))
+        return .running(core: core, state: SyncStore<T>.State(row: state.row, unreadable: state.unreadable))
     }
 
     /// Begins to send and receive.
@@ -202,14 +202,14 @@ extension SyncDriver {
         // Where it was held twice, the step would copy the whole outbox.
         phase = .stopped
         let effects = core.step(input, at: clock.microseconds, using: &generator)
-        phase = .running(core, state)
+        phase = .running(core: core, state: state)
         var found: [PendingWrite] = []
         for effect in effects {
             switch effect {
             case .save(let transaction):
                 state = try await store.save(transaction, after: state)
                 guard case .running = phase else { return }
-                phase = .running(core, state)
+                phase = .running(core: core, state: state)
                 if case .discard = input { discarded.formUnion(transaction.removed) }
                 found += state.rows
                 guard !state.isOther else { throw SyncStore<T>.Outdated() }
@@ -230,7 +230,7 @@ extension SyncDriver {
         do {
             guard let state = try await store.load() else { return stop() }
             if case .stopped = phase { return }
-            phase = Self.begin(state, configuration, followed)
+            phase = Self.begin(from: state, configuration: configuration, followed: followed)
             restarts = RetryDelay()
             // Before all that was asked for meanwhile, which else would be asked of a core that is offline.
             inputs.insert(.core(.connected), at: 0)
@@ -268,17 +268,17 @@ extension SyncDriver {
         requests[request.id] = Task { [weak self, remote] in
             do {
                 let answer = try await remote.answer(request.kind, knowing: record)
-                await self?.finish(request.id, .answer(answer, to: request.id))
+                await self?.finish(request.id, with: .answer(answer, to: request.id))
             } catch is CancellationError where Task.isCancelled {
                 return
             } catch {
                 let failure = remote.failure(error)
-                await self?.finish(request.id, .failure(failure, of: request.id), error)
+                await self?.finish(request.id, with: .failure(failure, of: request.id), error: error)
             }
         }
     }
 
-    private func finish(_ id: SyncRequest.ID, _ input: SyncInput, _ error: (any Error)? = nil) {
+    private func finish(_ id: SyncRequest.ID, with input: SyncInput, error: (any Error)? = nil) {
         guard requests.removeValue(forKey: id) != nil else { return }
         lastError = error.map { ($0 as? StorageError)?.message ?? "\($0)" }
         add(.core(input))

@@ -113,7 +113,7 @@ extension HubWriter {
             if found.isVisible { try delete(write.document, found, from: producer) }
             return false
         case .save(let values), .patch(let values):
-            try put(values.texts, write, found, scope)
+            try put(values.texts, for: write, over: found, in: scope)
             return found.row == nil
         }
     }
@@ -166,7 +166,9 @@ extension HubWriter {
         return try table.row(key, in: writer.database)?.position
     }
 
-    private func put(_ patch: [String: String], _ write: HubWrite, _ found: Found, _ scope: HubScope) throws {
+    private func put(
+        _ patch: [String: String], for write: HubWrite, over found: Found, in scope: HubScope
+    ) throws {
         let document = write.document
         if found.row != nil, !found.isVisible { throw forbidden(document) }
         do {

@@ -56,7 +56,7 @@ extension StoreHub {
         let maximum = limits.queryBytes
         return try await documents(of: entity, as: access) { log, table, scope in
             var selection = QuerySelection<HubDocument>(evaluation)
-            try table.forEachDocument(log, scope) { document, bytes in
+            try table.forEachDocument(in: log, scope: scope) { document, bytes in
                 selection.add(document, id: document.id, json: JSONValue(fields: document.fields), byteCount: bytes)
                 // Those that the limit leaves may have fewer. At twice as many, so that it is looked at seldom.
                 if selection.byteCount > 2 * maximum { selection.cut() }
@@ -178,7 +178,7 @@ extension HubTable {
     ) throws -> (documents: [HubDocument], hasMore: Bool) {
         var documents: [HubDocument] = []
         var (total, hasMore) = (0, false)
-        try forEachDocument(log, scope, behind: start, limit: limit + 1) { document, count in
+        try forEachDocument(in: log, scope: scope, behind: start, limit: limit + 1) { document, count in
             hasMore = documents.count >= limit || total > bytes
             guard !hasMore else { return false }
             total += count
@@ -192,7 +192,7 @@ extension HubTable {
     ///
     /// - Parameter limit: More aren't wanted; all may be where nil.
     fileprivate func forEachDocument(
-        _ log: HubLog, _ scope: HubScope, behind start: StorageValue? = nil, limit: Int? = nil,
+        in log: HubLog, scope: HubScope, behind start: StorageValue? = nil, limit: Int? = nil,
         _ body: (HubDocument, Int) throws -> Bool
     ) throws {
         guard let candidates = scope.candidates(in: self) else { return }

@@ -13,7 +13,7 @@ package struct SyncEvent: DataSyncLogEvent {
 
     /// - Parameter values: Those that are nil are left out.
     private init(
-        _ key: String, _ name: String, _ values: [String: (any Sendable)?] = [:], error: (any Error)? = nil,
+        _ key: String, _ name: String, parameters values: [String: (any Sendable)?] = [:], error: (any Error)? = nil,
         type: DataLogType? = nil
     ) {
         eventName = "\(key)_\(name)"
@@ -33,7 +33,7 @@ extension SyncEvent {
     package static func getCollectionStart(key: String) -> SyncEvent { SyncEvent(key, "getCollection_start") }
 
     package static func getCollectionSuccess(key: String, count: Int) -> SyncEvent {
-        SyncEvent(key, "getCollection_success", ["count": count])
+        SyncEvent(key, "getCollection_success", parameters: ["count": count])
     }
 
     package static func getCollectionFail(key: String, error: any Error) -> SyncEvent {
@@ -41,27 +41,27 @@ extension SyncEvent {
     }
 
     package static func getDocumentStart(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "getDocument_start", ["document_id": documentId])
+        SyncEvent(key, "getDocument_start", parameters: ["document_id": documentId])
     }
 
     package static func getDocumentSuccess(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "getDocument_success", ["document_id": documentId])
+        SyncEvent(key, "getDocument_success", parameters: ["document_id": documentId])
     }
 
     package static func getDocumentFail(key: String, documentId: String, error: any Error) -> SyncEvent {
-        SyncEvent(key, "getDocument_fail", ["document_id": documentId], error: error)
+        SyncEvent(key, "getDocument_fail", parameters: ["document_id": documentId], error: error)
     }
 
     package static func getDocumentsQueryStart(key: String, filterCount: Int) -> SyncEvent {
-        SyncEvent(key, "getDocumentsQuery_start", ["filter_count": filterCount])
+        SyncEvent(key, "getDocumentsQuery_start", parameters: ["filter_count": filterCount])
     }
 
     package static func getDocumentsQuerySuccess(key: String, count: Int, filterCount: Int) -> SyncEvent {
-        SyncEvent(key, "getDocumentsQuery_success", ["count": count, "filter_count": filterCount])
+        SyncEvent(key, "getDocumentsQuery_success", parameters: ["count": count, "filter_count": filterCount])
     }
 
     package static func getDocumentsQueryFail(key: String, filterCount: Int, error: any Error) -> SyncEvent {
-        SyncEvent(key, "getDocumentsQuery_fail", ["filter_count": filterCount], error: error)
+        SyncEvent(key, "getDocumentsQuery_fail", parameters: ["filter_count": filterCount], error: error)
     }
 }
 
@@ -69,27 +69,27 @@ extension SyncEvent {
 
 extension SyncEvent {
     package static func streamDocumentStart(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "streamDocument_start", ["document_id": documentId])
+        SyncEvent(key, "streamDocument_start", parameters: ["document_id": documentId])
     }
 
     package static func listenerStart(key: String, documentId: String? = nil) -> SyncEvent {
-        SyncEvent(key, "listener_start", ["document_id": documentId])
+        SyncEvent(key, "listener_start", parameters: ["document_id": documentId])
     }
 
     package static func listenerSuccess(key: String, count: Int) -> SyncEvent {
-        SyncEvent(key, "listener_success", ["count": count])
+        SyncEvent(key, "listener_success", parameters: ["count": count])
     }
 
     package static func listenerSuccess(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "listener_success", ["document_id": documentId])
+        SyncEvent(key, "listener_success", parameters: ["document_id": documentId])
     }
 
     package static func listenerEmpty(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "listener_empty", ["document_id": documentId])
+        SyncEvent(key, "listener_empty", parameters: ["document_id": documentId])
     }
 
     package static func listenerFail(key: String, documentId: String? = nil, error: any Error) -> SyncEvent {
-        SyncEvent(key, "listener_fail", ["document_id": documentId], error: error)
+        SyncEvent(key, "listener_fail", parameters: ["document_id": documentId], error: error)
     }
 
     package static func listenerStopped(key: String) -> SyncEvent { SyncEvent(key, "listener_stopped") }
@@ -97,7 +97,7 @@ extension SyncEvent {
     package static func bulkLoadStart(key: String) -> SyncEvent { SyncEvent(key, "bulkLoad_start") }
 
     package static func bulkLoadSuccess(key: String, count: Int) -> SyncEvent {
-        SyncEvent(key, "bulkLoad_success", ["count": count])
+        SyncEvent(key, "bulkLoad_success", parameters: ["count": count])
     }
 
     package static func bulkLoadFail(key: String, error: any Error) -> SyncEvent {
@@ -106,12 +106,12 @@ extension SyncEvent {
 
     /// A document was received that is there.
     package static func documentUpdated(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "documentUpdated", ["document_id": documentId])
+        SyncEvent(key, "documentUpdated", parameters: ["document_id": documentId])
     }
 
     /// It was received that a document is gone.
     package static func documentDeleted(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "documentDeleted", ["document_id": documentId])
+        SyncEvent(key, "documentDeleted", parameters: ["document_id": documentId])
     }
 }
 
@@ -119,57 +119,58 @@ extension SyncEvent {
 
 extension SyncEvent {
     package static func saveStart(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "save_start", ["document_id": documentId])
+        SyncEvent(key, "save_start", parameters: ["document_id": documentId])
     }
 
     package static func saveSuccess(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "save_success", ["document_id": documentId])
+        SyncEvent(key, "save_success", parameters: ["document_id": documentId])
     }
 
     package static func saveFail(key: String, documentId: String, error: any Error) -> SyncEvent {
-        SyncEvent(key, "save_fail", ["document_id": documentId], error: error)
+        SyncEvent(key, "save_fail", parameters: ["document_id": documentId], error: error)
     }
 
     package static func updateStart(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "update_start", ["document_id": documentId])
+        SyncEvent(key, "update_start", parameters: ["document_id": documentId])
     }
 
     package static func updateSuccess(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "update_success", ["document_id": documentId])
+        SyncEvent(key, "update_success", parameters: ["document_id": documentId])
     }
 
     package static func updateFail(key: String, documentId: String, error: any Error) -> SyncEvent {
-        SyncEvent(key, "update_fail", ["document_id": documentId], error: error)
+        SyncEvent(key, "update_fail", parameters: ["document_id": documentId], error: error)
     }
 
     package static func deleteStart(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "delete_start", ["document_id": documentId])
+        SyncEvent(key, "delete_start", parameters: ["document_id": documentId])
     }
 
     package static func deleteSuccess(key: String, documentId: String) -> SyncEvent {
-        SyncEvent(key, "delete_success", ["document_id": documentId])
+        SyncEvent(key, "delete_success", parameters: ["document_id": documentId])
     }
 
     package static func deleteFail(key: String, documentId: String, error: any Error) -> SyncEvent {
-        SyncEvent(key, "delete_fail", ["document_id": documentId], error: error)
+        SyncEvent(key, "delete_fail", parameters: ["document_id": documentId], error: error)
     }
 
     package static func pendingWriteAdded(key: String, count: Int) -> SyncEvent {
-        SyncEvent(key, "pendingWriteAdded", ["pending_write_count": count])
+        SyncEvent(key, "pendingWriteAdded", parameters: ["pending_write_count": count])
     }
 
     package static func pendingWritesCleared(
         key: String, documentId: String? = nil, remainingCount: Int? = nil
     ) -> SyncEvent {
-        SyncEvent(key, "pendingWritesCleared", ["document_id": documentId, "remaining_count": remainingCount])
+        SyncEvent(
+            key, "pendingWritesCleared", parameters: ["document_id": documentId, "remaining_count": remainingCount])
     }
 
     package static func syncPendingWritesStart(key: String, count: Int) -> SyncEvent {
-        SyncEvent(key, "syncPendingWrites_start", ["pending_write_count": count])
+        SyncEvent(key, "syncPendingWrites_start", parameters: ["pending_write_count": count])
     }
 
     package static func syncPendingWritesComplete(key: String, synced: Int, failed: Int) -> SyncEvent {
-        SyncEvent(key, "syncPendingWrites_complete", ["synced_count": synced, "failed_count": failed])
+        SyncEvent(key, "syncPendingWrites_complete", parameters: ["synced_count": synced, "failed_count": failed])
     }
 
     package static func cachesCleared(key: String) -> SyncEvent { SyncEvent(key, "cachesCleared") }
@@ -180,12 +181,12 @@ extension SyncEvent {
 extension SyncEvent {
     /// The remote will never take a write.
     package static func writeParked(key: String, documentId: String, reason: String) -> SyncEvent {
-        SyncEvent(key, "writeParked", ["document_id": documentId, "reason": reason], type: .severe)
+        SyncEvent(key, "writeParked", parameters: ["document_id": documentId, "reason": reason], type: .severe)
     }
 
     /// No row can be made of a document that the remote has.
     package static func documentUnreadable(key: String, documentId: String, reason: String) -> SyncEvent {
-        SyncEvent(key, "documentUnreadable", ["document_id": documentId, "reason": reason], type: .severe)
+        SyncEvent(key, "documentUnreadable", parameters: ["document_id": documentId, "reason": reason], type: .severe)
     }
 
     /// Another account is signed in, or none. Paths may name people, so they stay out.
@@ -193,11 +194,11 @@ extension SyncEvent {
 
     /// The remote service can't do all that the engine makes use of.
     package static func remoteLimited(key: String, missing: RemoteCapabilities) -> SyncEvent {
-        SyncEvent(key, "remoteLimited", ["missing_capabilities": missing.description])
+        SyncEvent(key, "remoteLimited", parameters: ["missing_capabilities": missing.description])
     }
 
     /// The remote can't be reached, and is asked again after so many seconds. Not severe: devices are offline at times.
     package static func remoteUnavailable(key: String, reason: String?, delaySeconds: Double) -> SyncEvent {
-        SyncEvent(key, "remoteUnavailable", ["error_description": reason, "delay_seconds": delaySeconds])
+        SyncEvent(key, "remoteUnavailable", parameters: ["error_description": reason, "delay_seconds": delaySeconds])
     }
 }

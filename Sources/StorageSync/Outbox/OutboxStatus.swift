@@ -45,7 +45,7 @@ package struct OutboxStatus: Sendable, Equatable {
 
     package var parkedCount: Int { writes.count(where: \.isParked) }
 
-    private init(_ row: SyncRemoteRow, _ manager: String, _ entity: String, _ writes: [Write]) {
+    private init(_ row: SyncRemoteRow, manager: String, entity: String, writes: [Write]) {
         self.manager = manager
         self.entity = entity
         path = row.path
@@ -64,19 +64,23 @@ extension OutboxStatus {
     package static func all(in db: Database) throws -> [OutboxStatus] {
         try SyncRemoteRow.engines(in: db).flatMap { manager, entity in
             try SyncRemoteRow.all(of: manager, in: db).sorted { $0.path < $1.path }.map { row in
-                OutboxStatus(row, manager, entity, try Self.writes(of: row, manager, entity, in: db))
+                OutboxStatus(
+                    row, manager: manager, entity: entity,
+                    writes: try Self.writes(of: row, manager: manager, entity: entity, in: db))
             }
         }
     }
 
     private static func writes(
-        of row: SyncRemoteRow, _ manager: String, _ entity: String, in db: Database
+        of row: SyncRemoteRow, manager: String, entity: String, in db: Database
     ) throws -> [Write] {
         let table = OutboxTable(manager: manager, path: row.path, entity: entity)
         let discarded = Set(try table.discarded(in: db).map(\.position))
         let known = try table.all(in: db)
         let positions = Set(known.map(\.position))
-        let unknown = try unscanned(row, manager, entity, in: db).filter { !positions.contains($0.position) }
+        let unknown = try unscanned(row, manager: manager, entity: entity, in: db).filter {
+            !positions.contains($0.position)
+        }
         return (known + unknown).filter { $0.remotePosition == nil }.sorted { $0.position < $1.position }.map {
             Write($0, isDiscarded: discarded.contains($0.position))
         }
@@ -84,7 +88,7 @@ extension OutboxStatus {
 
     /// Those that no engine has seen yet. What is written belongs to the active path.
     private static func unscanned(
-        _ row: SyncRemoteRow, _ manager: String, _ entity: String, in db: Database
+        _ row: SyncRemoteRow, manager: String, entity: String, in db: Database
     ) throws -> [PendingWrite] {
         guard row.isActive else { return [] }
         let connection = try db.connection
@@ -150,7 +154,7 @@ extension OutboxStatus {
         guard var row = try row(in: db) else { return }
         let table = OutboxTable(manager: manager, path: path, entity: entity)
         let positions = Set(writes.map(\.position))
-        let unscanned = try Self.unscanned(row, manager, entity, in: db)
+        let unscanned = try Self.unscanned(row, manager: manager, entity: entity, in: db)
         try table.add(unscanned.filter { positions.contains($0.position) }, in: db)
         for position in positions.sorted() { try table.discard(position, in: db) }
         try save(&row, in: db)

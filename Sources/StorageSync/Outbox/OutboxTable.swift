@@ -7,11 +7,11 @@ struct OutboxTable: Sendable {
     let path: String
     let entity: String
 
-    func all(in db: Database) throws -> [PendingWrite] { try select(db, "", []) }
+    func all(in db: Database) throws -> [PendingWrite] { try select(in: db) }
 
     /// The writes of a document that aren't confirmed, in order.
     func pending(of document: String, in db: Database) throws -> [PendingWrite] {
-        try select(db, "AND document = ? AND state <> 'confirmed'", [document], by: "sync_outbox_documents")
+        try select(in: db, where: "document = ? AND state <> 'confirmed'", [document], by: "sync_outbox_documents")
     }
 
     /// Ids of documents with writes that aren't confirmed.
@@ -28,30 +28,31 @@ struct OutboxTable: Sendable {
 
     /// The first of those; nil where there are none.
     func firstPending(of document: String, in db: Database) throws -> PendingWrite? {
-        let condition = "AND document = ? AND state <> 'confirmed'"
-        return try select(db, condition, [document], by: "sync_outbox_documents", limit: 1).first
+        let condition = "document = ? AND state <> 'confirmed'"
+        return try select(in: db, where: condition, [document], by: "sync_outbox_documents", limit: 1).first
     }
 
     /// Those that somebody has discarded while no engine was open, in order.
-    func discarded(in db: Database) throws -> [PendingWrite] { try select(db, "AND is_discarded", []) }
+    func discarded(in db: Database) throws -> [PendingWrite] { try select(in: db, where: "is_discarded") }
 
     func write(at position: Int64, in db: Database) throws -> PendingWrite? {
-        try select(db, "AND position = ?", [position]).first
+        try select(in: db, where: "position = ?", [position]).first
     }
 
     /// The writes that are sent as one, in order.
     func writes(of origin: Int64, in db: Database) throws -> [PendingWrite] {
-        try select(db, "AND origin = ?", [origin], by: "sync_outbox_origins")
+        try select(in: db, where: "origin = ?", [origin], by: "sync_outbox_origins")
     }
 
     /// - Parameter index: Without its name, SQLite takes the primary key, which has the order that is wanted, and reads every row.
     private func select(
-        _ db: Database, _ condition: String, _ values: StatementArguments, by index: String? = nil, limit: Int? = nil
+        in db: Database, where condition: String = "1", _ values: StatementArguments = [], by index: String? = nil,
+        limit: Int? = nil
     ) throws -> [PendingWrite] {
         let sql = """
             SELECT position, document, size, base, state, number, rejection, kind, origin, is_conditional, retries
             FROM sync_outbox \(index.map { "INDEXED BY \($0)" } ?? "")
-            WHERE manager = ? AND path = ? \(condition) ORDER BY position \(limit.map { "LIMIT \($0)" } ?? "")
+            WHERE manager = ? AND path = ? AND \(condition) ORDER BY position \(limit.map { "LIMIT \($0)" } ?? "")
             """
         return try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [manager, path] + values).map(write)
     }

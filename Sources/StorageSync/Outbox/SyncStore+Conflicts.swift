@@ -100,14 +100,16 @@ extension SyncStore {
     /// The pending writes of such a document stay what they are. On top of them comes one more, which makes of the remote's document with
     /// those writes what the closure wants: it is an event of the log like any other write, and is pending from the same
     /// transaction on.
-    func merge(_ documents: [DocumentID], _ state: inout State, _ writer: LogWriter, _ db: Database) throws {
+    func merge(
+        _ documents: [DocumentID], into state: inout State, with writer: LogWriter, in db: Database
+    ) throws {
         guard case .merge(let closure) = resolution else { return }
         let ids = documents.map(\.id)
         var saved = state
-        try commit(writer, db, reason: "merge", attributes: ["merged": ids.joined(separator: " ")]) { tx in
+        try commit(with: writer, in: db, reason: "merge", attributes: ["merged": ids.joined(separator: " ")]) { tx in
             for id in ids {
                 do {
-                    try merge(id, with: closure, &saved, tx)
+                    try merge(id, with: closure, into: &saved, in: tx)
                 } catch let error as Unmerged {
                     try park(id, .invalid(error.description), in: db)
                     saved.isOther = true
@@ -119,8 +121,8 @@ extension SyncStore {
     }
 
     private func merge(
-        _ id: String, with closure: (_ base: T?, _ mine: T, _ theirs: T) throws -> T?, _ state: inout State,
-        _ tx: WriteTransaction
+        _ id: String, with closure: (_ base: T?, _ mine: T, _ theirs: T) throws -> T?, into state: inout State,
+        in tx: WriteTransaction
     ) throws {
         let db = tx.database
         let since = state.row.since

@@ -21,10 +21,12 @@ extension SyncStore {
                 let attributes = try conflictAttributes(
                     of: transaction, gone: gone, written: written, since: row.since, before)
                 let reason = transaction.reason(hasGone: !gone.isEmpty)
-                var saved = try commit(writer, db, reason: reason, attributes: attributes) { tx in
+                var saved = try commit(with: writer, in: db, reason: reason, attributes: attributes) { tx in
                     try save(transaction, gone: gone, written: written, conflicts: attributes, on: row, tx)
                 }
-                if !transaction.conflicts.isEmpty { try merge(transaction.conflicts, &saved, writer, db) }
+                if !transaction.conflicts.isEmpty {
+                    try merge(transaction.conflicts, into: &saved, with: writer, in: db)
+                }
                 return saved
             }
         }

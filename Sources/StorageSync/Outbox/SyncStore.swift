@@ -72,14 +72,14 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
         try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
                 let attributes = try attributes(db)
-                return try commit(writer, db, reason: reason, attributes: attributes, body)
+                return try commit(with: writer, in: db, reason: reason, attributes: attributes, body)
             }
         }
     }
 
     /// One commit of the engine, as a part of the transaction under way.
     func commit<Result>(
-        _ writer: LogWriter, _ db: Database, reason: String, attributes: [String: String],
+        with writer: LogWriter, in db: Database, reason: String, attributes: [String: String],
         _ body: (WriteTransaction) throws -> Result
     ) throws -> Result {
         let metadata = CommitMetadata(

@@ -67,7 +67,9 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
                 }
                 try merge.note(rows)
                 let page = merge
-                guard let next else { return try await finish(page, rows, earlier, validator: validator) }
+                guard let next else {
+                    return try await finish(page, saving: rows, after: earlier, validator: validator)
+                }
                 guard !circle.closes(with: next) else { throw StorageError.endlessPages() }
                 merge.note(try await commit { try page.save(rows, in: $0) })
                 fetch = QueryFetch(cursor: next)
@@ -104,7 +106,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
 
     /// Saves the last page, deletes what the remote doesn't have any more, and keeps what is known of the source now.
     private func finish(
-        _ merge: SourceMerge<Element>, _ rows: [Element], _ earlier: QuerySourceStatus, validator: String?
+        _ merge: SourceMerge<Element>, saving rows: [Element], after earlier: QuerySourceStatus, validator: String?
     ) async throws -> QuerySourceStatus {
         let refreshed = succeeding(earlier)
         let window = window

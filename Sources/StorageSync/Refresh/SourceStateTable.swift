@@ -52,23 +52,22 @@ enum SourceStateTable {
 
     /// The state of a source; one that was never fetched where nothing is stored.
     static func status(source: String, parameter: String, in db: Database) throws -> QuerySourceStatus {
-        let rows = try statuses(
-            db, "WHERE source = ? AND parameter = ?", [source, parameter])
+        let rows = try statuses("WHERE source = ? AND parameter = ?", [source, parameter], in: db)
         return rows.first ?? QuerySourceStatus(source: source, parameter: parameter)
     }
 
     static func all(in db: Database) throws -> [QuerySourceStatus] {
-        try statuses(db, "ORDER BY source, parameter", [])
+        try statuses("ORDER BY source, parameter", in: db)
     }
 
     private static func statuses(
-        _ db: Database, _ suffix: String, _ arguments: StatementArguments
+        _ clauses: String, _ arguments: StatementArguments = [], in db: Database
     ) throws -> [QuerySourceStatus] {
         guard try db.tableExists(name) else { return [] }
         let connection = try db.connection
         let head = try LogReader(connection).head().position
         let lineage = try StoreLineage.load(connection)
-        return try Row.fetchAll(db, sql: "SELECT * FROM \(name) \(suffix)", arguments: arguments).map { row in
+        return try Row.fetchAll(db, sql: "SELECT * FROM \(name) \(clauses)", arguments: arguments).map { row in
             var status = QuerySourceStatus(source: row["source"], parameter: row["parameter"])
             status.policy = row["policy"]
             status.end = row["end_position"]

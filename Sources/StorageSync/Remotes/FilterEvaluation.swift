@@ -9,7 +9,7 @@ struct FilterEvaluation: Sendable {
         case equal(JSONValue)
         case notEqual(JSONValue)
         /// Compares with a value of the same kind; the closure gets the order of both.
-        case order(JSONValue, @Sendable (Int) -> Bool)
+        case order(against: JSONValue, isMet: @Sendable (Int) -> Bool)
         case containsAny(Set<JSONValue>)
         case isAny(Set<JSONValue>)
         case isNone(Set<JSONValue>)
@@ -26,10 +26,10 @@ struct FilterEvaluation: Sendable {
             switch filter.operator {
             case .isEqualTo: .equal(value)
             case .isNotEqualTo: .notEqual(value)
-            case .isGreaterThan: .order(value) { $0 > 0 }
-            case .isGreaterThanOrEqualTo: .order(value) { $0 >= 0 }
-            case .isLessThan: .order(value) { $0 < 0 }
-            case .isLessThanOrEqualTo: .order(value) { $0 <= 0 }
+            case .isGreaterThan: .order(against: value) { $0 > 0 }
+            case .isGreaterThanOrEqualTo: .order(against: value) { $0 >= 0 }
+            case .isLessThan: .order(against: value) { $0 < 0 }
+            case .isLessThanOrEqualTo: .order(against: value) { $0 <= 0 }
             case .arrayContains: .containsAny([value])
             case .arrayContainsAny: .containsAny(try values())
             case .in: .isAny(try values())

@@ -26,7 +26,9 @@ public struct QueryBuilder: Sendable, Equatable {
         return copy
     }
 
-    private func adding(_ field: String, _ operator: QueryOperator, _ value: any DMCodableSendable) -> QueryBuilder {
+    private func filtering(
+        _ field: String, by operator: QueryOperator, _ value: any DMCodableSendable
+    ) -> QueryBuilder {
         adding(.filter(QueryFilter(field: field, operator: `operator`, value: value)))
     }
 }
@@ -36,52 +38,52 @@ public struct QueryBuilder: Sendable, Equatable {
 extension QueryBuilder {
     /// Documents whose field equals a value.
     public func `where`(_ field: String, isEqualTo value: any DMCodableSendable) -> QueryBuilder {
-        adding(field, .isEqualTo, value)
+        filtering(field, by: .isEqualTo, value)
     }
 
     /// Documents that have the field, with another value.
     public func `where`(_ field: String, isNotEqualTo value: any DMCodableSendable) -> QueryBuilder {
-        adding(field, .isNotEqualTo, value)
+        filtering(field, by: .isNotEqualTo, value)
     }
 
     /// Documents whose field is greater than a value of the same kind.
     public func `where`(_ field: String, isGreaterThan value: any DMCodableSendable) -> QueryBuilder {
-        adding(field, .isGreaterThan, value)
+        filtering(field, by: .isGreaterThan, value)
     }
 
     /// Documents whose field is a value of the same kind, or greater.
     public func `where`(_ field: String, isGreaterThanOrEqualTo value: any DMCodableSendable) -> QueryBuilder {
-        adding(field, .isGreaterThanOrEqualTo, value)
+        filtering(field, by: .isGreaterThanOrEqualTo, value)
     }
 
     /// Documents whose field is less than a value of the same kind.
     public func `where`(_ field: String, isLessThan value: any DMCodableSendable) -> QueryBuilder {
-        adding(field, .isLessThan, value)
+        filtering(field, by: .isLessThan, value)
     }
 
     /// Documents whose field is a value of the same kind, or less.
     public func `where`(_ field: String, isLessThanOrEqualTo value: any DMCodableSendable) -> QueryBuilder {
-        adding(field, .isLessThanOrEqualTo, value)
+        filtering(field, by: .isLessThanOrEqualTo, value)
     }
 
     /// Documents whose field is an array with a value in it.
     public func `where`(_ field: String, arrayContains value: any DMCodableSendable) -> QueryBuilder {
-        adding(field, .arrayContains, value)
+        filtering(field, by: .arrayContains, value)
     }
 
     /// Documents whose field is an array with at least one of the values in it.
     public func `where`<V: DMCodableSendable>(_ field: String, arrayContainsAny values: [V]) -> QueryBuilder {
-        adding(field, .arrayContainsAny, values)
+        filtering(field, by: .arrayContainsAny, values)
     }
 
     /// Documents whose field equals one of the values.
     public func `where`<V: DMCodableSendable>(_ field: String, in values: [V]) -> QueryBuilder {
-        adding(field, .in, values)
+        filtering(field, by: .in, values)
     }
 
     /// Documents that have the field, with none of the values.
     public func `where`<V: DMCodableSendable>(_ field: String, notIn values: [V]) -> QueryBuilder {
-        adding(field, .notIn, values)
+        filtering(field, by: .notIn, values)
     }
 }
 

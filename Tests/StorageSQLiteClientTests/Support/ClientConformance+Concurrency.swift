@@ -47,7 +47,7 @@ extension ClientConformance {
                             }
                         } else {
                             let name = try await client.read { db in
-                                try db.fetchOne(String.self, "SELECT name FROM items WHERE id = ?", [id])
+                                try db.fetchOne("SELECT name FROM items WHERE id = ?", [id], as: String.self)
                             }
                             try expect(name == "name \(id)", "\(name ?? "nothing") for \(id)")
                         }
@@ -59,7 +59,7 @@ extension ClientConformance {
     }
 
     func count(_ client: SQLiteClient) async throws -> Int {
-        try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM items") } ?? -1
+        try await client.read { db in try db.fetchOne("SELECT count(*) FROM items", as: Int.self) } ?? -1
     }
 }
 

@@ -23,12 +23,12 @@ extension ClientConformance {
         // How far both are: the reader has counted, the writer has committed.
         let (counted, committed) = (Counter(), Counter())
         async let reading = client.read { db in
-            let before = try db.fetchOne(Int.self, "SELECT count(*) FROM items")
+            let before = try db.fetchOne("SELECT count(*) FROM items", as: Int.self)
             counted.add()
             // Where both have one connection, the writer waits for the reader.
             let deadline = ContinuousClock.now + .seconds(10)
             while committed.value == 0, ContinuousClock.now < deadline { Thread.sleep(forTimeInterval: 0.001) }
-            return (before, try db.fetchOne(Int.self, "SELECT count(*) FROM items"))
+            return (before, try db.fetchOne("SELECT count(*) FROM items", as: Int.self))
         }
         // An engine that fails never counts; then the error is thrown behind the write.
         let deadline = ContinuousClock.now + .seconds(30)
@@ -60,7 +60,7 @@ extension ClientConformance {
             } catch is Stop {}
             try db.savepoint { _ = try db.execute("INSERT INTO items (id) VALUES (3)") }
         }
-        let ids = try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM items ORDER BY id") }
+        let ids = try await client.read { db in try db.fetchAll("SELECT id FROM items ORDER BY id", as: Int.self) }
         try expect(ids == [1, 3], "\(ids)")
     }
 
@@ -73,7 +73,9 @@ extension ClientConformance {
                 """)
         }
         try expect(changed == 2, "the last statement changed \(changed) rows")
-        let names = try await client.read { db in try db.fetchAll(String?.self, "SELECT name FROM items ORDER BY id") }
+        let names = try await client.read { db in
+            try db.fetchAll("SELECT name FROM items ORDER BY id", as: String?.self)
+        }
         try expect(names == ["x", "x", nil], "\(names)")
         let last = try await client.write { db in
             try db.execute("INSERT INTO items (id) VALUES (?)", [77])
@@ -130,14 +132,14 @@ extension ClientConformance {
             for _ in 0..<100 {
                 group.addTask {
                     try await client.write { db in
-                        let value = try db.fetchOne(Int.self, "SELECT value FROM counters") ?? 0
+                        let value = try db.fetchOne("SELECT value FROM counters", as: Int.self) ?? 0
                         try db.execute("UPDATE counters SET value = ?", [value + 1])
                     }
                 }
             }
             try await group.waitForAll()
         }
-        let value = try await client.read { db in try db.fetchOne(Int.self, "SELECT value FROM counters") }
+        let value = try await client.read { db in try db.fetchOne("SELECT value FROM counters", as: Int.self) }
         try expect(value == 100, "100 increments made \(value ?? -1)")
     }
 }
@@ -150,7 +152,7 @@ extension ClientConformance {
             try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (1)") }
             @Dependency(\.sqliteClient) var same
             try await same.write { db in try db.execute("INSERT INTO items (id) VALUES (2)") }
-            return try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM items") }
+            return try await client.read { db in try db.fetchOne("SELECT count(*) FROM items", as: Int.self) }
         }
         try expect(inside == 2, "\(inside ?? -1) rows inside")
         try expect(try await count(client) == 2, "rows behind it")
@@ -161,7 +163,7 @@ extension ClientConformance {
             } catch let error as SQLiteClientError {
                 try expect(error.code == .readOnly, "\(error)")
             }
-            return try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM items") }
+            return try await client.read { db in try db.fetchOne("SELECT count(*) FROM items", as: Int.self) }
         }
         try expect(read == 2, "\(read ?? -1)")
     }
@@ -221,7 +223,7 @@ extension ClientConformance {
             }
         }
         try await expectItems([1, 4], client)
-        let posts = try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM posts") }
+        let posts = try await client.read { db in try db.fetchOne("SELECT count(*) FROM posts", as: Int.self) }
         try expect(posts == 0, "a body inside of one that threw left a row")
     }
 
@@ -256,7 +258,7 @@ extension ClientConformance {
     }
 
     private func expectItems(_ ids: [Int], _ client: SQLiteClient) async throws {
-        let found = try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM items ORDER BY id") }
+        let found = try await client.read { db in try db.fetchAll("SELECT id FROM items ORDER BY id", as: Int.self) }
         try expect(found == ids, "\(found) where \(ids) was expected")
     }
 }

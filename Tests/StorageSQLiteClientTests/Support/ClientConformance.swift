@@ -114,9 +114,9 @@ extension ClientConformance {
         let id = UUID()
         let typed = try await client.read { db in
             try (
-                db.fetchOne(Date.self, "SELECT ?", [date]), db.fetchOne(UUID.self, "SELECT ?", [id]),
-                db.fetchOne(Int?.self, "SELECT NULL"), db.fetchOne(Bool.self, "SELECT ?", [true]),
-                db.fetchOne(String.self, "SELECT 'x' WHERE 0")
+                db.fetchOne("SELECT ?", [date], as: Date.self), db.fetchOne("SELECT ?", [id], as: UUID.self),
+                db.fetchOne("SELECT NULL", as: Int?.self), db.fetchOne("SELECT ?", [true], as: Bool.self),
+                db.fetchOne("SELECT 'x' WHERE 0", as: String.self)
             )
         }
         try expect(typed.0 == date && typed.1 == id && typed.3 == true, "\(typed)")
@@ -148,13 +148,13 @@ extension ClientConformance {
                 [1, String?.none, "fancy", #"["a","b"]"#, made])
         }
         do {
-            let items = try await client.read { db in try db.fetchAll(Item.self, "SELECT * FROM cards") }
+            let items = try await client.read { db in try db.fetchAll("SELECT * FROM cards", as: Item.self) }
             try expect(items == [Item(id: 1, name: nil, kind: .fancy, tags: ["a", "b"], made: made)], "\(items)")
         } catch let error as DecodingError {
             throw Failure(description: "a row wasn't decoded: \(error)")
         }
         do {
-            _ = try await client.read { db in try db.fetchAll(Item.self, "SELECT id, name FROM cards") }
+            _ = try await client.read { db in try db.fetchAll("SELECT id, name FROM cards", as: Item.self) }
             throw Failure(description: "a missing column was ignored")
         } catch is DecodingError {}
     }

@@ -68,7 +68,7 @@ private final class FaultyConnection: SQLiteEngineConnection {
         self.isLate = isLate
     }
 
-    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
+    func run(_ sql: String, _ arguments: [StorageValue], onRow body: (SQLiteRow) throws -> Bool) throws -> Int {
         switch fault {
         case .losesRows:
             var count = 0
@@ -76,17 +76,17 @@ private final class FaultyConnection: SQLiteEngineConnection {
                 count += 1
                 return try count <= 99_999 && body(row)
             }
-        case .runsTheFirstStatementOnly: return try engine.run("\(sql.prefix { $0 != ";" })", arguments, body)
-        case .losesErrors: return (try? engine.run(sql, arguments, body)) ?? 0
-        case .storesNaNAsNull: return try engine.run(sql, arguments.map(Self.withoutNaN), body)
-        case .storesIntegersAsText: return try engine.run(sql, arguments.map(Self.withoutIntegers), body)
+        case .runsTheFirstStatementOnly: return try engine.run("\(sql.prefix { $0 != ";" })", arguments, onRow: body)
+        case .losesErrors: return (try? engine.run(sql, arguments, onRow: body)) ?? 0
+        case .storesNaNAsNull: return try engine.run(sql, arguments.map(Self.withoutNaN), onRow: body)
+        case .storesIntegersAsText: return try engine.run(sql, arguments.map(Self.withoutIntegers), onRow: body)
         case .keepsWhatSavepointsUndo:
-            return try engine.run(sql.hasPrefix("ROLLBACK TO") ? "RELEASE storage_client" : sql, arguments, body)
+            return try engine.run(sql.hasPrefix("ROLLBACK TO") ? "RELEASE storage_client" : sql, arguments, onRow: body)
         case .forgetsWhatChanged:
-            try engine.run(sql, arguments, body)
+            try engine.run(sql, arguments, onRow: body)
             return 0
         case .tellsOldCounts:
-            let changes = try engine.run(sql, arguments, body)
+            let changes = try engine.run(sql, arguments, onRow: body)
             if changes > 0 { count = changes }
             return count
         case .sharesStatements:
@@ -98,7 +98,8 @@ private final class FaultyConnection: SQLiteEngineConnection {
                 let names = row.columns.map { ["id": "name", "name": "id"][$0] ?? $0 }
                 return try body(SQLiteRow(row.reader, layout: SQLiteRowLayout(names: names)))
             }
-        case .confusesArguments: return try engine.run(sql, isLate ? arguments.map(Self.withOneMore) : arguments, body)
+        case .confusesArguments:
+            return try engine.run(sql, isLate ? arguments.map(Self.withOneMore) : arguments, onRow: body)
         }
     }
 

@@ -60,7 +60,7 @@ enum SharedFileConformance: String, CaseIterable, Sendable {
 
 extension SharedFileConformance {
     private static let ids: @Sendable (SQLiteTransaction) throws -> [Int] = { db in
-        try db.fetchAll(Int.self, "SELECT id FROM users ORDER BY id")
+        try db.fetchAll("SELECT id FROM users ORDER BY id", as: Int.self)
     }
 
     private func twoConnections(_ file: SharedFile) async throws {
@@ -104,16 +104,16 @@ extension SharedFileConformance {
                         let id = place * rounds + round
                         if connection.mayWrite {
                             try await connection.client.write { db in
-                                let value = try db.fetchOne(Int.self, "SELECT value FROM counters") ?? 0
+                                let value = try db.fetchOne("SELECT value FROM counters", as: Int.self) ?? 0
                                 try db.execute("UPDATE counters SET value = ?", [value + 1])
                                 try db.execute("INSERT INTO users (id) VALUES (?)", [id])
                             }
                         }
                         let (value, count, isThere) = try await connection.client.read { db in
                             try (
-                                db.fetchOne(Int.self, "SELECT value FROM counters") ?? 0,
-                                db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? 0,
-                                db.fetchOne(Int.self, "SELECT id FROM users WHERE id = ?", [id]) != nil
+                                db.fetchOne("SELECT value FROM counters", as: Int.self) ?? 0,
+                                db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0,
+                                db.fetchOne("SELECT id FROM users WHERE id = ?", [id], as: Int.self) != nil
                             )
                         }
                         try expect(value == count, "one state has \(count) rows, and counts \(value)")

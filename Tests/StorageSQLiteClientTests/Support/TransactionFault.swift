@@ -116,7 +116,7 @@ private struct LookingConnection: SQLiteEngineConnection {
     let engine: any SQLiteEngineConnection
     let isCancelled: Counter
 
-    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
+    func run(_ sql: String, _ arguments: [StorageValue], onRow body: (SQLiteRow) throws -> Bool) throws -> Int {
         try engine.run(sql, arguments) { row in
             let goesOn = try body(row)
             if isCancelled.value > 0 { throw CancellationError() }

@@ -7,7 +7,7 @@ struct Totals: FetchKeyRequest {
     struct Value: Sendable { var users = 0 }
 
     func fetch(_ db: SQLiteTransaction) throws -> Value {
-        Value(users: try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? 0)
+        Value(users: try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0)
     }
 }
 
