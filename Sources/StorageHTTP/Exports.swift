@@ -1,4 +1,4 @@
 #if STORAGE_HTTP
-    // Remotes are given to query sources, so whoever imports StorageHTTP has those as well.
+    // Remotes are passed to query sources, so importing StorageHTTP imports those as well.
     @_exported public import StorageSync
 #endif

@@ -1,4 +1,4 @@
-// Values and columns, which arguments and rows are made of. Not GRDB, whose `SQLiteConnection` is another than that of the
+// Values and columns, which arguments and rows consist of. Not GRDB, whose `SQLiteConnection` differs from that of the
 // SwiftNIO engine.
 @_exported public import StorageCore
 @_exported public import StorageRecords

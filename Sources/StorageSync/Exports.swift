@@ -1,2 +1,2 @@
-// Sources are made of entities and queries, so whoever imports StorageSync has those as well.
+// Sources consist of entities and queries, so importing StorageSync imports those as well.
 @_exported public import StorageKit

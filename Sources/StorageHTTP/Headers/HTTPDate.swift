@@ -2,13 +2,13 @@
     internal import Foundation
     internal import StorageSync
 
-    /// The times of HTTP header fields, in seconds since 1970 UTC.
+    /// The dates of HTTP header fields, in seconds since 1970 UTC.
     ///
-    /// Source: RFC 9110, section 5.6.7, with its two obsolete forms, which recipients have to read as well.
+    /// Source: RFC 9110, section 5.6.7, with its two obsolete forms, which recipients must accept as well.
     enum HTTPDate {
-        /// - Parameter now: Seconds since 1970, for years of two digits: one that would lie more than 50 years ahead is of the
-        ///   century before.
-        /// - Returns: nil for what isn't a date. The day of the week isn't held against the date.
+        /// - Parameter now: Seconds since 1970, for two-digit years: a year more than 50 years ahead belongs to the
+        ///   previous century.
+        /// - Returns: nil for an invalid date. The day of the week isn't checked.
         static func seconds(_ text: String, now: Int64) -> Int64? {
             let parts = text.split(separator: " ").map(String.init)
             switch parts.count {
@@ -47,7 +47,7 @@
             guard let month = months.firstIndex(of: month), clock.count == 3,
                 clock.allSatisfy({ number(String($0), digits: 2...2) != nil })
             else { return nil }
-            // A leap second is one more than the second before it, which the calendar has.
+            // A leap second is one more than the second before it, which the calendar knows.
             let isLeap = clock[2] == "60"
             let date = String(format: "%04lld-%02lld-%02lld", year, Int64(month) + 1, day)
             let text = "\(date) \(clock[0]):\(clock[1]):\(isLeap ? "59" : clock[2])"
@@ -62,7 +62,7 @@
             return Int64(text)
         }
 
-        /// The year of a time after 1970; what an error of a day at its ends does is less than what 50 years decide.
+        /// The approximate year of a time after 1970; an error of a day is irrelevant for the 50-year rule.
         private static func year(of seconds: Int64) -> Int64 { 1970 + seconds / 31_556_952 }
     }
 #endif

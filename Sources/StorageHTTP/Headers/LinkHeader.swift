@@ -1,13 +1,13 @@
 #if STORAGE_HTTP
     /// The links of `Link` header fields.
     ///
-    /// Source: RFC 8288, section 3, read as its appendix B.2 describes, but for one thing: a field that isn't a list of links
-    /// is an error. Whoever took it for the end of the pages would delete the rows of all the others.
+    /// Source: RFC 8288, section 3, parsed as its appendix B.2 describes, with one exception: a field that isn't a list
+    /// of links is an error. Treating it as the end of the pages would delete the rows of all the others.
     struct LinkHeader {
         private var rest: Substring.UTF8View
 
-        /// Where the first link leads whose relation is `next`, as it is written; nil where no link has it. Links of other
-        /// documents (with an `anchor`) don't count.
+        /// The target of the first link with the relation `next`, as written; nil if there is none. Links of other
+        /// documents (with an `anchor`) are ignored.
         ///
         /// - Parameter fields: The values of all `Link` fields of an answer.
         /// - Throws: ``Malformed``.
@@ -16,7 +16,7 @@
             var found: String?
             for field in fields {
                 var links = LinkHeader(rest: Substring(field).utf8)
-                // All of them are read even when it was found: what is no list of links is trusted in nothing.
+                // All links are parsed even after a match: a malformed list isn't trusted at all.
                 while let link = try links.link() {
                     guard found == nil, link.anchor == nil, let relations = link.relations else { continue }
                     if relations.lowercased().split(separator: " ").contains("next") { found = link.target }
@@ -30,7 +30,7 @@
 
         private struct Link {
             let target: String
-            /// The first `rel`: others don't count, says section 3.3.
+            /// The first `rel`: others are ignored, according to section 3.3.
             var relations: String?
             var anchor: String?
         }
@@ -74,7 +74,7 @@
             throw Malformed()
         }
 
-        /// What stands before the next sign of the grammar.
+        /// The text up to the next delimiter of the grammar.
         private mutating func token() -> String {
             skipSpace()
             let end = rest.firstIndex {

@@ -3,10 +3,9 @@
     internal import NIOHTTP1
 
     enum RetryAfter {
-        /// How long the server wants to be left alone; nil where it doesn't say, or says what nobody understands. Not
-        /// negative, and a year at most.
+        /// The delay requested by the server; nil if there is none, or it is invalid. Not negative, and at most a year.
         ///
-        /// A date is taken against the answer's own `Date`, so that a wrong clock on either side makes no difference.
+        /// A date is compared with the answer's own `Date`, so that a wrong clock on either side makes no difference.
         ///
         /// Source: RFC 9110, section 10.2.3.
         static func wait(_ headers: HTTPHeaders, now: Date) -> Duration? {
@@ -15,7 +14,7 @@
                 return nil
             }
             if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-                // More digits than a number has are a long time, too.
+                // A number that overflows is a long time, too.
                 return .seconds(min(Int64(text) ?? .max, Self.year))
             }
             let system = Int64(now.timeIntervalSince1970)

@@ -14,9 +14,9 @@
         let token: @Sendable () async throws -> String?
         let client: HTTPRemoteClient
 
-        /// Beside what a pull waits for.
+        /// In addition to the time that a pull waits.
         private static let timeout = Duration.seconds(30)
-        /// The most bytes of an answer. A hub's page has about 4 MiB, or one document that is larger.
+        /// The maximum size of an answer. A hub's page has about 4 MiB, or one larger document.
         private static let maximumBytes = 256 << 20
 
         package func hello(
@@ -80,7 +80,7 @@
 
         private static func message<Message: HubMessage>(_ body: [UInt8]) throws -> Message {
             do { return try Message(json: body) } catch is JSONReader.Malformed {
-                // Something between the hub and this client has answered: it is worth trying again.
+                // An intermediary between the hub and this client has answered: it is worth retrying.
                 throw SyncFailure.retryable(afterMicroseconds: nil)
             }
         }
@@ -88,7 +88,7 @@
         /// - Throws: ``SyncFailure``, ``RemoteError/notFound``, `CancellationError`.
         private func send(_ unsigned: HTTPClientRequest, timeout: Duration) async throws -> [UInt8] {
             guard let token = try await token() else { throw SyncFailure.unauthorized }
-            // Whose token it is decides who is asked.
+            // The owner of the token determines which account is asked.
             try await RemotePathCheck.current?()
             var request = unsigned
             request.headers.add(name: "Authorization", value: "Bearer \(token)")
@@ -114,7 +114,7 @@
                 throw error
             } catch {
                 try Task.checkCancellation()
-                // The connection, a certificate, or an answer that is cut off.
+                // The connection, a certificate, or a truncated answer.
                 throw SyncFailure.retryable(afterMicroseconds: nil)
             }
         }
@@ -129,7 +129,7 @@
             case 409 where problem?.code == HubProblem.Code.sessionEnded.rawValue:
                 throw SyncFailure.sessionEnded(epoch: problem?.epoch)
             case 400, 413, 415, 422:
-                // What says so must be the hub: a proxy's page refuses nothing.
+                // Only the hub itself can refuse: a proxy's page can't.
                 guard let problem else { break }
                 throw SyncFailure.refused(.invalid(problem.detail))
             default: break

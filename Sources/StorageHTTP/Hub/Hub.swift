@@ -12,19 +12,23 @@
     /// try await products.startListening()
     /// ```
     ///
-    /// An engine on a hub sends its writes in numbered batches, which are applied once however often they are sent, and follows the
-    /// collection from where it was. It keeps the whole collection, as far as the token may read it, once it has listened.
+    /// An engine on a hub sends its writes in numbered batches, which are applied once however often they are sent, and
+    /// resumes following the collection where it left off. Once it has listened, it keeps the whole collection, as far
+    /// as the token may read it.
     ///
     /// Isolation: `Sendable`.
     public struct Hub: Sendable {
         let remote: HTTPHub
 
+        /// Creates a hub whose token may change.
+        ///
         /// - Parameters:
-        ///   - url: The hub's address; paths of the protocol follow behind it.
-        ///   - client: The connections, with TLS and proxy.
-        ///   - token: Asked before each request; nil while nobody is signed in. Where the hub doesn't accept a token,
-        ///     engines wait for another one: `retryNow()`, or the next use.
-        /// - Throws: `invalid-argument` for anything but an http or https URL without user, query and fragment.
+        ///   - url: The hub's address; the protocol's paths are appended to it.
+        ///   - client: The connections, with TLS and proxy settings.
+        ///   - token: Called before each request; returns nil while nobody is signed in. If the hub rejects a token,
+        ///     engines wait for another one: until `retryNow()`, or the next use.
+        /// - Throws: `StorageError` with `invalid-argument` for anything but an http or https URL without user, query
+        ///   and fragment.
         public init(
             _ url: String, client: HTTPRemoteClient = .shared, token: @escaping @Sendable () async throws -> String?
         ) throws {
@@ -38,17 +42,21 @@
             remote = HTTPHub(url: url.hasSuffix("/") ? url : url + "/", token: token, client: client)
         }
 
-        /// - Parameter token: As `storagekit tokens create` shows it.
+        /// Creates a hub with a fixed token.
+        ///
+        /// - Parameter token: The text shown by `storagekit tokens create`.
+        /// - Throws: `StorageError` with `invalid-argument` for anything but an http or https URL without user, query
+        ///   and fragment.
         public init(_ url: String, client: HTTPRemoteClient = .shared, token: String) throws {
             try self.init(url, client: client) { token }
         }
 
-        /// A collection of the hub, as the remote of an engine.
+        /// Returns a collection of the hub, as the remote of an engine.
         ///
         /// - Parameters:
-        ///   - name: Its entity there.
-        ///   - account: Whose it is on this device: what one account has stored here isn't shown to another. Nil while nobody is signed
-        ///     in; nothing is read or sent then.
+        ///   - name: The entity's name at the hub.
+        ///   - account: The account on this device: documents stored by one account aren't shown to another. Nil while
+        ///     nobody is signed in; nothing is read or sent then.
         @MainActor public func collection<T: DataSyncModelProtocol>(
             _ name: String, of type: T.Type = T.self, account: @escaping @MainActor @Sendable () -> String? = { "" }
         ) -> HubCollection<T> { HubCollection(name, of: remote, account: account) }

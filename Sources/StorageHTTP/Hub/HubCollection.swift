@@ -4,9 +4,10 @@
     internal import StorageCore
     public import StorageSync
 
-    /// A collection of a hub: the remote of a ``CollectionSyncEngine``, or of a ``DocumentSyncEngine`` for one of its documents.
+    /// A collection of a hub: the remote of a ``CollectionSyncEngine``, or of a ``DocumentSyncEngine`` for one of its
+    /// documents.
     ///
-    /// Its methods ask the hub at once; an engine sends its writes through its outbox.
+    /// Its methods access the hub directly; an engine sends its writes through its outbox.
     @MainActor
     public final class HubCollection<T: DataSyncModelProtocol>: RemoteCollectionService, RemoteDocumentService {
         private nonisolated let remote: HTTPHub
@@ -24,7 +25,7 @@
         /// The hub's address, the collection's name, and the account.
         public var collectionPath: String? { account().map { "\(remote.url)\(name)#\($0)" } }
 
-        /// All of them: an engine sends its writes with numbers, which a hub takes once, and their conditions.
+        /// All capabilities: an engine numbers its writes, which a hub applies once, and sends their conditions.
         public var capabilities: RemoteCapabilities { [.standard, .idempotencyKeys, .conditionalWrites] }
 
         private nonisolated var path: String { "v1/collections/\(PercentCoding.encoded(name))" }
@@ -104,7 +105,7 @@
                 do {
                     var isFirst = true
                     try await follow(document: nil) { changes in
-                        // What was there before the call.
+                        // The documents that existed before the call.
                         defer { isFirst = false }
                         guard !isFirst else { return }
                         for change in changes {
@@ -133,7 +134,7 @@
             }
         }
 
-        /// Hands on all that is there, as one, and then each page of what changes; ends with an error.
+        /// Yields all existing documents at once, and then each page of changes; ends with an error.
         private func follow(
             document: String?, _ body: ([Change]) throws -> Void
         ) async throws {

@@ -4,17 +4,17 @@
     internal import StorageSync
 
     extension RESTClient {
-        /// The documents that a collection, or a query, has.
+        /// The documents of a collection or query.
         struct Documents<T: Sendable>: Sendable {
             let values: [T]
-            /// What asks whether they are still the same; nil where they came in several pages, each with a tag of its own.
+            /// The validator of a conditional request; nil if there were several pages, each with its own tag.
             let validator: String?
         }
 
         private static let maximumPages = 10_000
 
-        /// - Parameter validator: Of the answer before.
-        /// - Returns: nil where nothing has changed since.
+        /// - Parameter validator: The previous answer's.
+        /// - Returns: nil if nothing has changed since.
         func documents<T: DataSyncModelProtocol>(
             _ type: T.Type, in collection: String, items: [URLQueryItem] = [], validator: String? = nil
         ) async throws -> Documents<T>? {
@@ -32,7 +32,7 @@
                 guard let next = try next(behind: answer, of: target, request) else {
                     return Documents(values: values, validator: page == 0 ? first : nil)
                 }
-                // A server that leads in a circle would be followed for ever.
+                // Pages in a cycle would be followed forever.
                 guard !circle.closes(with: next.items.isEmpty ? next.path : "\(next.items)") else {
                     throw badLink(target, "leads to a page that was fetched before")
                 }
@@ -56,7 +56,7 @@
             }
         }
 
-        /// The request of the next page; nil behind the last.
+        /// The request of the next page; nil after the last one.
         private func next(behind answer: HTTPAnswer, of target: HTTPTarget, _ request: Request) throws -> Request? {
             switch configuration.pagination {
             case .none: return nil
@@ -79,7 +79,7 @@
             }
         }
 
-        /// A page at a URL, if the remote's header fields may go there.
+        /// A page at a URL, if the remote's header fields may be sent there.
         private func whole(_ text: String, behind target: HTTPTarget) throws -> Request {
             guard let page = HTTPTarget(text, relativeTo: target) else {
                 throw badLink(target, "is no http or https URL without user and password")
@@ -90,7 +90,7 @@
             return Request(path: page.text, isWhole: true)
         }
 
-        /// A text or number in a page; nil where there is none.
+        /// A text or number in a page; nil if there is none.
         private func text(at field: String, in body: Data, of target: HTTPTarget) throws -> String? {
             do {
                 guard let json = try DocumentJSON.text(at: field, in: body) else { return nil }

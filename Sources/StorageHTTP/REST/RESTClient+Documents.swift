@@ -4,16 +4,16 @@
     internal import StorageSync
 
     extension RESTClient {
-        /// A document, with the entity tag that its answer has.
+        /// A document, with the entity tag of its answer.
         struct Document<T: Sendable>: Sendable {
             let value: T
             let tag: String?
-            /// What asks whether it is still the same.
+            /// The validator of a conditional request.
             let validator: String?
         }
 
-        /// - Parameter validator: Of the answer before.
-        /// - Returns: nil where nothing has changed since.
+        /// - Parameter validator: The previous answer's.
+        /// - Returns: nil if nothing has changed since.
         func document<T: DataSyncModelProtocol>(
             _ type: T.Type, _ id: String, in collection: String, validator: String? = nil
         ) async throws -> Document<T>? {
@@ -39,7 +39,7 @@
                     body: ("application/json", try DocumentJSON.data(document)), headers: conditions))
         }
 
-        /// - Parameter method: How fields are changed.
+        /// - Parameter method: The HTTP method of updates.
         func update(
             _ id: String, fields: [String: any DMCodableSendable], in collection: String, by method: String,
             conditions: [String: String]
@@ -66,7 +66,7 @@
         }
 
         private func path(of id: String, in collection: String) throws -> String {
-            // What a URL means by them is another place.
+            // In a URL, they refer to other resources.
             guard !["", ".", ".."].contains(id) else {
                 throw RemoteError.rejected("\"\(id)\" can't be the last part of a URL")
             }

@@ -3,25 +3,25 @@
     internal import NIOHTTP1
     internal import StorageSync
 
-    /// The requests of REST remotes, and what their answers mean to an engine.
+    /// Sends the requests of REST remotes, and translates answers for engines.
     struct RESTClient: Sendable {
         let configuration: RESTConfiguration
 
         struct Request: Sendable {
             var method = "GET"
-            /// Behind the base URL; a whole URL where ``isWhole``.
+            /// Relative to the base URL; a whole URL if ``isWhole``.
             var path: String
             var isWhole = false
             var items: [URLQueryItem] = []
             var body: (type: String, bytes: Data)?
-            /// Beside those of the configuration.
+            /// In addition to those of the configuration.
             var headers: [String: String] = [:]
             var validator: String?
 
             var isRead: Bool { method == "GET" }
         }
 
-        /// - Returns: An answer with the status 2xx, or 304 where the request has a validator.
+        /// - Returns: An answer with status 2xx, or 304 if the request has a validator.
         /// - Throws: ``RemoteError``, ``HTTPRemoteError``, `CancellationError`.
         func answer(to request: Request) async throws -> (answer: HTTPAnswer, target: HTTPTarget) {
             let target = try target(of: request)
@@ -53,7 +53,7 @@
             return try await exchange.answer()
         }
 
-        /// What the errors of a request name.
+        /// The remote that a request's errors name.
         private func remote(_ target: HTTPTarget, _ headers: [String: String]) -> HTTPRemote {
             HTTPRemote(
                 target.text, headers: headers, timeout: configuration.timeout,
@@ -102,7 +102,7 @@
         private func reason(_ answer: HTTPAnswer) -> String {
             let status = Int(answer.status.code)
             if let reason = configuration.rejectionReason?(status, answer.body) { return String(reason.prefix(500)) }
-            // The words are the standard's: the server's own are a part of its answer.
+            // The standard's phrase: the server's own is a part of its answer.
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
             return "the service answers \(status)\(phrase.isEmpty ? "" : " \(phrase)")"
         }

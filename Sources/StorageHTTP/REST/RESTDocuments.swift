@@ -2,12 +2,12 @@
     internal import Foundation
     internal import StorageSync
 
-    /// The documents of a REST service below a path: what both remotes have in common.
+    /// The documents of a REST service below a path: the common part of both remotes.
     @MainActor
     final class RESTDocuments<T: DataSyncModelProtocol> {
         let client: RESTClient
         let path: @MainActor @Sendable () -> String?
-        /// What documents were when they were fetched last, for writes that expect something of them.
+        /// The last fetched state of documents, for conditional writes.
         private var states: [String: State] = [:]
 
         private enum State {
@@ -15,7 +15,7 @@
             case absent
         }
 
-        /// So many states are kept at the most: they are of use from one fetch to the write behind it.
+        /// The maximum number of states: they are needed from a fetch until the write after it.
         private static var maximumStates: Int { 1_000 }
 
         nonisolated init(_ configuration: RESTConfiguration, path: @escaping @MainActor @Sendable () -> String?) {
@@ -75,11 +75,12 @@
             states["\(collection)/\(id)"] = state
         }
 
-        /// What the write under way says of the document's state. It counts once: what the write makes of it has another tag.
+        /// The header fields of the current write's precondition. They are used once: the write changes the document's
+        /// tag.
         private func conditions(of id: String, in collection: String) -> [String: String] {
             let state = states.removeValue(forKey: "\(collection)/\(id)")
             guard RemoteWrite.current?.isConditional == true else { return [:] }
-            // Weak tags don't say whether two documents are the same to the byte (RFC 9110, section 13.1.1).
+            // Weak tags don't say whether two documents are byte-for-byte identical (RFC 9110, section 13.1.1).
             return switch state {
             case .tag(let tag) where !tag.hasPrefix("W/"): ["If-Match": tag]
             case .absent: ["If-None-Match": "*"]
@@ -91,7 +92,7 @@
     // MARK: Streams
 
     extension RESTDocuments {
-        /// A document as it is, and as each poll finds it changed. Without an interval only the first.
+        /// A document's current state, and each change found by polling. Without an interval only the first.
         func stream(_ id: String) -> AsyncThrowingStream<T?, any Error> {
             let (stream, continuation) = AsyncThrowingStream.makeStream(of: T?.self, throwing: (any Error).self)
             let interval = configuration.pollingInterval
@@ -125,7 +126,7 @@
             let validator: String?
         }
 
-        /// - Returns: nil where there is no document.
+        /// - Returns: nil if there is no document.
         private func poll(_ id: String, in collection: String, behind last: Polled?) async throws -> Polled? {
             do {
                 let found = try await client.document(T.self, id, in: collection, validator: last?.validator)

@@ -1,14 +1,14 @@
 #if STORAGE_HTTP
-    /// How the pages of a collection lead to one another. Pages are fetched one after another, at most 10,000 of them.
+    /// How the pages of a collection refer to one another. Pages are fetched one after another, at most 10,000 of them.
     public enum RESTPagination: Sendable, Hashable {
-        /// `Link: <…>; rel="next"` (RFC 8288). Without it a page is the last.
+        /// `Link: <…>; rel="next"` (RFC 8288). A page without it is the last.
         case link
-        /// A field of the page holds what the next one is asked for by, in a parameter of the URL. The last page has none, or null, or
-        /// an empty text.
+        /// A field of the page contains the cursor of the next page, which is passed in a parameter of the URL. In the
+        /// last page it is missing, null or empty.
         case cursor(field: String, parameter: String)
-        /// A field of the page holds the URL of the next one, absolute or relative to the page's.
+        /// A field of the page contains the URL of the next one, absolute or relative to the page's.
         case url(field: String)
-        /// There is one page.
+        /// There is only one page.
         case none
     }
 #endif

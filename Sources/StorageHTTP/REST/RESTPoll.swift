@@ -2,16 +2,16 @@
     internal import Foundation
     internal import StorageSync
 
-    /// Polls a collection or a query, and yields what has changed.
+    /// Polls a collection or a query, and yields changes.
     ///
-    /// What it compares with first is what somebody else has fetched meanwhile, where somebody has: whoever opens its streams and then
-    /// fetches the collection misses nothing in between, and the collection isn't fetched twice. Where nobody has, everything is yielded.
+    /// If the collection was fetched meanwhile, the first poll is compared with that: opening the streams and then
+    /// fetching the collection misses nothing, and the collection isn't fetched twice. Otherwise everything is yielded.
     @MainActor
     final class RESTPoll<T: DataSyncModelProtocol> {
         private let client: RESTClient
         private let collection: String
         private let items: [URLQueryItem]
-        /// What was found last, by id; nil before.
+        /// The last result, by id; nil before.
         private var known: [String: Int]?
         private var validator: String?
 
@@ -21,7 +21,7 @@
             self.items = items
         }
 
-        /// Takes what was fetched, unless something is known already.
+        /// Uses a fetched result, unless one is already known.
         func begin(with documents: RESTClient.Documents<T>) async throws {
             guard known == nil else { return }
             let prints = try await Self.fingerprints(documents.values)
@@ -48,7 +48,7 @@
             }
         }
 
-        /// A number for each document, by which another state of it is known within this process.
+        /// A fingerprint for each document, valid within this process.
         private nonisolated static func fingerprints(_ documents: [T]) async throws -> [String: Int] {
             var prints: [String: Int] = [:]
             for document in documents { prints[document.id] = try DocumentJSON.text(document).hashValue }

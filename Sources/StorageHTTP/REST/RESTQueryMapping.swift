@@ -10,14 +10,14 @@
     /// }
     /// ```
     public struct RESTQueryMapping: Sendable {
-        /// Makes the items behind the `?`, or throws where the service has no words for the query.
+        /// Creates the query items, or throws if the service can't express the query.
         public var items: @Sendable (QueryBuilder) throws -> [URLQueryItem]
 
         public init(_ items: @escaping @Sendable (QueryBuilder) throws -> [URLQueryItem]) { self.items = items }
 
-        /// `field=value` for equality; `field[ne]`, `[gt]`, `[gte]`, `[lt]`, `[lte]`, `[in]`, `[nin]`, `[contains]` and `[containsAny]` for the
-        /// others, lists with commas between their values; `sort=-a,b` for orders and `limit=20`. Cursors and the last so many
-        /// documents are refused with `invalid-argument`.
+        /// `field=value` for equality; `field[ne]`, `[gt]`, `[gte]`, `[lt]`, `[lte]`, `[in]`, `[nin]`, `[contains]` and
+        /// `[containsAny]` for the others, with comma-separated lists; `sort=-a,b` for orders and `limit=20`. Cursors
+        /// and limits to the last documents throw `invalid-argument`.
         public static let brackets = RESTQueryMapping { query in
             var items: [URLQueryItem] = []
             var sort: [String] = []
@@ -42,9 +42,10 @@
             return items
         }
 
-        /// A value as written in a URL: texts as they are, lists with commas, all else as JSON.
+        /// Formats a value for a URL: texts unchanged, lists separated by commas, everything else as JSON.
         ///
-        /// - Throws: `StorageError` with the code `invalid-value` where it can't be written as JSON, or a text of a list has a comma in it.
+        /// - Throws: `StorageError` with the code `invalid-value` if it can't be encoded as JSON, or a text in a list
+        ///   contains a comma.
         public static func text(_ value: any DMCodableSendable) throws -> String {
             try text(try DocumentJSON.value(JSONValue.self, of: DocumentJSON.data(value)))
         }
@@ -73,7 +74,7 @@
     }
 
     extension QueryOperator {
-        /// What stands in the brackets; nil for equality.
+        /// The text in brackets; nil for equality.
         fileprivate var bracket: String? {
             switch self {
             case .isEqualTo: nil

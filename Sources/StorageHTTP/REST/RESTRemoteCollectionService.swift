@@ -10,21 +10,26 @@
     ///     managerKey: "watchlist")
     /// ```
     ///
-    /// ``RESTConfiguration`` says what the service is like, and what its answers mean. Documents are JSON objects in the form of their
-    /// `Codable` conformances; dates are text, such as `2026-01-15 10:00:00.123`, and numbers are read as seconds since 2001.
+    /// ``RESTConfiguration`` describes the service and the meaning of its answers. Documents are JSON objects as their
+    /// `Codable` conformances write them; dates are text, such as `2026-01-15 10:00:00.123`, and numbers are read as
+    /// seconds since 2001.
     ///
-    /// Streams ask every ``RESTConfiguration/pollingInterval``, with the entity tag of the last answer where that was one page.
+    /// Streams poll every ``RESTConfiguration/pollingInterval``, with the last answer's entity tag if that was a single
+    /// page.
     ///
-    /// Isolation: the main actor. Requests, and the coding of documents, are done elsewhere.
+    /// Isolation: the main actor. Requests are made and documents are coded elsewhere.
     @MainActor
     public final class RESTRemoteCollectionService<T: DataSyncModelProtocol>: RemoteCollectionService {
         private let documents: RESTDocuments<T>
-        /// The polls whose streams are open, by what they ask for.
+        /// The polls of open streams, by what they request.
         private var polls: [String: RESTPoll<T>] = [:]
 
+        /// Creates a remote.
+        ///
         /// - Parameters:
-        ///   - configuration: What the service is like.
-        ///   - collectionPath: Where the collection is, behind the base URL; nil while nobody is signed in. Asked with each call.
+        ///   - configuration: A description of the service.
+        ///   - collectionPath: The path of the collection, relative to the base URL; nil while nobody is signed in.
+        ///     Evaluated on each call.
         public nonisolated init(
             _ configuration: RESTConfiguration, collectionPath: @escaping @MainActor @Sendable () -> String?
         ) { documents = RESTDocuments(configuration, path: collectionPath) }
@@ -34,7 +39,10 @@
 
         public func getCollection() async throws -> [T] { try await fetch(try documents.collection(), []) }
 
-        /// - Throws: `invalid-argument` where the service is asked no queries, or has no words for this one.
+        /// Fetches the documents that match a query.
+        ///
+        /// - Throws: `StorageError` with `invalid-argument` if the service doesn't support queries, or not this one;
+        ///   ``RemoteError``; ``HTTPRemoteError``.
         public func getDocuments(query: QueryBuilder) async throws -> [T] {
             try await fetch(try documents.collection(), try items(of: query))
         }
@@ -48,10 +56,11 @@
 
         public func deleteDocument(id: String) async throws { try await documents.delete(id) }
 
-        /// A document as it is, and as each poll finds it changed; it ends behind the first without a polling interval.
+        /// Returns a document's current state, and each change found by polling; ends after the first without a polling
+        /// interval.
         public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { documents.stream(id) }
 
-        /// What each poll finds changed; nothing without a polling interval.
+        /// Returns the changes found by polling; nothing without a polling interval.
         public func streamCollectionUpdates() -> (
             updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
         ) { stream { [] } }
@@ -105,7 +114,7 @@
                     }
                     if self?.polls[key] === poll { self?.polls[key] = nil }
                 }
-                // Whoever gives one up has no use for the other.
+                // A reader that ends one stream has no use for the other.
                 update.onTermination = { _ in task.cancel() }
                 delete.onTermination = { _ in task.cancel() }
             } catch {

@@ -8,16 +8,19 @@
     ///     remote: RESTRemoteDocumentService(rest) { "users" }, managerKey: "user")
     /// ```
     ///
-    /// As ``RESTRemoteCollectionService``, but that nothing is asked for the collection.
+    /// Works like ``RESTRemoteCollectionService``, but never fetches the collection.
     ///
-    /// Isolation: the main actor. Requests, and the coding of documents, are done elsewhere.
+    /// Isolation: the main actor. Requests are made and documents are coded elsewhere.
     @MainActor
     public final class RESTRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDocumentService {
         private let documents: RESTDocuments<T>
 
+        /// Creates a remote.
+        ///
         /// - Parameters:
-        ///   - configuration: What the service is like.
-        ///   - collectionPath: Where the documents are, behind the base URL; nil while nobody is signed in. Asked with each call.
+        ///   - configuration: A description of the service.
+        ///   - collectionPath: The path of the documents, relative to the base URL; nil while nobody is signed in.
+        ///     Evaluated on each call.
         public nonisolated init(
             _ configuration: RESTConfiguration, collectionPath: @escaping @MainActor @Sendable () -> String?
         ) { documents = RESTDocuments(configuration, path: collectionPath) }
@@ -34,7 +37,8 @@
 
         public func deleteDocument(id: String) async throws { try await documents.delete(id) }
 
-        /// A document as it is, and as each poll finds it changed; it ends behind the first without a polling interval.
+        /// Returns a document's current state, and each change found by polling; ends after the first without a polling
+        /// interval.
         public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { documents.stream(id) }
     }
 #endif

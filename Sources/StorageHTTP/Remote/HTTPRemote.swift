@@ -1,44 +1,44 @@
 #if STORAGE_HTTP
     public import Foundation
 
-    /// A URL from which a query source's rows come as JSON.
+    /// A URL that returns a query source's rows as JSON.
     ///
     /// ```swift
     /// let tasks = HTTPRemote("https://api.example.com/tasks", headers: ["Authorization": "Bearer \(token)"])
     /// let source = QuerySource(Task.all()).remote(tasks).cache(.staleWhileRevalidate(staleAfter: .minutes(5)))
     /// ```
     ///
-    /// What a fetch does:
+    /// Fetching works as follows:
     ///
-    /// - It asks with `GET`. A status of 200 or 203 has rows, every other one is an ``HTTPRemoteError``.
-    /// - Where the last answer had an `ETag` or a `Last-Modified`, it asks with `If-None-Match` or `If-Modified-Since`, and
-    ///   304 means that nothing has changed. An answer of several pages, or one that came by a redirect, is asked for in
-    ///   full each time: its validator would speak for a part of it only.
-    /// - More pages come from the URL in `Link: <…>; rel="next"` (RFC 8288), each a commit.
-    /// - At most five redirects are followed, none from https to http. Your headers don't go to another scheme, host or
-    ///   port, except `Accept`; neither do they come back once they were left behind. A next page elsewhere is refused.
-    /// - Bodies come uncompressed (`Accept-Encoding: identity`), so what is counted is what arrives.
+    /// - Requests use `GET`. An answer with status 200 or 203 contains rows, any other is an ``HTTPRemoteError``.
+    /// - If the last answer had an `ETag` or a `Last-Modified`, the request has `If-None-Match` or `If-Modified-Since`,
+    ///   and 304 means that nothing has changed. An answer of several pages, or one after a redirect, is always
+    ///   requested in full: its validator would cover only a part of it.
+    /// - Further pages come from the URL in `Link: <…>; rel="next"` (RFC 8288), each in a commit of its own.
+    /// - At most five redirects are followed, none from https to http. Your headers aren't sent to another scheme, host
+    ///   or port, except `Accept`; once dropped, they aren't added again. A next page elsewhere is refused.
+    /// - Bodies are transferred uncompressed (`Accept-Encoding: identity`), so that limits apply to the transferred
+    ///   bytes.
     ///
-    /// Nothing is tried twice: the source asks again, later and later, and not before the server wants to be asked
-    /// (`Retry-After`). What a body or a header says is in no error's text. Cancelling the task cancels the request.
+    /// Requests aren't retried: the source does that, with back-off and respecting `Retry-After`. Errors never quote
+    /// bodies or header fields. Cancelling the task cancels the request.
     ///
-    /// A body without a `Content-Length` that isn't chunked ends where the connection does. HTTP can't detect whether
-    /// it was
-    /// cut off; JSON that is cut off can't be decoded.
+    /// A body with neither `Content-Length` nor chunked encoding ends with the connection. HTTP can't detect whether it
+    /// was truncated; truncated JSON can't be decoded.
     public struct HTTPRemote: Sendable {
-        /// An absolute URL with http or https, without a user and password. It is looked at when it is fetched.
+        /// An absolute http or https URL without user and password. It is validated when it is fetched.
         public var url: String
-        /// What is sent with each request to the URL's scheme, host and port. `Accept` is `application/json` unless given.
-        /// `Accept-Encoding`, `If-None-Match` and `If-Modified-Since` are the remote's own. Names in upper or lower case
-        /// are the same.
+        /// The header fields for requests to the URL's scheme, host and port. `Accept` is `application/json` by
+        /// default. `Accept-Encoding`, `If-None-Match` and `If-Modified-Since` are set by the remote. Names are
+        /// case-insensitive.
         public var headers: [String: String]
-        /// How long one page may take, from the beginning of the request to the last byte, redirects included. 30 seconds
-        /// unless set.
+        /// The time limit for one page, from the beginning of the request to the last byte, including redirects. 30
+        /// seconds by default.
         public var timeout: Duration
-        /// How long a page's body may be, in bytes; 16 MiB unless set. A longer one isn't read to its end, and one that
-        /// says so in its `Content-Length` isn't begun.
+        /// The maximum size of a page's body, in bytes; 16 MiB by default. A longer one isn't read to its end, and one
+        /// with a larger `Content-Length` isn't read at all.
         public var maximumBytes: Int
-        /// Makes the decoder of a page; one for dates as ISO 8601, for example.
+        /// Creates the decoder of a page, for example one for ISO 8601 dates.
         ///
         /// ```swift
         /// tasks.makeDecoder = {
@@ -48,16 +48,18 @@
         /// }
         /// ```
         public var makeDecoder: @Sendable () -> JSONDecoder
-        /// The connections, and how long one may take to be made.
+        /// The connections and their timeout.
         public var client: HTTPRemoteClient
 
+        /// Creates a remote.
+        ///
         /// - Parameters:
         ///   - url: See ``url``.
         ///   - headers: See ``headers``.
-        ///   - timeout: For a whole page; see ``timeout``.
-        ///   - maximumBytes: Of one page's body; see ``maximumBytes``.
-        ///   - client: Connections of your own; those of the program unless given.
-        ///   - makeDecoder: A `JSONDecoder()` as it is, unless given.
+        ///   - timeout: The time limit for a whole page; see ``timeout``.
+        ///   - maximumBytes: The maximum size of a page's body; see ``maximumBytes``.
+        ///   - client: Connections of your own; shared ones by default.
+        ///   - makeDecoder: A plain `JSONDecoder()` by default.
         public init(
             _ url: String, headers: [String: String] = [:], timeout: Duration = .seconds(30),
             maximumBytes: Int = 16 << 20,

@@ -3,10 +3,10 @@
     internal import Foundation
     internal import NIOCore
 
-    /// The connections that remotes share, and how they are made: TLS, proxy, how long to wait for one.
+    /// The connections that remotes share, and their settings: TLS, proxy, timeout.
     ///
-    /// Most programs need ``shared`` only. A client of your own is for a certificate authority of your own, a proxy, or
-    /// another timeout:
+    /// Most programs need ``shared`` only. Create a client for a certificate authority of your own, a proxy, or another
+    /// timeout:
     ///
     /// ```swift
     /// var configuration = HTTPClient.Configuration()
@@ -15,26 +15,28 @@
     /// let tasks = HTTPRemote("https://tasks.internal/all", client: client)
     /// ```
     ///
-    /// It isn't an `HTTPClient`, because what a remote promises depends on settings that such a client can't be asked for.
-    /// Whatever the configuration says, this one follows no redirect by itself, as `HTTPClient` would send all headers but
-    /// four to another host. It doesn't unpack bodies, which may be a thousand times larger unpacked. And it doesn't try
-    /// again to connect, because the source does that, later and later.
+    /// It isn't an `HTTPClient`, because a remote's guarantees depend on settings that can't be read from such a
+    /// client. Whatever the configuration says, this one doesn't follow redirects by itself, as `HTTPClient` would send
+    /// all but four headers to another host. It doesn't decompress bodies, which may be a thousand times larger then.
+    /// And it doesn't retry connecting, because the source does that with back-off.
     ///
-    /// Connections are closed when nobody holds the client any more. Hold it for as long as its remotes are used: each
-    /// client has connections of its own.
+    /// Connections are closed when the last reference to the client is released. Keep it as long as its remotes are in
+    /// use: each client has its own connections.
     ///
-    /// Isolation: `Sendable`; to be used from anywhere.
+    /// Isolation: `Sendable`; may be used from anywhere.
     public final class HTTPRemoteClient: Sendable {
-        /// The one of the program, with the system's certificates, without a proxy, and 10 seconds to connect.
+        /// The program's shared client, with the system's certificates, no proxy, and 10 seconds to connect.
         public static let shared = HTTPRemoteClient()
 
         let client: HTTPClient
         let connectTimeout: Duration
 
+        /// Creates a client.
+        ///
         /// - Parameters:
-        ///   - configuration: TLS, proxy, connections per host and the like. Its redirects, decompression, and retries of
-        ///     connecting don't count, and the only one of its timeouts is the one given here.
-        ///   - connectTimeout: How long connecting may take, with TLS. From a millisecond to a day.
+        ///   - configuration: TLS, proxy, connections per host and the like. Its redirects, decompression, connection
+        ///     retries and timeouts are ignored.
+        ///   - connectTimeout: The time limit for connecting, including TLS. From a millisecond to a day.
         public init(
             _ configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
             connectTimeout: Duration = .seconds(10)
@@ -45,7 +47,7 @@
             configuration.redirectConfiguration = .disallow
             configuration.decompression = .disabled
             configuration.connectionPool.retryConnectionEstablishment = false
-            // The time of a whole request is the remote's own.
+            // The remote limits the time of a whole request.
             configuration.timeout.read = nil
             configuration.timeout.write = nil
             configuration.timeout.connect = .milliseconds(Int64(seconds * 1_000))
@@ -53,8 +55,8 @@
         }
 
         deinit {
-            // It keeps itself alive until its connections are closed. They are nobody's, so nothing can go wrong that
-            // somebody would have to know.
+            // The client keeps itself alive until its connections are closed. Nobody uses them any more, so errors are
+            // irrelevant.
             client.shutdown { _ in }
         }
     }

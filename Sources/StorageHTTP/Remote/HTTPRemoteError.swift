@@ -1,15 +1,15 @@
 #if STORAGE_HTTP
     public import StorageSync
 
-    /// Why a remote's rows didn't come.
+    /// Why a remote's rows couldn't be fetched.
     ///
-    /// Those who show a source find it as the `cause` of a `StorageError` with `remote-failed`:
+    /// Users of a source find it as the `cause` of a `StorageError` with `remote-failed`:
     ///
     /// ```swift
     /// if let error = results.error?.cause as? HTTPRemoteError, error.status == 401 { await signIn() }
     /// ```
     ///
-    /// Its text names the URL without user, password, query and fragment, and nothing that a body or a header field said.
+    /// Its text contains the URL without user, password, query and fragment, and nothing from a body or a header field.
     public struct HTTPRemoteError: RetryableError, CustomStringConvertible {
         /// The kind of failure. An open set: compare with `==`, don't switch exhaustively.
         public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -18,23 +18,23 @@
 
             /// The server answered with a status that has no rows.
             public static let status = Code("status")
-            /// No connection came about: the name isn't known, nobody listens there, or TLS failed.
+            /// No connection could be established: the name is unknown, the port is closed, or TLS failed.
             public static let connectionFailed = Code("connection-failed")
-            /// The server's certificate isn't one that the client trusts, or isn't one of that host.
+            /// The server's certificate isn't trusted by the client, or belongs to another host.
             public static let untrusted = Code("untrusted")
-            /// The connection ended before the answer did.
+            /// The connection ended before the answer was complete.
             public static let cutOff = Code("cut-off")
-            /// Connecting, or the whole request, took longer than it may.
+            /// Connecting, or the whole request, exceeded its time limit.
             public static let timedOut = Code("timed-out")
             /// The body is longer than ``HTTPRemote/maximumBytes``.
             public static let tooLarge = Code("too-large")
-            /// The answer isn't HTTP, or its body isn't what was to be decoded.
+            /// The answer isn't HTTP, or its body couldn't be decoded.
             public static let undecodable = Code("undecodable")
-            /// The link to the next page can't be read, or isn't to be followed.
+            /// The link to the next page is invalid, or must not be followed.
             public static let badLink = Code("bad-link")
-            /// The server redirects to what isn't to be followed, or too often.
+            /// A redirect must not be followed, or there were too many.
             public static let badRedirect = Code("bad-redirect")
-            /// The request can't be sent: its URL or one of its header fields isn't valid.
+            /// The request can't be sent: its URL or one of its header fields is invalid.
             public static let invalidRequest = Code("invalid-request")
         }
 
@@ -43,14 +43,14 @@
         public let message: String
         /// What to do about it, in one sentence.
         public let remedy: String
-        /// The status that was answered; nil where there was none, or where it wasn't what went wrong.
+        /// The answer's status; nil if there was none, or it wasn't the problem.
         public let status: Int?
-        /// How long the server wants to be left alone, a year at most; nil where it doesn't say.
+        /// The delay that the server requests, at most a year; nil if there is none.
         public let retryAfter: Duration?
-        /// The error of the connection that caused this one.
+        /// The underlying error of the connection.
         public let cause: (any Error)?
 
-        /// Whether the server answers the same however often it is asked: a status from 400 to 499 without a `Retry-After`, other than
+        /// Whether repeating the request is pointless: a status from 400 to 499 without a `Retry-After`, other than
         /// 408, 421, 425 and 429; a request that can't be sent; a body that is too large.
         public var isRefusal: Bool {
             switch code {

@@ -2,12 +2,12 @@
     internal import Foundation
     internal import NIOHTTP1
 
-    /// What a server answered, with its whole body.
+    /// A server's answer, with its complete body.
     struct HTTPAnswer: Sendable {
         let status: HTTPResponseStatus
         let headers: HTTPHeaders
         let body: Data
-        /// Where it came from in the end.
+        /// The final URL.
         let target: HTTPTarget
         let wasRedirected: Bool
     }

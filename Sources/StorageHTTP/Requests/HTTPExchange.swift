@@ -6,22 +6,23 @@
 
     /// One request of a remote, from its beginning to the last byte of the answer.
     ///
-    /// What it keeps:
+    /// Invariants:
     ///
     /// - It ends within the remote's timeout, and with the task.
-    /// - It never holds more of a body than ``HTTPRemote/maximumBytes`` and what one read of the connection brings.
-    /// - The remote's headers go to one origin only, and a redirect that leads elsewhere goes without them, also back.
-    /// - Conditions go with the first request only: what they ask of is the remote's URL.
+    /// - It never buffers more of a body than ``HTTPRemote/maximumBytes`` and one read of the connection.
+    /// - The remote's headers are sent to one origin only. A redirect to another origin drops them, even if a later one
+    ///   leads back.
+    /// - Conditions are part of the first request only: they refer to the remote's URL.
     struct HTTPExchange: Sendable {
         let remote: HTTPRemote
         let target: HTTPTarget
         let validator: HTTPValidator?
         var method = HTTPMethod.GET
         var content: Content?
-        /// Of which answers the body is read.
+        /// The statuses whose body is read.
         var readsBody: @Sendable (_ status: Int) -> Bool = { $0 == 200 || $0 == 203 }
 
-        /// What a request brings.
+        /// The body of a request.
         struct Content: Sendable {
             let type: String
             let bytes: Data
@@ -29,7 +30,7 @@
 
         private static let maximumRedirects = 5
 
-        /// - Throws: ``HTTPRemoteError``; `CancellationError` where the task was cancelled.
+        /// - Throws: ``HTTPRemoteError``; `CancellationError` if the task was cancelled.
         func answer() async throws -> HTTPAnswer {
             do {
                 return try await withThrowingTaskGroup(of: HTTPAnswer?.self) { group in
@@ -64,7 +65,7 @@
                     throw HTTPRemoteError.redirect(remote, "more than \(Self.maximumRedirects) times")
                 }
                 let next = try redirection(from: target, to: location)
-                // Others don't keep what is to be done, and it isn't done anywhere else.
+                // Other redirects don't preserve the method, and other methods aren't repeated at another origin.
                 guard method == .GET || [307, 308].contains(response.status.code) && next.origin == target.origin else {
                     throw HTTPRemoteError.redirect(remote, "what isn't to be done elsewhere")
                 }
@@ -73,7 +74,7 @@
             }
         }
 
-        /// Where a redirect leads, if it may be followed.
+        /// The target of a redirect, if it may be followed.
         func redirection(from target: HTTPTarget, to location: String) throws -> HTTPTarget {
             guard let next = HTTPTarget(location, relativeTo: target) else {
                 throw HTTPRemoteError.redirect(remote, "to what is no http or https URL without user and password")
@@ -108,7 +109,7 @@
                 request.body = .bytes(ByteBuffer(bytes: content.bytes))
             }
             do {
-                // The deadline of the exchange is kept by who waits for it: the client's own ends with the header fields.
+                // The waiting task keeps the deadline of the exchange: the client's own ends with the header fields.
                 return try await remote.client.client.execute(request, deadline: .distantFuture)
             } catch let error as CancellationError {
                 throw error
@@ -140,14 +141,14 @@
             } catch {
                 throw HTTPRemoteError.cutOff(remote, error)
             }
-            // A body that is cancelled may end as if it were whole.
+            // A cancelled body may end as if it were complete.
             try Task.checkCancellation()
             return body
         }
     }
 
     extension HTTPClientResponse {
-        /// Where the answer sends the client; nil where it doesn't.
+        /// The target of a redirect; nil if the answer isn't one.
         fileprivate var redirection: String? {
             [301, 302, 303, 307, 308].contains(status.code) ? headers.first(name: "Location") : nil
         }

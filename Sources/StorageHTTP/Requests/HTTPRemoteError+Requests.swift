@@ -6,7 +6,7 @@
     internal import NIOPosix
     internal import NIOSSL
 
-    /// The failures of an exchange. Their texts are made of the remote's URL and of words written here, never of what came.
+    /// The failures of an exchange. Their texts consist of the remote's URL and fixed words, never of received data.
     extension HTTPRemoteError {
         static func invalidURL(_ remote: HTTPRemote) -> HTTPRemoteError {
             HTTPRemoteError(
@@ -18,7 +18,7 @@
 
         static func status(_ remote: HTTPRemote, _ answer: HTTPAnswer, now: Date) -> HTTPRemoteError {
             let code = Int(answer.status.code)
-            // The words are the standard's: the server's own are a part of its answer.
+            // The standard's phrase: the server's own is a part of its answer.
             let reason = HTTPResponseStatus(statusCode: code).reasonPhrase
             let retryAfter = RetryAfter.wait(answer.headers, now: now)
             let remedy =
@@ -87,7 +87,7 @@
                     remote, because: "has expired, or isn't signed by an authority that the client trusts", cause: error
                 )
             case let error as HTTPClientError:
-                // The error itself may hold header fields, so only its kind is named.
+                // The error itself may contain header fields, so only its kind is named.
                 return HTTPRemoteError(
                     .invalidRequest, "\(url) can't be asked: \(error.shortDescription.lowercased()).",
                     remedy: "Check the remote's URL and headers, and its client's configuration.")
@@ -120,7 +120,7 @@
                 cause: cause)
         }
 
-        /// BoringSSL's errors have no other form than their texts.
+        /// BoringSSL's errors can only be told apart by their texts.
         private static func isDistrust(_ error: BoringSSLInternalError) -> Bool {
             error.description.contains("CERTIFICATE_VERIFY_FAILED")
         }

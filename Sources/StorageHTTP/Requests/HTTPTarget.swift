@@ -1,11 +1,11 @@
 #if STORAGE_HTTP
     internal import Foundation
 
-    /// A URL that may be asked: absolute, http or https, with a host, without user and password.
+    /// A URL that may be requested: absolute, http or https, with a host, without user and password.
     ///
-    /// The client that sends the request reads the URL with the same `URL` as this does, so both see the same host in it.
+    /// The client that sends the request parses the URL with the same `URL`, so both see the same host in it.
     struct HTTPTarget: Equatable, Sendable {
-        /// Where header fields may go.
+        /// Where header fields may be sent.
         struct Origin: Equatable, Sendable {
             let scheme: String
             let host: String
@@ -16,9 +16,9 @@
         let origin: Origin
         private let url: URL
 
-        /// - Parameter base: What a relative reference is relative to.
+        /// - Parameter base: The base of a relative reference.
         init?(_ text: String, relativeTo base: HTTPTarget? = nil) {
-            // A fragment is the reader's own and isn't sent.
+            // A fragment isn't sent.
             let sent = text.prefix { $0 != "#" }
             guard let url = URL(string: String(sent), relativeTo: base?.url)?.absoluteURL,
                 let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
@@ -32,9 +32,9 @@
 
         static func == (a: HTTPTarget, b: HTTPTarget) -> Bool { a.text == b.text }
 
-        /// As it stands in errors: without what may be secret.
+        /// The form used in errors: without potential secrets.
         static func shown(_ text: String) -> String {
-            // What is no URL may be anything.
+            // An invalid URL may contain anything.
             guard let url = URL(string: text), let scheme = url.scheme, let host = url.host(percentEncoded: true),
                 !host.isEmpty
             else { return "The remote's URL" }

@@ -22,7 +22,7 @@
             let content = try decoded(answer.body)
             let next = try content.next ?? link(of: answer)
             guard let next else {
-                // That of a page among others would speak for that page only, though it is remembered for all.
+                // The validator of one of several pages would cover only that page, although it is stored for all.
                 let isWhole = fetch.cursor == nil && !answer.wasRedirected
                 let given = isWhole ? HTTPValidator(of: answer.headers, from: home.text, now: Date()) : nil
                 return .rows(content.rows, validator: given?.text)
@@ -51,7 +51,7 @@
             }
         }
 
-        /// A page, if the remote's header fields may go there.
+        /// A page, if the remote's header fields may be sent there.
         private func page(_ text: String, relativeTo base: HTTPTarget, home: HTTPTarget) throws -> HTTPTarget {
             guard let page = HTTPTarget(text, relativeTo: base) else {
                 throw HTTPRemoteError.badLink(remote, "is no http or https URL without user and password")

@@ -1,7 +1,7 @@
 #if STORAGE_HTTP
     internal import Foundation
 
-    /// The failures of what an answer says.
+    /// The failures of decoding an answer.
     extension HTTPRemoteError {
         static func badLink(_ remote: HTTPRemote, _ what: String) -> HTTPRemoteError {
             HTTPRemoteError(
@@ -33,13 +33,13 @@
             }
         }
 
-        /// The place in an array; nil for whole numbers that are keys of a dictionary, which are named otherwise.
+        /// The index in an array; nil for integer keys of a dictionary, which are formatted differently.
         private static func index(_ key: any CodingKey) -> Int? {
             key.intValue.flatMap { key.stringValue == "Index \($0)" ? $0 : nil }
         }
 
-        /// The name of a property. Keys of dictionaries are a part of the body, so they aren't named: only the cases of an
-        /// enum without values were written by whoever wrote the program.
+        /// The name of a property. Keys of dictionaries are part of the body, so they aren't named: only the cases of
+        /// an enum without values were written by the program's author.
         private static func name(_ key: any CodingKey) -> String {
             let mirror = Mirror(reflecting: key)
             return mirror.displayStyle == .enum && mirror.children.isEmpty ? key.stringValue : "*"

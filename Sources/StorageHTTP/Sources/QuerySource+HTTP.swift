@@ -3,7 +3,7 @@
     public import StorageSync
 
     extension QuerySource where Element: Decodable {
-        /// The source with a remote that answers a JSON array of rows.
+        /// Returns the source with a remote that returns a JSON array of rows.
         ///
         /// ```swift
         /// QuerySource(Task.all())
@@ -11,12 +11,11 @@
         ///     .cache(.cacheFirst(ttl: .hours(1)))
         /// ```
         ///
+        /// Errors are ``HTTPRemoteError``, as the `cause` of the error that users of the source see.
+        ///
         /// - Parameters:
-        ///   - remote: Where the rows come from, and within which limits.
-        ///   - merge: What becomes of fetched rows, and of rows that the remote doesn't have.
-        ///
-        /// Errors are ``HTTPRemoteError``, as the `cause` of what those who show the source see.
-        ///
+        ///   - remote: The remote and its limits.
+        ///   - merge: How to merge fetched rows, and whether to delete rows that the remote doesn't have.
         /// - Complexity: A page is held in memory as bytes and as rows; pages are fetched one after another.
         public func remote(_ remote: HTTPRemote, merge: QueryMergeStrategy<Element> = .replace) -> QuerySource<Element>
         {
@@ -27,7 +26,7 @@
     }
 
     extension QuerySource {
-        /// The source with a remote whose pages have a form of their own.
+        /// Returns the source with a remote whose pages have a format of their own.
         ///
         /// ```swift
         /// struct Envelope: Decodable { let items: [Task]; let next: String? }
@@ -39,11 +38,12 @@
         /// ```
         ///
         /// - Parameters:
-        ///   - remote: Where the rows come from, and within which limits.
-        ///   - merge: What becomes of fetched rows, and of rows that the remote doesn't have.
-        ///   - decode: Makes a page of a body. It gets the decoder that ``HTTPRemote/makeDecoder`` made, and needn't use
-        ///     it. It runs off the main actor. What it throws is an ``HTTPRemoteError`` with `undecodable`; the text says
-        ///     the place of a `DecodingError`, and of other errors the type only, since they may quote the body.
+        ///   - remote: The remote and its limits.
+        ///   - merge: How to merge fetched rows, and whether to delete rows that the remote doesn't have.
+        ///   - decode: Creates a page from a body. It receives the decoder created by ``HTTPRemote/makeDecoder``, which
+        ///     it may ignore. It runs off the main actor. Its errors become an ``HTTPRemoteError`` with `undecodable`;
+        ///     the text contains the path of a `DecodingError`, and only the type of other errors, since they may quote
+        ///     the body.
         public func remote(
             _ remote: HTTPRemote, merge: QueryMergeStrategy<Element> = .replace,
             decode: @escaping @Sendable (_ body: Data, _ decoder: JSONDecoder) throws -> HTTPPage<Element>

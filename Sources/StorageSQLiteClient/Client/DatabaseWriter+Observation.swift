@@ -4,39 +4,39 @@
     internal import Synchronization
 
     extension DatabaseWriter {
-        /// Which of these tables commits of this queue or pool change, from now on.
+        /// Observes which of these tables are changed by commits of this queue or pool, from now on.
         ///
-        /// Changes by other connections to the file aren't seen; for those, observe a store. Virtual tables and tables
-        /// `WITHOUT ROWID`, whose rows SQLite doesn't report, are known by statement: where a commit has changed
-        /// anything,
-        /// each counts that one of its statements could have changed. Cost: a lookup for each changed row.
+        /// Changes by other connections to the file aren't seen; for those, observe a store. SQLite doesn't report the
+        /// rows of virtual tables and `WITHOUT ROWID` tables, so their changes are derived from statements: if a commit
+        /// has changed anything, every such table that one of its statements could have changed is reported. Cost: a
+        /// lookup for each changed row.
         ///
-        /// - Throws: ``SQLiteClientError`` with `closed` where the queue or pool is.
+        /// - Throws: ``SQLiteClientError`` with `closed` if the queue or pool is closed.
         public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
             let sink = SQLiteTableChanges.Sink()
             let observer = TableObserver(tables, sink)
             try await writeWithoutTransaction { db in
-                // A closed one would take the observer, and never call it.
+                // A closed one would accept the observer and never call it.
                 guard db.sqliteConnection != nil else { throw SQLiteClientError.closed(cause: nil) }
                 observer.begin(db)
                 db.add(transactionObserver: observer, extent: .observerLifetime)
             }
-            // GRDB drops an observer that nobody holds. Taking it away by hand could wait for the writer.
+            // GRDB drops an observer without references. Removing it explicitly could wait for the writer.
             return SQLiteTableChanges(sink) { observer.end() }
         }
     }
 
-    /// Gathers the tables that a transaction changes.
+    /// Collects the tables that a transaction changes.
     ///
-    /// `@unchecked Sendable`: its variables are touched on the connection's thread only, as GRDB calls observers there.
+    /// `@unchecked Sendable`: its variables are used only on the connection's thread, where GRDB calls observers.
     private final class TableObserver: TransactionObserver, @unchecked Sendable {
-        /// The names as the reader spelt them, by the names as SQLite compares them.
+        /// The names as the reader spelled them, keyed by SQLite's folded names.
         private let names: [String: String]
         private let sink: Mutex<SQLiteTableChanges.Sink?>
         private var changed: Set<String> = []
-        /// What the transaction's statements could have changed.
+        /// The tables that the transaction's statements could have changed.
         private var touched: Set<String> = []
-        /// How many rows the connection had changed when the transaction began.
+        /// The connection's change count when the transaction began.
         private var changeCount = 0
 
         init(_ tables: Set<String>, _ sink: SQLiteTableChanges.Sink) {
@@ -54,7 +54,7 @@
             }
         }
 
-        /// GRDB asks this before each statement.
+        /// GRDB calls this before each statement.
         func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
             guard let name = name(kind) else { return false }
             touched.insert(name)
@@ -86,7 +86,7 @@
         /// Whether SQLite's update hook is called for the rows of a table.
         private func reportsRows(of table: String, _ db: Database) -> Bool {
             let sql = "SELECT 1 FROM pragma_table_list(?) WHERE wr OR type = 'virtual'"
-            // Where that can't be found out, it may have changed.
+            // If that can't be determined, assume that it may have changed.
             do { return try Int.fetchOne(db, sql: sql, arguments: [table]) == nil } catch { return false }
         }
     }

@@ -4,7 +4,8 @@
     internal import StorageCore
     internal import StorageRecords
 
-    /// GRDB's connection as ``SQLiteTransaction`` needs it. Statements are GRDB's, so that its observations see them.
+    /// GRDB's connection as an engine of ``SQLiteTransaction``. Statements are GRDB's, so that its observations see
+    /// them.
     struct GRDBConnection: SQLiteEngineConnection {
         let database: Database
 
@@ -22,7 +23,7 @@
             }
         }
 
-        /// The statement of a text that runs again and again. Not one that is under way, whose rows are being handed over.
+        /// A cached statement, unless it is currently executing.
         private func statement(_ sql: String) throws -> GRDB.Statement {
             let cached = try database.cachedStatement(sql: sql)
             guard sqlite3_stmt_busy(cached.sqliteStatement) != 0 else { return cached }
@@ -35,7 +36,7 @@
             try check(statement, arguments)
             let changes = database.totalChangesCount
             try step(statement, try bound(arguments), onRow: body)
-            // SQLite goes on counting the rows of an earlier statement.
+            // SQLite's count is still that of an earlier statement.
             return database.totalChangesCount == changes ? 0 : database.changesCount
         }
 
@@ -64,7 +65,7 @@
             }
         }
 
-        /// The tables that a region of GRDB's observations touches.
+        /// The tables of a region of GRDB's observations.
         func tables(in region: DatabaseRegion) throws -> Set<String> {
             Set(try allTables().filter { region.isModified(byEventsOfKind: .insert(tableName: $0)) })
         }
@@ -102,12 +103,12 @@
     }
 
     extension SQLiteTransaction {
-        /// The transaction of a connection of GRDB.
+        /// Creates the transaction of a GRDB connection.
         public init(_ database: Database) { self.init(GRDBConnection(database: database)) }
 
-        /// The connection as GRDB's own, for its records and requests.
+        /// GRDB's own connection, for its records and requests.
         ///
-        /// - Throws: ``SQLiteClientError`` with `invalid-argument` where another engine runs the body.
+        /// - Throws: ``SQLiteClientError`` with `invalid-argument` if another engine runs the body.
         public var database: Database {
             get throws {
                 let engine = (connection as? TrackingConnection)?.passed() ?? connection
@@ -123,7 +124,7 @@
 
     extension SQLiteClientError {
         init(_ error: DatabaseError, sql: String?) {
-            // GRDB's own, with no other sign than its words.
+            // GRDB's own error, identifiable only by its message.
             if error.resultCode == .SQLITE_MISUSE, error.message == "Connection is closed" {
                 self = .closed(cause: error)
                 return

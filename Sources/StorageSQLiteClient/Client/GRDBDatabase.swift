@@ -1,14 +1,16 @@
 #if SQLITE_ENGINE_GRDB
     internal import GRDB
 
-    /// A queue or pool of GRDB as clients use it.
+    /// A GRDB queue or pool for use by clients.
     ///
-    /// - In a body that holds its transaction it is that transaction, which its own connection would wait for.
-    /// - Of a store's file it only reads, also of one that is attached. Whether it is one is looked at before each write: a file may become a store.
+    /// - Inside a body that holds its transaction it refers to that transaction, because its own connection would wait
+    ///   for it.
+    /// - A store's file is only read, even if it is attached. This is checked before each write: a file may become a
+    ///   store.
     struct GRDBDatabase: SQLiteDatabase, IdentifiedDatabase {
         private let writer: any DatabaseWriter
 
-        /// A queue or pool in this form; any other database as it is.
+        /// Wraps a queue or pool; returns any other database unchanged.
         static func wrapping(_ database: any SQLiteDatabase) -> any SQLiteDatabase {
             switch database {
             case let queue as DatabaseQueue: GRDBDatabase(writer: queue)
@@ -26,7 +28,7 @@
         ) async throws -> Result {
             if let held { return try await held.read(body) }
             guard writer is DatabaseQueue else { return try await writer.read(body) }
-            // As the queue's own `read`, which asks the connection of a closed one.
+            // Like the queue's own `read`, which checks for a closed connection.
             return try await writer.writeWithoutTransaction { db in
                 guard db.sqliteConnection != nil else { throw SQLiteClientError.closed(cause: nil) }
                 return try db.readOnly {

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Synchronization
 
-/// A transaction that stays open for a body that may wait.
+/// A transaction that stays open for an asynchronous body.
 ///
-/// - An engine that lends its connection (``SQLiteClient/holding``) goes on by itself. The thread of another engine waits in its
-///   own synchronous body and runs there what this one hands it.
-/// - A writing body inside of another one of the same database is a savepoint, with a transaction of this type of its own.
-///   Others that the outer one has started wait until it is over, so that none of their work is undone with it.
+/// - An engine that lends its connection (``SQLiteClient/holding``) continues by itself. The thread of another engine
+///   waits in its own synchronous body and runs the jobs that this transaction passes to it.
+/// - A writing body inside another one of the same database is a savepoint, with a transaction of this type of its own.
+///   Other tasks of the outer body wait until it is over, so that none of their work is rolled back with it.
 ///
 /// Isolation: `Sendable`. The engine's thread is in ``serve(_:)``; the body's task is everywhere else.
 package final class HeldTransaction: Sendable {
@@ -30,25 +30,25 @@ package final class HeldTransaction: Sendable {
         case returned(Result<Void, any Error>)
     }
 
-    /// How far the engine is; the jobs are what its thread has still to do, in order.
+    /// The engine's progress; the jobs are waiting for its thread, in order.
     private enum Stage {
         case closed
         case served([Job])
         case ending(jobs: [Job], by: Ending)
-        /// No thread waits: the engine's own body does.
+        /// No thread waits: the engine's own asynchronous body does.
         case lent(any HeldConnection, lender: CheckedContinuation<Ending, Never>)
     }
 
     private struct State {
         var stage = Stage.closed
-        /// What the body's task has not received yet, or is waiting for.
+        /// Events that the body's task has not received yet.
         var events: [Event] = []
         var listener: CheckedContinuation<Event, Never>?
     }
 
     package let kind: Kind
     package let identity: SQLiteClient.Identity
-    /// What the task around the body was given.
+    /// The dependencies of the task around the body.
     private let values = DependencyValues.current
     private let state = Mutex(State())
     /// Wakes the engine's thread. A semaphore, because a thread of the engine may wait where a task must not.
@@ -59,33 +59,33 @@ package final class HeldTransaction: Sendable {
         self.identity = identity
     }
 
-    /// The transactions that the task works in, the outermost first.
+    /// The transactions of the task, outermost first.
     @TaskLocal private static var held: [HeldTransaction] = []
 
-    /// The task whose body waits for what an engine does in a task of its own.
+    /// The task whose body waits for an engine's task.
     @TaskLocal package static var caller: Int?
 }
 
 // MARK: Which one a task works in
 
 extension HeldTransaction {
-    /// The innermost transaction of this database that the task works in, if any.
+    /// The task's innermost transaction of this database, if any.
     package static func current(of identity: SQLiteClient.Identity) -> HeldTransaction? {
         held.last { $0.identity === identity }
     }
 
-    /// Whether the task runs in a body that holds this database: its writer, or, if any counts, one that reads as well.
+    /// Whether the task runs in a body that holds this database: its writer or, if readers count, one that reads.
     package static func isHolding(_ identity: SQLiteClient.Identity, countingReaders: Bool) -> Bool {
         held.contains { $0.identity === identity && (countingReaders || $0.kind == .write) && $0.isOpen }
     }
 
-    /// Starts what goes on when the body is over, and has no part in its transaction.
+    /// Starts work that continues after the body is over, and doesn't take part in its transaction.
     static func outside<Result>(_ body: () -> Result) -> Result {
         guard let outermost = held.first else { return body() }
         return $held.withValue([]) { DependencyValues.$current.withValue(outermost.values, operation: body) }
     }
 
-    /// The body of this transaction that the task is in: those inside of it have the connection first.
+    /// The innermost transaction of the task in this one: nested bodies use the connection first.
     private var innermost: HeldTransaction {
         guard let index = Self.held.lastIndex(where: { $0 === self }) else { return self }
         return Self.held[index...].last { $0.identity === identity } ?? self
@@ -109,7 +109,7 @@ extension HeldTransaction {
         let outer = current(of: identity)
         if let outer {
             try outer.check(kind)
-            // What it reads is read in the transaction around it; there is nothing to undo.
+            // It reads in the enclosing transaction; there is nothing to roll back.
             if kind == .read { return try await body() }
         }
         let transaction = HeldTransaction(kind, identity)
@@ -132,14 +132,14 @@ extension HeldTransaction {
             }
             switch event {
             case .opened:
-                // An engine that shares transactions may open another one, where the first was undone: the body runs again.
+                // An engine that shares transactions may open another one after a rollback: the body runs again.
                 do {
                     result = try await withTaskCancellationHandler {
                         try await transaction.scoped(client, body)
                     } onCancel: {
                         engine.cancel()
                     }
-                    // A body may have taken no notice of it, and not every engine looks.
+                    // The body may have ignored it, and not every engine checks.
                     try Task.checkCancellation()
                     transaction.end(.commit)
                 } catch {
@@ -170,7 +170,7 @@ extension HeldTransaction {
         }
     }
 
-    /// Runs a part of the body on its connection. What a writing one did is undone by itself where it throws.
+    /// Runs a part of the body on its connection. If a writing part throws, only that part is rolled back.
     package func run<Result: Sendable>(
         _ kind: Kind, _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
     ) async throws -> Result {
@@ -242,7 +242,7 @@ extension HeldTransaction {
 // MARK: The engine
 
 extension HeldTransaction {
-    /// Has the transaction opened, and returns when it has ended.
+    /// Opens the transaction, and returns when it has ended.
     private func open(_ client: SQLiteClient, inside outer: HeldTransaction?) async throws {
         if let outer {
             if let connection = outer.lentConnection {
@@ -258,7 +258,7 @@ extension HeldTransaction {
         }
     }
 
-    /// Waits, without a thread, until the body ends.
+    /// Waits, without blocking a thread, until the body ends.
     private func lend(_ connection: any HeldConnection) async throws {
         let ending = await withCheckedContinuation { lender in
             state.withLock { $0.stage = .lent(connection, lender: lender) }
@@ -267,7 +267,7 @@ extension HeldTransaction {
         if case .rollback(let error) = ending { throw error }
     }
 
-    /// Runs what the body hands over on the engine's thread until the body ends.
+    /// Runs the body's jobs on the engine's thread until the body ends.
     private func serve(_ db: SQLiteTransaction) throws {
         state.withLock { $0.stage = .served([]) }
         report(.opened)
@@ -286,7 +286,7 @@ extension HeldTransaction {
         case end(Ending)
     }
 
-    /// What the engine's thread was woken for: each job and the end wake it once.
+    /// The reason for waking the engine's thread: each job and the end wake it once.
     private func next(_ stage: inout Stage) -> Step {
         switch stage {
         case .served(var jobs):

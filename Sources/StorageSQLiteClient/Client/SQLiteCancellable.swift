@@ -1,5 +1,5 @@
-/// What runs until it is cancelled, or nobody holds it any more.
+/// Something that runs until it is cancelled or its last reference is released.
 public protocol SQLiteCancellable: Sendable {
-    /// Ends it. Calling it again does nothing.
+    /// Ends it. Calling it again has no effect.
     func cancel()
 }

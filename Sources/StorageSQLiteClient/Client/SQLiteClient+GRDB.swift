@@ -2,7 +2,7 @@
     internal import GRDB
 
     extension SQLiteClient {
-        /// The client of `\.defaultDatabase`, whatever that is at each call.
+        /// The client of the current `\.defaultDatabase`, looked up on each call.
         public static var grdb: SQLiteClient {
             .grdb {
                 @Dependency(\.defaultDatabase) var database
@@ -10,16 +10,16 @@
             }
         }
 
-        /// The client of a queue or pool of GRDB, or of a store.
+        /// Returns the client of a GRDB queue or pool, or of a store.
         ///
-        /// A queue or pool keeps its own settings; see its configuration for durability and busy handling. One of a store's
-        /// file only reads: its writes would go around the log, and throw `read-only`.
+        /// A queue or pool keeps its own settings; see its configuration for durability and busy handling. One that
+        /// opens a store's file can only read: its writes would bypass the log, and throw `read-only`.
         public static func grdb(_ database: any SQLiteDatabase) -> SQLiteClient {
             let database = GRDBDatabase.wrapping(database)
             return .grdb { database }
         }
 
-        /// The client of a database in memory of its own, which lives as long as the client.
+        /// Returns the client of a new in-memory database, which lives as long as the client.
         public static func inMemory() -> SQLiteClient {
             do {
                 var client = SQLiteClient.grdb(try DatabaseQueue())
@@ -45,7 +45,7 @@
             return client
         }
 
-        /// Errors of GRDB's own, such as a lock that wasn't given, as those of the client.
+        /// Converts GRDB's errors, such as a lock timeout, to those of the client.
         private static func typed<Result>(_ body: () async throws -> Result) async throws -> Result {
             do { return try await body() } catch let error as DatabaseError {
                 throw SQLiteClientError(error, sql: nil)

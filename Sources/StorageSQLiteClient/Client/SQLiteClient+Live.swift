@@ -1,5 +1,5 @@
 extension SQLiteClient {
-    /// A client that throws ``SQLiteClientError`` with `missing-dependency`, whatever it is asked.
+    /// Returns a client whose calls all throw ``SQLiteClientError`` with `missing-dependency`.
     ///
     /// - Parameter message: What is missing, in one sentence.
     public static func unimplemented(
@@ -13,11 +13,11 @@ extension SQLiteClient {
     }
 
     #if SQLITE_ENGINE_GRDB
-        /// The engine that the package's traits choose: GRDB where its trait is enabled.
+        /// The engine chosen by the package's traits: GRDB if its trait is enabled.
         public static var live: SQLiteClient { .grdb }
-        /// A database in memory of its own, made when this is read.
+        /// A new in-memory database, created when this is read.
         public static var test: SQLiteClient { .inMemory() }
-        /// A database in memory of its own, made when this is read.
+        /// A new in-memory database, created when this is read.
         public static var preview: SQLiteClient { .inMemory() }
     #endif
 }
@@ -25,12 +25,12 @@ extension SQLiteClient {
 extension DependencyValues {
     /// The database of the task, whichever engine runs it.
     ///
-    /// Where no client was given it is that of `\.defaultDatabase`, so that it suffices to give one of the two. Where neither
-    /// is given it throws, but for previews of Xcode, where it is a database in memory.
+    /// Defaults to the database of `\.defaultDatabase`, so that setting one of the two is enough. If neither is set it
+    /// throws, except in Xcode previews, where it is an in-memory database.
     public var sqliteClient: SQLiteClient {
         get {
             #if SQLITE_ENGINE_GRDB
-                // The database of these values, and not that of the task which uses the client: the two may differ.
+                // The database of these values, and not of the task that uses the client: the two may differ.
                 if !holds(SQLiteClientKey.self), holds(DefaultDatabaseKey.self) { return .grdb(defaultDatabase) }
             #endif
             return self[SQLiteClientKey.self]
@@ -39,7 +39,7 @@ extension DependencyValues {
     }
 }
 
-/// Where the NIO engine is the only one, its module puts the client here when it is given a connection.
+/// If the NIO engine is the only one, its module sets the client here when it receives a connection.
 package enum SQLiteClientKey: DependencyKey {
     #if SQLITE_ENGINE_GRDB
         package static let liveValue = SQLiteClient.grdb

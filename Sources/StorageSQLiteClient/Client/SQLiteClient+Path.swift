@@ -1,15 +1,16 @@
 internal import Foundation
 
 extension SQLiteClient {
-    /// Where a database belongs: in a program in the user's data folder (`~/.local/share` on Linux), in tests and previews in a
-    /// file of its own in the temporary folder, whose name nobody else knows.
+    /// Returns the path for a database: in a program in the user's data folder (`~/.local/share` on Linux), in tests
+    /// and previews a unique file in the temporary folder.
     ///
-    /// The folder is made where it is missing; the file isn't. A path that was given as `\.databasePath` comes first.
+    /// Creates the folder if it is missing, but not the file. A `\.databasePath` dependency takes precedence.
     ///
     /// - Parameters:
     ///   - fileName: A name without a slash.
-    ///   - context: Where the program runs; what the process is where nil.
-    /// - Throws: ``SQLiteClientError`` with `io-error` where the folder can't be made, `invalid-argument` for a name with a slash.
+    ///   - context: Where the program runs; detected from the process if nil.
+    /// - Throws: ``SQLiteClientError`` with `io-error` if the folder can't be created, `invalid-argument` for a name
+    ///   with a slash.
     public static func path(fileName: String = "app.sqlite", context: DependencyContext? = nil) throws -> String {
         let values = DependencyValues.current
         if let path = values.databasePath { return path }
@@ -37,7 +38,7 @@ extension SQLiteClient {
 }
 
 extension DependencyValues {
-    /// The path of the database, in place of that which ``SQLiteClient/path(fileName:context:)`` chooses.
+    /// The path of the database, overriding ``SQLiteClient/path(fileName:context:)``.
     public var databasePath: String? {
         get { self[DatabasePathKey.self] }
         set { self[DatabasePathKey.self] = newValue }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A database of SQLite, whichever engine runs it: a struct of closures, so that a test can put its own in their place.
+/// An SQLite database, whichever engine runs it: a struct of closures, so that tests can replace them.
 ///
 /// ```swift
 /// @Dependency(\.sqliteClient) var client
@@ -13,27 +13,27 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// A body is synchronous, because the engine's connection can do nothing else meanwhile: do what takes time, such as a
-/// request, before or behind it. Bodies of `read` see one state of the database, those of `write` are one transaction.
+/// Bodies are synchronous, because the engine's connection is blocked meanwhile: do anything slow, such as a request,
+/// before or after them. Bodies of `read` see a single state of the database, those of `write` are one transaction.
 ///
 /// Isolation: `Sendable`; copies share the database.
 public struct SQLiteClient: Sendable {
-    /// What a body is to an engine: `read` and `write` carry its result past it.
+    /// A body as an engine sees it: `read` and `write` pass its result around it.
     public typealias Body = @Sendable (SQLiteTransaction) throws -> Void
 
-    /// Runs a body in a reading transaction. A body may run more than once; what it did before is undone then.
+    /// Runs a body in a reading transaction. A body may run more than once; earlier attempts are rolled back.
     public var reading: @Sendable (_ body: @escaping Body) async throws -> Void { didSet { holding = nil } }
-    /// Runs a body in a transaction that is committed when it returns, and undone where it throws.
+    /// Runs a body in a transaction that is committed when it returns, and rolled back if it throws.
     public var writing: @Sendable (_ body: @escaping Body) async throws -> Void { didSet { holding = nil } }
-    /// Where a database belongs: see ``SQLiteClient/path(fileName:context:)``. Nil where it is in memory.
+    /// The path for the database: see ``SQLiteClient/path(fileName:context:)``. Nil if it is in memory.
     public var contextSensitivePath: @Sendable () throws -> String?
     /// Begins to observe tables.
     public var observing: @Sendable (_ tables: Set<String>) async throws -> SQLiteTableChanges
-    /// Which database this is: the same object for all clients of it. Asked at each call, as a client may be that of the
-    /// task's database.
+    /// The identity of the database: the same object for all clients of it. Evaluated on each call, as a client may
+    /// refer to the task's database.
     package var identity: @Sendable () -> Identity
-    /// Opens a transaction for a body that may wait, without a thread of the engine's; nil where `reading` and `writing` hold
-    /// theirs. Closures that are put in their place count for such bodies, too.
+    /// Opens a transaction for an asynchronous body without blocking a thread of the engine; nil if `reading` and
+    /// `writing` block theirs. Closures that replace those also apply to such bodies.
     package var holding:
         (
             @Sendable (
@@ -41,16 +41,17 @@ public struct SQLiteClient: Sendable {
             ) async throws -> Void
         )?
 
-    /// A client of an engine of your own.
+    /// Creates a client with an engine of your own.
     ///
-    /// To others it is a database by itself: inside of its bodies only it and its copies work in their transaction.
+    /// It is considered a separate database: only the client and its copies take part in the transactions of its
+    /// bodies.
     ///
     /// - Parameters:
     ///   - read: Runs a body in a reading transaction.
-    ///   - write: Runs a body in a transaction that is committed when it returns, and undone where it throws.
-    ///   - contextSensitivePath: Where a database belongs; nil where it is in memory.
-    ///   - observeTables: Begins to observe tables: commits that have returned before aren't reported, those that begin
-    ///     when it has returned are.
+    ///   - write: Runs a body in a transaction that is committed when it returns, and rolled back if it throws.
+    ///   - contextSensitivePath: The path for the database; nil if it is in memory.
+    ///   - observeTables: Begins to observe tables. Commits that have returned before the call aren't reported; those
+    ///     that begin after it has returned are.
     public init(
         read: @escaping @Sendable (_ body: @escaping Body) async throws -> Void,
         write: @escaping @Sendable (_ body: @escaping Body) async throws -> Void,
@@ -65,33 +66,34 @@ public struct SQLiteClient: Sendable {
         identity = { own }
     }
 
-    /// Tells a database from others.
+    /// Identifies a database.
     package typealias Identity = any AnyObject & Sendable
 
-    /// The identity of a client of which nothing else is known.
+    /// The identity of a client about which nothing else is known.
     private final class Own: Sendable {}
 }
 
 // MARK: Bodies that are given the connection
 
 extension SQLiteClient {
-    /// Reads one state of the database.
+    /// Reads a single state of the database.
     ///
-    /// - Throws: What the body throws, ``SQLiteClientError`` with `read-only` where it tries to change something,
-    ///   `cancelled` where the task is.
+    /// - Throws: Errors of the body, ``SQLiteClientError`` with `read-only` if it tries to change something,
+    ///   `cancelled` if the task is.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
     ) async throws -> Result {
         try await run(.read, body)
     }
 
-    /// Changes the database: all that the body does is committed, or, where it throws, nothing.
+    /// Changes the database: everything the body does is committed or, if it throws, nothing.
     ///
-    /// The transaction is durable when the call returns, as the database is configured. A body may run more than once where
-    /// the engine shares transactions between writers, as a store does: let it change nothing but the database.
+    /// The transaction is durable when the call returns, as configured for the database. A body may run more than once
+    /// if the engine shares transactions between writers, as a store does: it must not have side effects outside of the
+    /// database.
     ///
-    /// - Throws: What the body throws; ``SQLiteClientError`` with `busy` where another connection holds the lock for too long,
-    ///   `cancelled` where the task is: then nothing is changed.
+    /// - Throws: Errors of the body; ``SQLiteClientError`` with `busy` if another connection holds the lock for too
+    ///   long, `cancelled` if the task is: nothing is changed then.
     @discardableResult
     public func write<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
@@ -110,7 +112,7 @@ extension SQLiteClient {
             try await withTaskCancellationHandler {
                 try await perform { db in
                     result.value = try body(db)
-                    // Not every engine looks whether the task was cancelled meanwhile.
+                    // Not every engine checks whether the task was cancelled meanwhile.
                     if result.isCancelled { throw CancellationError() }
                 }
             } onCancel: {
@@ -122,9 +124,9 @@ extension SQLiteClient {
     }
 }
 
-/// Carries what a body returns past the engine's closure, and that its task was cancelled into it.
+/// Passes a body's result around the engine's closure, and whether its task was cancelled.
 private final class BodyResult<Value>: @unchecked Sendable {
-    // Sound: written by the body, which has returned before the engine's closure does and anybody reads it.
+    // Sound: written by the body, which returns before the engine's closure does and anyone reads it.
     var value: Value?
     private let cancelled = Atomic(false)
 
@@ -135,7 +137,7 @@ private final class BodyResult<Value>: @unchecked Sendable {
 // MARK: Bodies that ask for the connection
 
 extension SQLiteClient {
-    /// Reads one state of the database with a body that asks for its connection.
+    /// Reads a single state of the database with an asynchronous body.
     ///
     /// ```swift
     /// let items = try await client.read {
@@ -144,26 +146,26 @@ extension SQLiteClient {
     /// }
     /// ```
     ///
-    /// What is read inside through `\.defaultDatabase`, `\.defaultSQLiteConnection`, `\.sqliteClient` or any client of the
-    /// same database is read in the same transaction. The body may await; it holds a reading connection until it returns.
-    /// Prefer a body that is given its connection, which holds it for no longer than needed.
+    /// Reads inside the body through `\.defaultDatabase`, `\.defaultSQLiteConnection`, `\.sqliteClient` or any client
+    /// of the same database take place in the same transaction. The body may await; it holds a reading connection until
+    /// it returns. Prefer a synchronous body, which holds it for no longer than needed.
     ///
-    /// - Throws: What the body throws; ``SQLiteClientError`` with `cancelled` where the task is.
+    /// - Throws: Errors of the body; ``SQLiteClientError`` with `cancelled` if the task is.
     public func read<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {
         try await SQLiteClientError.namingCancellation { try await HeldTransaction.run(.read, of: self, body) }
     }
 
-    /// Changes the database with a body that asks for its connection; see ``read(isolation:_:)``.
+    /// Changes the database with an asynchronous body; see ``read(isolation:_:)``.
     ///
-    /// It holds the writer until the body returns, so that all other writers wait. Prefer a body that is given its connection.
+    /// It holds the writer until the body returns, so that all other writers wait. Prefer a synchronous body.
     ///
-    /// Inside of a writing body, those of the same database are parts of its transaction. One that throws is undone by itself,
-    /// whether or not the error leaves the body around it. Of several at the same time one waits for the other; so one must not
-    /// wait for a task that was started beside it and writes.
+    /// Inside a writing body, other bodies of the same database take part in its transaction. If one throws, only that
+    /// one is rolled back, whether or not the error leaves the outer body. Concurrent ones wait for each other, so one
+    /// must not wait for a writing task that was started beside it.
     ///
-    /// - Throws: What the body throws; ``SQLiteClientError`` with `cancelled` where the task is: then nothing is changed.
+    /// - Throws: Errors of the body; ``SQLiteClientError`` with `cancelled` if the task is: nothing is changed then.
     @discardableResult
     public func write<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
@@ -175,12 +177,12 @@ extension SQLiteClient {
 // MARK: Observation
 
 extension SQLiteClient {
-    /// Which of these tables commits change, from now on.
+    /// Observes which of these tables are changed by commits, from now on.
     ///
-    /// Names are compared as SQLite does, without regard to the case of A to Z. Tables that aren't there yet may be named.
+    /// Names are compared as SQLite does, ignoring the case of ASCII letters. Tables that don't exist yet may be named.
     ///
-    /// - Throws: ``SQLiteClientError`` with `invalid-argument` inside of a body without a parameter of the same database, `closed` where the
-    ///   database is, `cancelled` where the task is.
+    /// - Throws: ``SQLiteClientError`` with `invalid-argument` inside an asynchronous body of the same database,
+    ///   `closed` if the database is, `cancelled` if the task is.
     public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
         // An engine with one connection would wait for the body.
         if HeldTransaction.current(of: identity())?.isOpen == true { throw SQLiteClientError.observesInside }
@@ -189,9 +191,9 @@ extension SQLiteClient {
 
     /// Calls a closure after commits that change one of these tables, from now on.
     ///
-    /// Calls don't overlap; commits that come during one are followed by one more.
+    /// Calls don't overlap; commits during a call are followed by one more.
     ///
-    /// - Returns: What ends it: `cancel()`, or the end of the last reference to it.
+    /// - Returns: The observation, which ends with `cancel()`, or when the last reference to it is released.
     /// - Throws: As ``observeTables(_:)``.
     public func observeTables(
         _ tables: Set<String>, _ onChange: @escaping @Sendable () -> Void
@@ -199,13 +201,13 @@ extension SQLiteClient {
         let changes = try await observeTables(tables)
         return ObservationTask(
             Task {
-                // An observation that fails calls nobody any more; the sequence has the error for those who want it.
+                // A failed observation calls nobody any more; the sequence provides the error to those who want it.
                 do { for try await _ in changes where !Task.isCancelled { onChange() } } catch {}
             })
     }
 }
 
-/// A task that ends with the last reference to this. Isolation: `Sendable`, immutable.
+/// A task that ends when the last reference is released. Isolation: `Sendable`, immutable.
 private final class ObservationTask: SQLiteCancellable {
     private let task: Task<Void, Never>
 

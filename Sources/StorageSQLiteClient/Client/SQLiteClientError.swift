@@ -1,25 +1,26 @@
 internal import CSQLite
 
-/// What ``SQLiteClient`` and its engines throw.
+/// The error type of ``SQLiteClient`` and its engines.
 ///
-/// `code` is for decisions, `message` and `remedy` for people. New codes may appear in any version: always keep a `default`.
+/// `code` is for decisions, `message` and `remedy` for people. New codes may be added in any version: always keep a
+/// `default`.
 public struct SQLiteClientError: Error, Sendable {
     /// The kind of failure. An open set: compare with `==`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
         public init(_ description: String) { self.description = description }
 
-        /// A dependency that the call needs wasn't given.
+        /// A required dependency wasn't set.
         public static let missingDependency = Code("missing-dependency")
         /// The connection or pool is closed.
         public static let closed = Code("closed")
-        /// SQLite doesn't take the text, or the arguments aren't as many as its placeholders.
+        /// The SQL text is invalid, or the number of arguments doesn't match its placeholders.
         public static let sql = Code("sql")
         /// The row has no column of this name.
         public static let column = Code("column")
-        /// A constraint of the schema refused the change.
+        /// A constraint of the schema rejected the change.
         public static let constraint = Code("constraint")
-        /// A reading body, or a connection for reading only, was asked to change something.
+        /// A reading body, or a read-only connection, was used to change something.
         public static let readOnly = Code("read-only")
         /// Another connection holds a lock for longer than the busy timeout.
         public static let busy = Code("busy")
@@ -27,7 +28,7 @@ public struct SQLiteClientError: Error, Sendable {
         public static let cancelled = Code("cancelled")
         /// The file isn't a database, or is damaged.
         public static let corrupt = Code("corrupt")
-        /// The disk, or the file system, refused.
+        /// The disk, or the file system, failed.
         public static let ioError = Code("io-error")
         /// An argument, or the call itself, is invalid.
         public static let invalidArgument = Code("invalid-argument")
@@ -42,7 +43,7 @@ public struct SQLiteClientError: Error, Sendable {
     public let remedy: String
     /// SQLite's extended result code, where SQLite reported it.
     public let resultCode: Int32?
-    /// The error that caused this one.
+    /// The underlying error.
     public let cause: (any Error)?
 
     public init(
@@ -67,11 +68,11 @@ extension SQLiteClientError {
             remedy: "Name the column in the query, or rename it there with AS.")
     }
 
-    /// The error of an SQLite result code.
+    /// The error for an SQLite result code.
     ///
     /// - Parameters:
-    ///   - resultCode: Extended.
-    ///   - message: What SQLite says of it.
+    ///   - resultCode: The extended result code.
+    ///   - message: SQLite's message.
     public static func sqlite(_ resultCode: Int32, _ message: String, sql: String?, cause: (any Error)? = nil)
         -> SQLiteClientError
     {
@@ -98,8 +99,8 @@ extension SQLiteClientError {
 
 extension SQLiteClientError {
     /// - Parameters:
-    ///   - given: How many arguments there were.
-    ///   - wanted: How many placeholders the statement has.
+    ///   - given: The number of arguments.
+    ///   - wanted: The number of placeholders in the statement.
     package static func wrongCount(_ given: Int, of wanted: Int, sql: String) -> SQLiteClientError {
         SQLiteClientError(
             .sql, "`\(sql.prefix(200))` has \(wanted) placeholders and was given \(given) arguments.",
@@ -115,7 +116,7 @@ extension SQLiteClientError {
             .cancelled, "The task was cancelled.", remedy: "Run it again in a task that isn't cancelled.", cause: cause)
     }
 
-    /// Says `cancelled` where a cancelled task ends with a `CancellationError`, as some engines and bodies throw it.
+    /// Converts the `CancellationError` of a cancelled task, which some engines and bodies throw, to `cancelled`.
     static func namingCancellation<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {
@@ -141,8 +142,8 @@ extension SQLiteClientError {
     }
 
     /// - Parameters:
-    ///   - path: Of the store's file.
-    ///   - message: What was tried.
+    ///   - path: The store's file.
+    ///   - message: What was attempted.
     package static func store(
         at path: String, resultCode: Int32? = nil, refusing message: String
     ) -> SQLiteClientError {
@@ -152,6 +153,6 @@ extension SQLiteClientError {
             resultCode: resultCode)
     }
 
-    /// What the header of a store's file has as its `PRAGMA application_id`.
+    /// The `PRAGMA application_id` of a store's file.
     package static let storeApplicationID: Int64 = 0x5354_4B54
 }

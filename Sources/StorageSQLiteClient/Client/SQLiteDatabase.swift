@@ -1,20 +1,27 @@
 #if SQLITE_ENGINE_GRDB
     public import GRDB
 
-    /// A database that bodies of GRDB read and write: a queue or pool of GRDB, or a store.
+    /// A database for GRDB bodies: a GRDB queue or pool, or a store.
     ///
-    /// Of a store it is not GRDB's own writer, which would leave the log behind: `write` is a commit, captured like any other.
+    /// For a store it isn't GRDB's own writer, which would bypass the log: `write` is a commit, captured like any
+    /// other.
     public protocol SQLiteDatabase: Sendable {
-        /// Reads one state of the database.
+        /// Reads a single state of the database.
+        ///
+        /// - Throws: Errors of the body; ``SQLiteClientError``.
         func read<Result: Sendable>(
             _ body: @escaping @Sendable (Database) throws -> Result
         ) async throws -> Result
-        /// Changes the database: all that the body does, or, where it throws, nothing.
+        /// Changes the database: everything the body does or, if it throws, nothing.
+        ///
+        /// - Throws: Errors of the body; ``SQLiteClientError``.
         @discardableResult
         func write<Result: Sendable>(
             _ body: @escaping @Sendable (Database) throws -> Result
         ) async throws -> Result
-        /// Which of these tables commits change, from now on.
+        /// Observes which of these tables are changed by commits, from now on.
+        ///
+        /// - Throws: As ``SQLiteClient/observeTables(_:)``.
         func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges
     }
 
@@ -22,7 +29,7 @@
     extension DatabasePool: SQLiteDatabase {}
 
     extension DependencyValues {
-        /// The database that ``SQLiteClient/grdb`` works on, for bodies of GRDB.
+        /// The database of ``SQLiteClient/grdb``, for GRDB bodies.
         ///
         /// ```swift
         /// try prepareDependencies { $0.defaultDatabase = try DatabaseQueue() }
@@ -31,8 +38,8 @@
         /// let items = try await database.read { db in try Item.fetchAll(db) }
         /// ```
         ///
-        /// Inside of `client.read { … }` and `client.write { … }` without a parameter it is their open transaction. A queue or
-        /// pool of a store's file only reads: its writes would go around the log, and throw `read-only`.
+        /// Inside the asynchronous bodies of `client.read` and `client.write` it is their open transaction. A queue or
+        /// pool that opens a store's file can only read: its writes would bypass the log, and throw `read-only`.
         public var defaultDatabase: any SQLiteDatabase {
             get { self[DefaultDatabaseKey.self] }
             set { self[DefaultDatabaseKey.self] = GRDBDatabase.wrapping(newValue) }
@@ -43,12 +50,12 @@
         static let liveValue: any SQLiteDatabase = MissingDatabase()
     }
 
-    /// A database that can tell whether another one is the same.
+    /// A database whose identity can be compared with others.
     package protocol IdentifiedDatabase {
         var identity: SQLiteClient.Identity { get }
     }
 
-    /// Stands where no database was given.
+    /// The placeholder for a database that wasn't set.
     private struct MissingDatabase: SQLiteDatabase {
         private static let error = SQLiteClientError(
             .missingDependency, "No database was given.",

@@ -2,14 +2,15 @@ internal import CSQLite
 public import StorageCore
 public import StorageRecords
 
-/// A row that a query has found, read from its statement.
+/// A row of a query's result, read from its statement.
 ///
-/// Not `Sendable`: it is valid until the closure that was given it returns.
+/// Not `Sendable`: it is valid until the closure that received it returns.
 public struct SQLiteRow {
-    /// Columns by index, from 0.
+    /// Reads columns by index, from 0.
     public let reader: RowReader
     package let layout: SQLiteRowLayout
 
+    /// Creates a row of an engine of your own.
     public init(_ reader: RowReader, layout: SQLiteRowLayout) {
         self.reader = reader
         self.layout = layout
@@ -18,32 +19,32 @@ public struct SQLiteRow {
     /// The names of the columns, in order.
     public var columns: [String] { layout.names }
 
-    /// A column in its storage class; nil where no column has this name.
+    /// A column's value in its storage class; nil if there is no column with this name.
     public subscript(name: String) -> StorageValue? { layout.index(of: name).map { reader.value(at: $0) } }
 
-    /// A column by its index, in its storage class.
+    /// A column's value in its storage class, by index.
     public subscript(index: Int) -> StorageValue { reader.value(at: Int32(index)) }
 
-    /// A column by its index.
+    /// Returns a column's value, by index.
     ///
-    /// - Throws: `invalidValue` where the column holds something else.
+    /// - Throws: `StorageError` with `invalidValue` if the column contains something else.
     public func value<Value: StorageColumnValue>(_ type: Value.Type, at index: Int) throws -> Value {
         try reader.read(type, at: Int32(index))
     }
 
-    /// A column by its name.
+    /// Returns a column's value, by name.
     ///
-    /// - Throws: ``SQLiteClientError`` with `column` where no column has this name; `invalidValue` where it holds something
-    ///   else.
+    /// - Throws: ``SQLiteClientError`` with `column` if there is no column with this name; `StorageError` with
+    ///   `invalidValue` if it contains something else.
     public func value<Value: StorageColumnValue>(_ type: Value.Type, _ name: String) throws -> Value {
         try reader.read(type, at: try index(of: name))
     }
 
-    /// The row as a value whose coding keys are the names of columns.
+    /// Decodes the row as a value whose coding keys are column names.
     ///
-    /// Properties that fill a column are read as such, others as JSON in a text.
+    /// Properties of column types are read directly, others as JSON text.
     ///
-    /// - Throws: `DecodingError` with the column where it doesn't fit.
+    /// - Throws: `DecodingError` with the column that doesn't match.
     public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try SQLiteRowDecoder(row: self).decode(type)
     }
@@ -58,14 +59,16 @@ public struct SQLiteRow {
 ///
 /// Isolation: `Sendable`, immutable.
 public final class SQLiteRowLayout: Sendable {
+    /// The names, in order.
     public let names: [String]
-    /// Empty where there are so few columns that looking through them is as fast.
+    /// Empty for few columns, when searching through them is as fast.
     private let indexes: [String: Int32]
     private static let fewColumns = 12
 
+    /// Creates a layout of an engine of your own.
     public init(names: [String]) {
         self.names = names
-        // Of columns of the same name the first counts, as in GRDB.
+        // If names are repeated, the first column counts, as in GRDB.
         indexes =
             names.count > Self.fewColumns
             ? Dictionary(zip(names, 0...), uniquingKeysWith: { first, _ in first }) : [:]

@@ -51,9 +51,9 @@ private struct SQLiteRowContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try column(type, key) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        // Sound to force: what is read is of the type that was asked for, which is `Value`.
+        // Sound to force: the value read is of the requested type, which is `Value`.
         if let type = type as? any StorageColumnValue.Type { return try column(type, key) as! Value }
-        // Enumerations of numbers and texts, and whatever else is one value, are in the column as they are.
+        // Enumerations of numbers and texts, and other single values, are stored directly in the column.
         do {
             return try Value(from: SQLiteColumnDecoder(row: row, index: try index(of: key), codingPath: [key]))
         } catch is NotOneValue {
@@ -99,7 +99,7 @@ private struct SQLiteRowContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     func superDecoder(forKey key: Key) throws -> any Decoder { throw NotOneValue() }
 }
 
-/// A type asks for keys or a list, which a column only holds as JSON.
+/// A type requests keys or a list, which a column can only contain as JSON.
 private struct NotOneValue: Error {}
 
 /// Decodes one column.
@@ -117,7 +117,7 @@ private struct SQLiteColumnDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard let type = type as? any StorageColumnValue.Type else { return try Value(from: self) }
-        // Sound to force: what is read is of the type that was asked for, which is `Value`.
+        // Sound to force: the value read is of the requested type, which is `Value`.
         do { return try row.reader.read(type, at: index) as! Value } catch let error as StorageError {
             throw DecodingError.typeMismatch(
                 type, .init(codingPath: codingPath, debugDescription: error.message, underlyingError: error))

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Which of the observed tables commits have changed, as an asynchronous sequence.
+/// An asynchronous sequence of the observed tables that commits have changed.
 ///
 /// ```swift
 /// for try await tables in try await client.observeTables(["users", "posts"]) {
@@ -8,23 +8,24 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// An element is the names of the tables that have changed since the one before, spelt as in the call that began it. A
-/// reader that is slow is given the tables of several commits as one element; nothing piles up.
+/// An element contains the names of the tables that have changed since the previous one, spelled as in the call that
+/// began the observation. A slow reader receives the tables of several commits as one element; nothing accumulates.
 ///
 /// The sequence ends when its store or connection is closed or the reader's task is cancelled, and throws if it can't
-/// continue. A queue
-/// or pool of GRDB doesn't report that it was closed. It is for one reader: of two iterators each is given a part.
+/// continue. A GRDB queue or pool doesn't report that it was closed. It is for a single reader: two iterators share the
+/// elements.
 ///
-/// Isolation: `Sendable`; a reference to the observation, which ends with the last copy of it.
+/// Isolation: `Sendable`; a reference to the observation, which ends with its last copy.
 public struct SQLiteTableChanges: AsyncSequence, Sendable {
     public typealias Element = Set<String>
     public typealias Failure = any Error
 
     private let observation: Observation
 
-    /// The changes that an engine puts into a sink.
+    /// Creates the sequence of the changes that an engine sends to a sink.
     ///
-    /// - Parameter onEnd: Ends the engine's side of it; called when the sequence is cancelled or nobody holds it any more.
+    /// - Parameter onEnd: Ends the engine's side; called when the sequence is cancelled or its last reference is
+    ///   released.
     public init(_ sink: Sink, onEnd: @escaping @Sendable () -> Void) {
         observation = Observation(sink: sink, end: onEnd)
     }
@@ -41,11 +42,11 @@ public struct SQLiteTableChanges: AsyncSequence, Sendable {
         }
     }
 
-    /// Ends the observation: whoever waits for an element is given nil.
+    /// Ends the observation: a waiting reader receives nil.
     public func cancel() { observation.cancel() }
 }
 
-/// An observation that is under way. Isolation: `Sendable`, immutable.
+/// A running observation. Isolation: `Sendable`, immutable.
 private final class Observation: Sendable {
     let sink: SQLiteTableChanges.Sink
     private let end: @Sendable () -> Void
@@ -64,18 +65,19 @@ private final class Observation: Sendable {
 }
 
 extension SQLiteTableChanges {
-    /// Where an engine puts the tables that commits have changed.
+    /// Receives the tables that commits have changed from an engine.
     ///
-    /// Isolation: `Sendable`; may be called from any thread, and never waits.
+    /// Isolation: `Sendable`; may be called from any thread, and never blocks.
     public final class Sink: Sendable {
         private enum State {
-            /// Nobody waits; these have changed since the last element.
+            /// Nobody is waiting; these tables have changed since the last element.
             case gathering(Set<String>)
             case waiting(CheckedContinuation<Set<String>?, any Error>)
-            /// The last tables, and why there are no more, which the reader hasn't seen yet.
+            /// The last tables and the final error, which the reader hasn't received yet.
             case ending(Set<String>, error: (any Error)?)
             case ended
         }
+        /// Creates a sink for one observation.
 
         private let state = Mutex(State.gathering([]))
 
@@ -98,7 +100,7 @@ extension SQLiteTableChanges {
             reader?.resume(returning: tables)
         }
 
-        /// Ends the sequence behind what was sent. Only the first call counts.
+        /// Ends the sequence after what was sent. Only the first call has an effect.
         public func finish(throwing error: (any Error)? = nil) {
             let reader: CheckedContinuation<Set<String>?, any Error>? = state.withLock {
                 switch $0 {

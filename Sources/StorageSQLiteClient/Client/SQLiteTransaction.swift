@@ -1,7 +1,7 @@
 internal import StorageCore
 public import StorageRecords
 
-/// The connection that a body of ``SQLiteClient`` works on, inside its transaction.
+/// The connection of a body of ``SQLiteClient``, inside its transaction.
 ///
 /// ```swift
 /// let names = try await client.read { db in
@@ -11,29 +11,34 @@ public import StorageRecords
 ///
 /// Not `Sendable`: it is valid until the body returns, on the thread that runs the body.
 public struct SQLiteTransaction {
-    /// The engine's own side of the connection.
+    /// The engine's side of the connection.
     public let connection: any SQLiteEngineConnection
 
+    /// Creates a transaction on the connection of an engine of your own.
     public init(_ connection: any SQLiteEngineConnection) { self.connection = connection }
 
-    /// Runs a statement, or several where there are no arguments.
+    /// Runs a statement, or several without arguments.
     ///
-    /// - Returns: How many rows the last statement changed; rows that triggers and foreign keys changed aren't counted.
-    /// - Throws: ``SQLiteClientError``: `constraint`, `read-only` where a reading body changes something, `sql` for text that
-    ///   SQLite doesn't take or arguments that aren't as many as its placeholders.
+    /// - Returns: The number of rows that the last statement changed, not counting changes by triggers and foreign
+    ///   keys.
+    /// - Throws: ``SQLiteClientError``: `constraint`, `read-only` if a reading body changes something, `sql` for
+    ///   invalid SQL or a number of arguments that doesn't match the placeholders.
     @discardableResult
     public func execute(_ sql: String, _ arguments: [any StorageColumnValue] = []) throws -> Int {
         try connection.run(sql, arguments.map(\.storageValue)) { _ in true }
     }
 
-    /// Hands the rows that a query finds to a closure, one after another. No more than one of them is in memory.
+    /// Passes the rows of a query to a closure, one after another. Only one row is in memory at a time.
     ///
-    /// - Parameter body: Answers false to be given no more rows.
+    /// - Parameter body: Receives each row; returns false to stop.
+    /// - Throws: As ``execute(_:_:)``; errors of the closure.
     public func forEachRow(
         _ sql: String, _ arguments: [any StorageColumnValue] = [], onRow body: (SQLiteRow) throws -> Bool
     ) throws { try connection.run(sql, arguments.map(\.storageValue), onRow: body) }
 
-    /// What a closure makes of each row that a query finds.
+    /// Returns a closure's result for each row of a query.
+    ///
+    /// - Throws: As ``execute(_:_:)``; errors of the closure.
     public func fetchAll<Value>(
         _ sql: String, _ arguments: [any StorageColumnValue] = [], transform: (SQLiteRow) throws -> Value
     ) throws -> [Value] {
@@ -45,23 +50,31 @@ public struct SQLiteTransaction {
         return values
     }
 
-    /// The first column of each row that a query finds.
+    /// Returns the first column of each row of a query.
+    ///
+    /// - Throws: As ``execute(_:_:)``; `StorageError` with `invalidValue` for a column that contains something else.
     public func fetchAll<Value: StorageColumnValue>(
         _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
     ) throws -> [Value] { try fetchAll(sql, arguments) { try $0.value(type, at: 0) } }
 
-    /// Each row that a query finds, decoded by the names of its columns.
+    /// Returns the rows of a query, decoded by column names.
+    ///
+    /// - Throws: As ``execute(_:_:)``; `DecodingError` for a row that doesn't match the type.
     @_disfavoredOverload
     public func fetchAll<Value: Decodable>(
         _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
     ) throws -> [Value] { try fetchAll(sql, arguments) { try $0.decode(type) } }
 
-    /// The first column of the first row that a query finds; nil where it finds none.
+    /// Returns the first column of the first row of a query; nil if there are no rows.
+    ///
+    /// - Throws: As ``execute(_:_:)``; `StorageError` with `invalidValue` for a column that contains something else.
     public func fetchOne<Value: StorageColumnValue>(
         _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
     ) throws -> Value? { try first(sql, arguments) { try $0.value(type, at: 0) } }
 
-    /// The first row that a query finds, decoded by the names of its columns; nil where it finds none.
+    /// Returns the first row of a query, decoded by column names; nil if there are no rows.
+    ///
+    /// - Throws: As ``execute(_:_:)``; `DecodingError` for a row that doesn't match the type.
     @_disfavoredOverload
     public func fetchOne<Value: Decodable>(
         _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
@@ -78,10 +91,13 @@ public struct SQLiteTransaction {
         return value
     }
 
-    /// The rowid of the row that this connection inserted last; 0 where there was none.
+    /// The rowid of the connection's last inserted row; 0 if there is none.
     public var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
 
-    /// Runs a part of the transaction that is undone by itself where it throws; the error is thrown on.
+    /// Runs a part of the transaction as a savepoint: if it throws, only that part is rolled back, and the error is
+    /// rethrown.
+    ///
+    /// - Throws: Errors of the body; ``SQLiteClientError``.
     @discardableResult
     public func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
         try execute("SAVEPOINT storage_client")
@@ -90,7 +106,7 @@ public struct SQLiteTransaction {
             try execute("RELEASE storage_client")
             return result
         } catch {
-            // Where SQLite has ended the whole transaction already, there is nothing left to undo.
+            // If SQLite has already rolled back the whole transaction, there is nothing left to undo.
             _ = try? execute("ROLLBACK TO storage_client; RELEASE storage_client")
             throw error
         }

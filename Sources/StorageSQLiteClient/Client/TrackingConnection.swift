@@ -1,14 +1,14 @@
 internal import StorageCore
 
-/// A connection that notes which tables its statements read.
+/// A connection that records which tables its statements read.
 ///
 /// Not `Sendable`: it belongs to one run of a body.
 final class TrackingConnection: SQLiteEngineConnection {
-    /// The engine's own side.
+    /// The engine's side.
     let connection: any SQLiteEngineConnection
     private var noted: Set<String> = []
     private var statements: Set<String> = []
-    /// Whether something was read past this connection.
+    /// Whether something was read without using this connection.
     private var isPassed = false
 
     init(_ connection: any SQLiteEngineConnection) { self.connection = connection }
@@ -24,7 +24,7 @@ final class TrackingConnection: SQLiteEngineConnection {
 
     func note(_ tables: Set<String>) { noted.formUnion(tables) }
 
-    /// The engine's own side, for those who read past this one.
+    /// The engine's side, for reads that don't use this connection.
     func passed() -> any SQLiteEngineConnection {
         isPassed = true
         return connection

@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// Its value is asked for at each access. Where the property was made inside of `withDependencies`, what was given there stays
-/// with it, also when it is used elsewhere; what is given around the access comes first.
+/// Its value is looked up on each access. If the property was created inside `withDependencies`, it keeps the values
+/// set there, even when it is used elsewhere; values set around the access take precedence.
 @propertyWrapper
 public struct Dependency<Value: Sendable>: Sendable {
     private let values: DependencyValues

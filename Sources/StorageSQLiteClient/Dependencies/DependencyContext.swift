@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Where a program runs, which decides what a dependency is that nobody has given.
+/// Where a program runs, which determines the default values of dependencies.
 public enum DependencyContext: Sendable, Hashable {
     case live
     case preview
     case test
 
-    /// What this process is: a test bundle, a preview of Xcode, or neither.
+    /// The context of this process: a test bundle, an Xcode preview, or neither.
     static let ofProcess: DependencyContext = {
         let environment = ProcessInfo.processInfo.environment
         if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" { return .preview }

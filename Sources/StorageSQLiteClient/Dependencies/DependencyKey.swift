@@ -1,4 +1,4 @@
-/// A dependency, and what it is where nobody has given it.
+/// A dependency and its default values.
 ///
 /// ```swift
 /// private enum MailerKey: DependencyKey {
@@ -14,11 +14,13 @@
 /// }
 /// ```
 public protocol DependencyKey: SendableMetatype {
+    /// The type of the dependency.
     associatedtype Value: Sendable
+    /// The default in a program.
     static var liveValue: Value { get }
-    /// In previews of Xcode: the live value where nothing else is said.
+    /// The default in Xcode previews: the live value unless implemented.
     static var previewValue: Value { get }
-    /// In tests: the preview's value where nothing else is said.
+    /// The default in tests: the preview's value unless implemented.
     static var testValue: Value { get }
 }
 
@@ -26,7 +28,7 @@ extension DependencyKey {
     public static var previewValue: Value { liveValue }
     public static var testValue: Value { previewValue }
 
-    /// The value of a context.
+    /// The value in a context.
     static func value(in context: DependencyContext) -> Value {
         switch context {
         case .live: liveValue

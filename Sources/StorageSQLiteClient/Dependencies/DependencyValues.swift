@@ -2,14 +2,14 @@ internal import Synchronization
 
 /// The dependencies of a task, by key.
 ///
-/// A dependency is what the nearest `withDependencies` around the task says, else what `prepareDependencies` said for the
-/// whole process, else the value of its ``DependencyKey``.
+/// A dependency's value is set by the nearest `withDependencies` around the task, otherwise by `prepareDependencies`
+/// for the whole process, otherwise by its ``DependencyKey``.
 ///
 /// Isolation: `Sendable`; a value.
 public struct DependencyValues: Sendable {
     private var given: [ObjectIdentifier: any Sendable] = [:]
 
-    /// None given: each dependency is what was prepared for the process, or what its key says.
+    /// Creates an empty set: each dependency has the value prepared for the process, or its key's default.
     public init() {}
 
     public subscript<Key: DependencyKey>(key: Key.Type) -> Key.Value {
@@ -27,7 +27,7 @@ public struct DependencyValues: Sendable {
         static let liveValue = DependencyContext.ofProcess
     }
 
-    /// Whether a value was given or prepared for a key.
+    /// Whether a value was set or prepared for a key.
     package func holds<Key: DependencyKey>(_ key: Key.Type) -> Bool {
         given[ObjectIdentifier(key)] != nil || Self.prepared(key) != nil
     }
@@ -38,7 +38,7 @@ public struct DependencyValues: Sendable {
 extension DependencyValues {
     @TaskLocal static var current = DependencyValues()
 
-    /// These values, and in their place those of `other` where it has some.
+    /// These values, replaced by those of `other` where it has any.
     func merging(_ other: DependencyValues) -> DependencyValues {
         var copy = self
         copy.given.merge(other.given) { $1 }
@@ -47,7 +47,7 @@ extension DependencyValues {
 
     private struct Process {
         var prepared = DependencyValues()
-        /// The values of keys, which are made once.
+        /// The default values of keys, which are created once.
         var usual: [Usual: any Sendable] = [:]
     }
 
@@ -65,7 +65,7 @@ extension DependencyValues {
     private static func usual<Key: DependencyKey>(_ key: Key.Type, in context: DependencyContext) -> Key.Value {
         let usual = Usual(key: ObjectIdentifier(key), context: context)
         if let known = process.withLock({ $0.usual[usual] }) as? Key.Value { return known }
-        // Not under the lock, because the value of a key may need those of others; the first one made counts.
+        // Not under the lock, because the value of a key may need those of others; the first one created counts.
         let made = key.value(in: context)
         return process.withLock {
             if let known = $0.usual[usual] as? Key.Value { return known }

@@ -1,4 +1,4 @@
-/// Gives dependencies to an operation, and to all that it calls.
+/// Sets dependencies for an operation, and for everything it calls.
 ///
 /// ```swift
 /// try withDependencies {
@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// Tasks that the operation starts with `Task {}`, and child tasks, have them too; detached ones don't.
+/// Tasks that the operation starts with `Task {}`, and child tasks, inherit them; detached ones don't.
 public func withDependencies<Result>(
     _ update: (inout DependencyValues) throws -> Void, operation: () throws -> Result
 ) rethrows -> Result {
@@ -17,7 +17,7 @@ public func withDependencies<Result>(
     return try DependencyValues.$current.withValue(values, operation: operation)
 }
 
-/// Gives dependencies to an asynchronous operation, and to all that it calls.
+/// Sets dependencies for an asynchronous operation, and for everything it calls.
 public func withDependencies<Result>(
     isolation: isolated (any Actor)? = #isolation, _ update: (inout DependencyValues) async throws -> Void,
     operation: () async throws -> Result
@@ -27,7 +27,7 @@ public func withDependencies<Result>(
     return try await DependencyValues.$current.withValue(values, operation: operation)
 }
 
-/// Gives dependencies to the whole process: what a program says where it begins.
+/// Sets dependencies for the whole process, at program start.
 ///
 /// ```swift
 /// try prepareDependencies {
@@ -35,15 +35,14 @@ public func withDependencies<Result>(
 /// }
 /// ```
 ///
-/// Whoever asks later finds them, unless a `withDependencies` around it says otherwise. Preparing the same dependency again
-/// replaces it.
+/// They apply unless a `withDependencies` overrides them. Preparing a dependency again replaces it.
 public func prepareDependencies(_ update: (inout DependencyValues) throws -> Void) rethrows {
     var values = DependencyValues()
     try update(&values)
     DependencyValues.prepare(values)
 }
 
-/// Gives dependencies to the whole process that take time to be made, such as connections.
+/// Sets dependencies that are created asynchronously, such as connections, for the whole process.
 public func prepareDependencies(
     isolation: isolated (any Actor)? = #isolation, _ update: (inout DependencyValues) async throws -> Void
 ) async rethrows {

@@ -2,18 +2,18 @@
     public import GRDB
 
     extension FetchAll where Element: FetchableRecord & TableRecord {
-        /// The rows of a request.
+        /// Fetches the rows of a request.
         ///
         /// - Parameters:
-        ///   - request: Is made each time it is read.
-        ///   - client: Where it reads; the task's `\.sqliteClient` where nil.
+        ///   - request: Evaluated for each read.
+        ///   - client: The client to read from; the task's `\.sqliteClient` if nil.
         public init(
             wrappedValue: [Element] = [], client: SQLiteClient? = nil,
             _ request: @escaping @Sendable () -> QueryInterfaceRequest<Element>
         ) { self.init(wrappedValue: wrappedValue, client: client) { db in try db.fetchAll(request()) } }
     }
 
-    /// An optional record of GRDB: what ``FetchOne`` finds without a query.
+    /// An optional GRDB record: the value of ``FetchOne`` without a query.
     public protocol OptionalRecord: ExpressibleByNilLiteral {
         associatedtype Record: FetchableRecord & TableRecord
         init(record: Record?)
@@ -24,7 +24,7 @@
     }
 
     extension SQLiteTransaction {
-        /// The connection, with a note of what is read from it where somebody follows that.
+        /// The connection; records what is read from it if someone is observing.
         private func database(reading request: some DatabaseRegionConvertible) throws -> Database {
             guard let tracking = connection as? TrackingConnection else { return try database }
             let database = try SQLiteTransaction(tracking.connection).database
@@ -32,13 +32,13 @@
             return database
         }
 
-        /// The rows of a request of GRDB.
+        /// Returns the rows of a GRDB request.
         public func fetchAll<Record: FetchableRecord>(_ request: QueryInterfaceRequest<Record>) throws -> [Record] {
             let database = try database(reading: request)
             return try request.fetchAll(database)
         }
 
-        /// The first row of a request of GRDB.
+        /// Returns the first row of a GRDB request.
         public func fetchOne<Record: FetchableRecord>(_ request: QueryInterfaceRequest<Record>) throws -> Record? {
             let database = try database(reading: request)
             return try request.fetchOne(database)

@@ -1,9 +1,9 @@
 public import StorageRecords
 
 extension FetchAll where Element: StorageColumnValue {
-    /// The first column of each row.
+    /// Fetches the first column of each row.
     ///
-    /// - Parameter client: Where it reads; the task's `\.sqliteClient` where nil.
+    /// - Parameter client: The client to read from; the task's `\.sqliteClient` if nil.
     public init(
         wrappedValue: [Element] = [], _ sql: String, _ arguments: [any StorageColumnValue] = [],
         client: SQLiteClient? = nil
@@ -11,9 +11,9 @@ extension FetchAll where Element: StorageColumnValue {
 }
 
 extension FetchAll where Element: Decodable {
-    /// Each row, decoded by the names of its columns.
+    /// Fetches each row, decoded by column names.
     ///
-    /// - Parameter client: Where it reads; the task's `\.sqliteClient` where nil.
+    /// - Parameter client: The client to read from; the task's `\.sqliteClient` if nil.
     @_disfavoredOverload
     public init(
         wrappedValue: [Element] = [], _ sql: String, _ arguments: [any StorageColumnValue] = [],
@@ -22,9 +22,9 @@ extension FetchAll where Element: Decodable {
 }
 
 extension FetchOne where Value: StorageColumnValue {
-    /// The first column of the first row.
+    /// Fetches the first column of the first row.
     ///
-    /// - Parameter client: Where it reads; the task's `\.sqliteClient` where nil.
+    /// - Parameter client: The client to read from; the task's `\.sqliteClient` if nil.
     public init(
         wrappedValue: Value, _ sql: String, _ arguments: [any StorageColumnValue] = [], client: SQLiteClient? = nil
     ) {
@@ -35,9 +35,9 @@ extension FetchOne where Value: StorageColumnValue {
 }
 
 extension FetchOne where Value: Decodable {
-    /// The first row, decoded by the names of its columns; nil where there is none.
+    /// Fetches the first row, decoded by column names; nil if there is none.
     ///
-    /// - Parameter client: Where it reads; the task's `\.sqliteClient` where nil.
+    /// - Parameter client: The client to read from; the task's `\.sqliteClient` if nil.
     @_disfavoredOverload
     public init<Row: Decodable>(
         wrappedValue: Row? = nil, _ sql: String, _ arguments: [any StorageColumnValue] = [],

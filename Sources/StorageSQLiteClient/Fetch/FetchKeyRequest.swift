@@ -1,4 +1,4 @@
-/// Something that ``Fetch`` reads: several queries as one value, of one state of the database.
+/// A request for ``Fetch``: several queries as one value, from a single state of the database.
 ///
 /// ```swift
 /// struct Dashboard: FetchKeyRequest {
@@ -14,18 +14,24 @@
 /// @Fetch(Dashboard()) var dashboard = Dashboard.Value()
 /// ```
 ///
-/// `fetch` may take GRDB's `Database` in place of ``SQLiteTransaction`` where the engine is GRDB's; it then runs after each
+/// With the GRDB engine, `fetch` may take GRDB's `Database` instead of ``SQLiteTransaction``; it then runs after each
 /// commit.
 public protocol FetchKeyRequest<Value>: Hashable, Sendable {
+    /// The type of the result.
     associatedtype Value: Sendable
+    /// The type that the request reads from.
     associatedtype Connection: FetchConnection = SQLiteTransaction
     /// Reads the value. Runs after each change of a table that it reads.
+    ///
+    /// - Throws: Any error, which becomes the fetch's ``FetchState/loadError``.
     func fetch(_ db: Connection) throws -> Value
 }
 
 /// What a request reads from: ``SQLiteTransaction``, or GRDB's `Database`.
 public protocol FetchConnection {
-    /// - Throws: ``SQLiteClientError`` with `invalid-argument` where the client's engine is another one.
+    /// Returns the connection of a transaction.
+    ///
+    /// - Throws: ``SQLiteClientError`` with `invalid-argument` if the client uses another engine.
     static func connection(of transaction: SQLiteTransaction) throws -> Self
 }
 

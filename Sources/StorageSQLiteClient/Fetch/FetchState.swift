@@ -1,7 +1,7 @@
 public import Observation
 internal import Synchronization
 
-/// What a fetch has found, kept up to date while somebody holds this: the projected value of ``FetchAll``, ``FetchOne`` and
+/// The state of a fetch, kept up to date while it is referenced: the projected value of ``FetchAll``, ``FetchOne`` and
 /// ``Fetch``.
 ///
 /// Isolation: `Sendable`, its state behind a mutex. It is observable by SwiftUI and by `withObservationTracking`.
@@ -10,9 +10,9 @@ public final class FetchState<Value: Sendable>: Sendable, Observable {
         var value: Value
         var error: (any Error)?
         var isLoading = true
-        /// Reads are numbered as they begin. What a read finds may be older than what one that began later has found.
+        /// Reads are numbered as they begin. The result of a read may be older than that of one that began later.
         var lastRead = 0
-        /// The read that was taken last.
+        /// The number of the read whose result is shown.
         var taken = 0
         var task: Task<Void, Never>?
     }
@@ -31,8 +31,8 @@ public final class FetchState<Value: Sendable>: Sendable, Observable {
         self.client = client ?? usual
     }
 
-    /// Begins to follow, if nobody has had a look before. A view creates its properties again each time that its body is
-    /// evaluated; all but the first are never read.
+    /// Starts following on the first access. A view creates its properties again each time that its body is evaluated;
+    /// all but the first are never read.
     private func start() {
         state.withLock { state in
             guard state.task == nil else { return }
@@ -49,30 +49,30 @@ public final class FetchState<Value: Sendable>: Sendable, Observable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// What was found last; the initial value before that.
+    /// The last fetched value; the initial value before that.
     public var value: Value {
         start()
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
     }
 
-    /// Why the value isn't up to date; nil where it is.
+    /// Why the value isn't up to date; nil if it is.
     public var loadError: (any Error)? {
         start()
         registrar.access(self, keyPath: \.loadError)
         return state.withLock { $0.error }
     }
 
-    /// Whether nothing was found yet and there is no error.
+    /// Whether nothing was fetched yet and there is no error.
     public var isLoading: Bool {
         start()
         registrar.access(self, keyPath: \.isLoading)
         return state.withLock { $0.isLoading }
     }
 
-    /// Reads now, and returns when the value is there, or a newer one.
+    /// Reads now, and returns when the result, or a newer one, is available.
     ///
-    /// - Throws: What the fetch throws; the value stays as it was.
+    /// - Throws: Errors of the fetch; the value isn't changed then.
     public func load() async throws {
         start()
         let number = beginRead()

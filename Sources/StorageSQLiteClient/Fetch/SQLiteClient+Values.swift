@@ -1,7 +1,7 @@
 internal import StorageCore
 
 extension SQLiteClient {
-    /// What a reading body finds: now, and after each commit that changes a table it has read.
+    /// Returns the results of a reading body: now, and after each commit that changes a table it has read.
     ///
     /// ```swift
     /// for await count in client.values({ db in try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0 }) {
@@ -9,11 +9,11 @@ extension SQLiteClient {
     /// }
     /// ```
     ///
-    /// The tables are those that the body's statements read, looked at each time it runs; a body that reads through
-    /// `db.database` runs after each commit. A slow reader is given the last value only. An error doesn't end the stream:
-    /// the body runs again after a second at the most.
+    /// The tables are determined from the body's statements each time it runs; a body that reads through `db.database`
+    /// runs after each commit. A slow reader receives the latest value only. An error doesn't end the stream: the body
+    /// runs again after a second at most.
     ///
-    /// - Parameter onError: Called with why there is no new value.
+    /// - Parameter onError: Called with the reason when there is no new value.
     public func values<Value: Sendable>(
         onError: @escaping @Sendable (any Error) -> Void = { _ in },
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
@@ -36,9 +36,10 @@ extension SQLiteClient {
         }
     }
 
-    /// Runs a reading body now and after each change of what it reads, until the task is cancelled or the database is closed.
+    /// Runs a reading body now and after each change of what it reads, until the task is cancelled or the database is
+    /// closed.
     ///
-    /// - Parameter reading: Called before each read; what it returns is called with the result.
+    /// - Parameter reading: Called before each read; the closure it returns is called with the result.
     func follow<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value,
         _ reading: @Sendable () -> @Sendable (Result<Value, any Error>) -> Void
@@ -47,8 +48,8 @@ extension SQLiteClient {
         while !Task.isCancelled {
             var emit = reading()
             do {
-                // Which tables it reads is known when it has run; what is committed before they are observed shows in the
-                // second run.
+                // The tables that it reads are known once it has run; commits before they are observed become visible
+                // in the second run.
                 let (_, tables) = try await tracked(body)
                 var changes = try await observing(tables).makeAsyncIterator()
                 while true {
@@ -56,7 +57,7 @@ extension SQLiteClient {
                     let (value, read) = try await tracked(body)
                     emit(.success(value))
                     delay = RetryDelay()
-                    // Else it needs other tables than it did.
+                    // Otherwise it needs other tables now.
                     guard read.isSubset(of: tables) else { break }
                     // At the end the database was closed, or the task is cancelled.
                     guard try await changes.next() != nil else { return }
@@ -68,7 +69,7 @@ extension SQLiteClient {
                 emit(.failure(error))
                 if (error as? SQLiteClientError)?.code == .closed { return }
                 if (error as? StorageError)?.code == .closed { return }
-                // Not for long: nobody listens to the tables meanwhile.
+                // Briefly, because nobody observes the tables meanwhile.
                 try? await Task.sleep(for: .seconds(min(delay.next(), 1)))
             }
         }

@@ -4,10 +4,11 @@
     internal import Synchronization
 
     extension SQLiteClient {
-        /// The client of a pool of the SwiftNIO engine.
+        /// Returns the client of a pool of the SwiftNIO engine.
         ///
-        /// A body without a parameter holds a connection, but no thread while it waits. `\.defaultSQLiteConnection` is that
-        /// connection inside, and the pool itself throws `invalid-argument`, as it would wait for the body.
+        /// An asynchronous body holds a connection, but doesn't block a thread while it waits. Inside it,
+        /// `\.defaultSQLiteConnection` is that connection, and the pool itself throws `invalid-argument`, as it would
+        /// wait for the body.
         public static func nio(_ pool: SQLiteConnectionPool) -> SQLiteClient {
             var client = SQLiteClient(
                 read: { body in try await pool.read(body) }, write: { body in try await pool.write(body) },
@@ -22,20 +23,20 @@
             return client
         }
 
-        /// The client of one connection of the SwiftNIO engine, which reads and writes in turn.
+        /// Returns the client of one connection of the SwiftNIO engine, which reads and writes in turn.
         ///
-        /// In a body without a parameter `\.defaultSQLiteConnection` is this connection inside of the transaction, and the one
-        /// outside throws `invalid-argument`, as it would wait for the body.
+        /// Inside an asynchronous body, `\.defaultSQLiteConnection` is this connection in its transaction, and the
+        /// outer one throws `invalid-argument`, as it would wait for the body.
         public static func nio(_ connection: SQLiteConnection) -> SQLiteClient {
             .nio(identity: { connection.engine }) { connection }
         }
 
-        /// The client of `\.defaultSQLiteConnection`, whatever that is at each call.
+        /// The client of the current `\.defaultSQLiteConnection`, looked up on each call.
         public static var nio: SQLiteClient {
             .nio(identity: { DependencyValues.connection.engine }) { DependencyValues.connection }
         }
 
-        /// The client of a database in memory of its own, which is opened by the first call and lives as long as the client.
+        /// The client of a new in-memory database, which is opened by the first call and lives as long as the client.
         static func nioInMemory() -> SQLiteClient {
             let memory = MemoryConnection()
             var client = SQLiteClient.nio(identity: { memory }) { try await memory.connection }
@@ -61,34 +62,34 @@
         }
 
         #if !SQLITE_ENGINE_GRDB
-            /// The engine that the package's traits choose.
+            /// The engine chosen by the package's traits.
             public static var live: SQLiteClient { .nio }
-            /// A database in memory of its own, made when this is read.
+            /// A new in-memory database, created when this is read.
             public static var test: SQLiteClient { .inMemory() }
-            /// A database in memory of its own, made when this is read.
+            /// A new in-memory database, created when this is read.
             public static var preview: SQLiteClient { .inMemory() }
-            /// The client of a database in memory of its own, which is opened by the first call and lives as long as the
-            /// client.
+            /// Returns the client of a new in-memory database, which is opened by the first call and lives as long as
+            /// the client.
             public static func inMemory() -> SQLiteClient { nioInMemory() }
         #endif
     }
 
     extension DependencyValues {
-        /// The connection that ``SQLiteClient/nio`` works on.
+        /// The connection of ``SQLiteClient/nio``.
         ///
         /// ```swift
         /// let connection = try await SQLiteConnection.open(storage: .file(path: path))
         /// prepareDependencies { $0.defaultSQLiteConnection = connection }
         /// ```
         ///
-        /// Inside of `client.read { … }` and `client.write { … }` without a parameter it is the connection of their open
-        /// transaction. Where the SwiftNIO engine is the only one, `\.sqliteClient` works on it too, unless another client was
-        /// given.
+        /// Inside the asynchronous bodies of `client.read` and `client.write` it is the connection of their open
+        /// transaction. If the SwiftNIO engine is the only one, `\.sqliteClient` uses it too, unless another client was
+        /// set.
         public var defaultSQLiteConnection: SQLiteConnection {
             get { self[DefaultConnectionKey.self] }
             set {
                 #if !SQLITE_ENGINE_GRDB
-                    // Of this connection, and not of that of the task which uses the client: the two may differ.
+                    // This connection, and not that of the task that uses the client: the two may differ.
                     let known = self[DefaultConnectionKey.self].engine
                     if !holds(SQLiteClientKey.self) || self[SQLiteClientKey.self].identity() === known {
                         self[SQLiteClientKey.self] = .nio(newValue)
@@ -108,7 +109,7 @@
         }
     }
 
-    /// The connection of a transaction's body as it is lent to the body of a client.
+    /// The connection of a transaction's body, lent to a client's body.
     private struct LentConnection: HeldConnection {
         let connection: SQLiteConnection
 
@@ -123,7 +124,7 @@
         func scoped<Result>(
             isolation: isolated (any Actor)?, _ body: () async throws -> Result
         ) async throws -> Result {
-            // The body's task is another than the transaction's, and waits for it all the same.
+            // The body's task isn't the transaction's, but waits for it all the same.
             try await Scope.$entered.withValue(Scope.entered + [connection.scope]) {
                 try await withDependencies {
                     $0[DependencyValues.DefaultConnectionKey.self] = connection
@@ -134,7 +135,7 @@
         }
     }
 
-    /// A database in memory that the first call opens.
+    /// An in-memory database that the first call opens.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     private final class MemoryConnection: Sendable {
@@ -144,7 +145,7 @@
             get async throws {
                 let task = opening.withLock { opening in
                     if let opening { return opening }
-                    // A task of its own: whoever came first may be cancelled, and others wait for it, too.
+                    // A task of its own: the first caller may be cancelled, and others wait for it, too.
                     let task = Task { try await SQLiteConnection.open() }
                     opening = task
                     return task
@@ -155,7 +156,7 @@
     }
 
     extension SQLiteConnection {
-        /// Stands where no connection was given.
+        /// The placeholder for a connection that wasn't set.
         fileprivate static let missing: SQLiteConnection = {
             let engine = ConnectionEngine(
                 storage: .memory, configuration: .init(), thread: EngineThread(.singleton))
@@ -169,9 +170,9 @@
                 engine, scope: scope, lookout: Lookout(engine, scope, version: 0, storePath: nil))
         }()
 
-        /// The changes of ``observeTables(_:)`` in the form of a client.
+        /// Adapts ``observeTables(_:)`` for a client.
         fileprivate func tableChanges(_ tables: Set<String>) async throws -> SQLiteTableChanges {
-            // A connection that is closed, or was never given, says so.
+            // Throws if the connection is closed, or was never set.
             try await scope.enter()
             scope.leave()
             let changes = observeTables(tables)

@@ -1,16 +1,16 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import Synchronization
 
-    /// Looks for commits of other connections and processes, on behalf of the observers of one connection.
+    /// Polls for commits of other connections and processes, on behalf of the observers of one connection.
     ///
-    /// One look serves all observers. It takes the turn on the connection, as every statement does.
+    /// One poll serves all observers. It waits for the connection like any statement.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class Lookout: Sendable {
         private enum State {
-            /// - version: What `PRAGMA data_version` said last; all before is reported.
+            /// - version: The last result of `PRAGMA data_version`; everything up to it is reported.
             case waiting(version: Int64, since: ContinuousClock.Instant)
-            /// Something has rung since.
+            /// A commit was signalled since.
             case rung(version: Int64)
         }
 
@@ -32,12 +32,12 @@
             ring.lookout = self
         }
 
-        /// How often to look; nil where nobody else can commit.
+        /// The polling interval; nil if nobody else can commit.
         private var interval: Duration? { engine.storage == .memory ? nil : engine.configuration.observationInterval }
 
         /// - Parameters:
-        ///   - maximumRows: 0 where only tables are to be known.
-        ///   - form: What the stream has of the changes.
+        ///   - maximumRows: 0 to report only tables.
+        ///   - form: Converts the changes to elements of the stream.
         func observe<Changes: Sendable>(
             _ tables: Set<String>, maximumRows: Int = 0, _ form: @escaping @Sendable (SQLiteRowUpdates) -> Changes
         ) -> AsyncStream<Changes> {
@@ -46,7 +46,7 @@
             }
             bell?.begin()
             let interval = interval
-            // Who forgets the connection closes it, and with it this stream.
+            // Releasing the connection closes it, and with it this stream.
             return AsyncStream { [weak self] in
                 await observer.next(every: interval) { await self?.lookIfDue() }.map(form)
             }
@@ -68,14 +68,14 @@
                 case .rung(let version):
                     state = .waiting(version: version, since: now)
                     return true
-                // A little early, so that observers whose timers differ by a hair share a look.
+                // A little early, so that observers whose timers differ slightly share a poll.
                 case .waiting(let version, let since):
                     guard now - since >= engine.configuration.observationInterval * 0.8 else { return false }
                     state = .waiting(version: version, since: now)
                     return true
                 }
             }
-            // Where the connection is in the way of itself, such as in a body of its own, the next look is soon enough.
+            // If the connection is used by the caller itself, as in its own body, the next poll is soon enough.
             if isDue { try? await look() }
         }
 
@@ -100,7 +100,7 @@
         }
     }
 
-    /// What the bell's thread calls, which is made before the lookout is complete.
+    /// The callback of the bell's thread, which is created before this object is complete.
     ///
     /// Sound as `@unchecked Sendable`: it is set once, before the bell's thread begins.
     private final class Ring: @unchecked Sendable {

@@ -4,20 +4,21 @@
     internal import StorageSQLiteClient
 
     extension SQLiteConnection {
-        /// Runs a statement, or several where there are no arguments.
+        /// Runs a statement, or several without arguments.
         ///
         /// ```swift
         /// let count = try await connection.execute("UPDATE users SET name = ? WHERE id = ?", ["Ada", 1])
         /// ```
         ///
-        /// Each statement is a transaction of its own, unless this is the connection of a transaction's body. Rows are left
-        /// out.
+        /// Each statement is a transaction of its own, unless this is the connection of a transaction's body. Rows are
+        /// discarded.
         ///
-        /// - Returns: How many rows the last statement changed; rows that triggers and foreign keys changed aren't counted.
-        /// - Throws: ``SQLiteClientError``: `constraint`, `read-only`, `busy`, `cancelled`, `closed`, `sql` for text that
-        ///   SQLite doesn't take or arguments that aren't as many as its placeholders, `invalid-argument` for statements that leave a
-        ///   transaction open. `StorageError` with `invalidValue` for an argument that SQLite has no value for, such as
-        ///   NaN.
+        /// - Returns: The number of rows that the last statement changed, not counting changes by triggers and foreign
+        ///   keys.
+        /// - Throws: ``SQLiteClientError``: `constraint`, `read-only`, `busy`, `cancelled`, `closed`, `sql` for invalid
+        ///   SQL or a number of arguments that doesn't match the placeholders, `invalid-argument` for statements that
+        ///   leave a transaction open. `StorageError` with `invalidValue` for an argument that SQLite can't represent,
+        ///   such as NaN.
         @discardableResult
         public func execute(_ sql: String, _ arguments: [any StorageColumnValue] = []) async throws -> Int {
             try await run(sql) { database, script, policy in
@@ -25,26 +26,27 @@
             }
         }
 
-        /// The rows that a query finds; of several statements, those of the last one.
+        /// Returns the rows of a query; of several statements, those of the last one.
         ///
-        /// All of them are in memory: ``rows(_:_:)`` reads large results.
+        /// All rows are loaded into memory: use ``rows(_:_:)`` for large results.
         ///
         /// - Throws: As ``execute(_:_:)``.
         public func query(_ sql: String, _ arguments: [any StorageColumnValue] = []) async throws -> [SQLiteStoredRow] {
             try await query(sql, arguments, transform: Self.copying())
         }
 
-        /// The rows that a query finds, decoded by the names of their columns.
+        /// Returns the rows of a query, decoded by column names.
         ///
-        /// - Throws: As ``execute(_:_:)``; `DecodingError` for a row that doesn't fit.
+        /// - Throws: As ``execute(_:_:)``; `DecodingError` for a row that doesn't match the type.
         @_disfavoredOverload
         public func query<Value: Decodable & Sendable>(
             _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
         ) async throws -> [Value] { try await query(sql, arguments) { try $0.decode(type) } }
 
-        /// The first column of the rows that a query finds.
+        /// Returns the first column of each row of a query.
         ///
-        /// - Throws: As ``execute(_:_:)``; `StorageError` with `invalidValue` for a column that holds something else.
+        /// - Throws: As ``execute(_:_:)``; `StorageError` with `invalidValue` for a column that contains something
+        ///   else.
         public func query<Value: StorageColumnValue>(
             _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
         ) async throws -> [Value] { try await query(sql, arguments) { try $0.value(type, at: 0) } }
@@ -65,47 +67,51 @@
             }
         }
 
-        /// The rows that a query finds, read as they are asked for. Nothing runs before the first one is.
+        /// Returns a sequence of the rows of a query, which are read on demand. Nothing runs before the first one is
+        /// requested.
         ///
-        /// - Parameter sql: One statement.
+        /// - Parameter sql: A single statement.
         public func rows(_ sql: String, _ arguments: [any StorageColumnValue] = []) -> SQLiteRowSequence<
             SQLiteStoredRow
         > {
             SQLiteRowSequence(connection: self, sql: sql, arguments: .columns(arguments), transform: Self.copying())
         }
 
-        /// The rows that a query finds, decoded by the names of their columns as they are asked for.
+        /// Returns a sequence of the rows of a query, which are read on demand and decoded by column names.
         public func rows<Value: Decodable & Sendable>(
             _ sql: String, _ arguments: [any StorageColumnValue] = [], as type: Value.Type
         ) -> SQLiteRowSequence<Value> {
             SQLiteRowSequence(connection: self, sql: sql, arguments: .columns(arguments)) { try $0.decode(type) }
         }
 
-        /// The rowid of the row that this connection inserted last; 0 where there was none.
+        /// The rowid of the connection's last inserted row; 0 if there is none.
         ///
-        /// Between the insert and this, another task may have inserted a row of its own: ask inside of the transaction.
+        /// Another task may have inserted a row since yours: read this inside the transaction.
+        ///
+        /// - Throws: ``SQLiteClientError``: `cancelled`, `closed`.
         public var lastInsertedRowID: Int64 {
             get async throws { try await run("") { database, _, _ in try database.lastInsertedRowID } }
         }
 
-        /// Which of these tables commits have changed, from now on.
+        /// Observes which of these tables are changed by commits, from now on.
         ///
         /// ```swift
         /// for await tables in connection.observeTables(["users"]) { … }
         /// ```
         ///
-        /// Reported is what this connection commits, after it has; not what is rolled back. Of a statement with triggers or
-        /// foreign keys, each table counts that it could have changed. After a commit by another connection or process all
-        /// tables are reported, since SQLite doesn't say which it changed; the first such report may be of a commit before this
-        /// call. Names of virtual tables and of tables are known, not those of views, nor tables of attached databases.
+        /// Commits of this connection are reported after they are complete; rollbacks aren't. For a statement with
+        /// triggers or foreign keys, each table that it could have changed is reported. After a commit by another
+        /// connection or process all tables are reported, since SQLite doesn't say which it changed; the first such
+        /// report may be about a commit before this call. Tables and virtual tables can be observed, but not views, nor
+        /// tables of attached databases.
         ///
-        /// The stream is for one consumer. What a slow one hasn't taken is one set. It ends when the connection is closed,
-        /// and doesn't keep it open.
+        /// The stream is for a single consumer. Changes that a slow consumer hasn't received are combined into one set.
+        /// The stream ends when the connection is closed, and doesn't keep it open.
         public func observeTables(_ tables: Set<String>) -> AsyncStream<Set<String>> {
             lookout.observe(tables) { $0.tables }
         }
 
-        /// Which rows of these tables commits have changed, from now on.
+        /// Observes which rows of these tables are changed by commits, from now on.
         ///
         /// ```swift
         /// for await updates in connection.observeRows(["users"]) {
@@ -114,28 +120,29 @@
         /// }
         /// ```
         ///
-        /// Reported is what this connection commits, after it has; not what is rolled back. Rows that triggers, foreign keys and
-        /// conflicts change or replace are reported, too; one that gets another rowid is a deleted and an inserted one. VACUUM may
-        /// give the rows of a table without an `INTEGER PRIMARY KEY` other rowids, which isn't reported.
+        /// Commits of this connection are reported after they are complete; rollbacks aren't. Rows changed by triggers,
+        /// foreign keys and conflict resolution are reported, too; a row that changes its rowid is reported as deleted
+        /// and inserted. VACUUM may change the rowids of a table without an `INTEGER PRIMARY KEY`, which isn't
+        /// reported.
         ///
-        /// Of some changes only the table is reported, in ``SQLiteRowUpdates/tables``: those of tables `WITHOUT ROWID` and of
-        /// virtual ones, those of statements that change the schema or fail in the middle, commits by other connections and
-        /// processes, and where one transaction, in all its tables, or what the reader hasn't taken has more rows than
-        /// `maximumRows`.
+        /// For some changes only the table is reported, in ``SQLiteRowUpdates/tables``: those of `WITHOUT ROWID` tables
+        /// and virtual tables, of statements that change the schema or fail midway, and of commits by other connections
+        /// and processes; also if a transaction, across all its tables, or the changes not received yet have more rows
+        /// than `maximumRows`.
         ///
-        /// The stream is for one consumer. What a slow one hasn't taken is one element. It ends when its task is cancelled or
-        /// the connection is closed, and doesn't keep it open.
+        /// The stream is for a single consumer. Changes that a slow consumer hasn't received are combined into one
+        /// element. The stream ends when its task is cancelled or the connection is closed, and doesn't keep it open.
         ///
         /// - Parameters:
-        ///   - tables: Their names are reported as they are spelt here.
-        ///   - maximumRows: How many rows are kept; of more only the tables are.
-        /// - Complexity: As long as somebody observes rows, each row that this connection changes costs a call of SQLite's
-        ///   hook, and a DELETE without WHERE deletes row by row.
+        ///   - tables: The names of the tables, which are reported as spelled here.
+        ///   - maximumRows: The maximum number of rows to keep; beyond that, only tables are reported.
+        /// - Complexity: While rows are observed, each row that this connection changes costs a call of SQLite's hook,
+        ///   and a DELETE without WHERE deletes row by row.
         public func observeRows(_ tables: Set<String>, maximumRows: Int = 1_000) -> AsyncStream<SQLiteRowUpdates> {
             lookout.observe(tables, maximumRows: max(maximumRows, 1)) { $0 }
         }
 
-        /// Runs a job in the turn of this connection.
+        /// Runs a job when it is this connection's turn.
         private func run<Result: Sendable>(
             _ sql: String, _ body: @escaping @Sendable (Database, Script, Database.Policy) throws -> Result
         ) async throws -> Result {
@@ -149,7 +156,7 @@
             }
         }
 
-        /// Copies rows. Those of one statement share their layout, as SQLite gives it.
+        /// Copies rows. Those of one statement share their layout.
         private static func copying() -> @Sendable (SQLiteRow) throws -> SQLiteStoredRow {
             { SQLiteStoredRow($0, layout: $0.layout) }
         }

@@ -3,14 +3,14 @@
 
     /// What a transaction may do.
     public enum SQLiteTransactionKind: Hashable, Sendable {
-        /// Reads one state of the database. Changing something throws `read-only`.
+        /// Reads a single state of the database. Changes throw `read-only`.
         case read
         /// Reads and writes, while no other connection writes.
         case write
     }
 
     extension SQLiteConnection {
-        /// Runs statements as one transaction, which is rolled back where the body throws or its task is cancelled.
+        /// Runs statements as one transaction, which is rolled back if the body throws or its task is cancelled.
         ///
         /// ```swift
         /// try await connection.transaction { connection in
@@ -19,14 +19,15 @@
         /// }
         /// ```
         ///
-        /// Others wait until the body returns. Inside of a transaction's body this is a savepoint: what it did is undone
-        /// where it throws, and the rest stays.
+        /// Other tasks wait until the body returns. Inside a transaction's body this is a savepoint: if it throws, only
+        /// its changes are rolled back.
         ///
         /// - Parameters:
-        ///   - kind: Of a savepoint, that of its transaction counts.
-        ///   - body: Uses the connection that it is given, until it returns. The one outside would wait for it, so it
-        ///     throws `invalid-argument`.
-        /// - Throws: What the body throws; ``SQLiteClientError``: `busy`, `cancelled`, `closed`, `constraint` of the commit.
+        ///   - kind: Ignored for a savepoint, which has the kind of its transaction.
+        ///   - body: Uses the connection that it receives, until it returns. The outer one would wait for the body, so
+        ///     it throws `invalid-argument`.
+        /// - Throws: Errors of the body; ``SQLiteClientError``: `busy`, `cancelled`, `closed`, `constraint` of the
+        ///   commit.
         @discardableResult
         public func transaction<Result>(
             _ kind: SQLiteTransactionKind = .write, isolation: isolated (any Actor)? = #isolation,
@@ -52,7 +53,7 @@
             }
         }
 
-        /// Runs a transaction whose body doesn't wait for anything but SQLite, on a thread of the pool.
+        /// Runs a transaction with a synchronous body, on a thread of the pool.
         ///
         /// It is faster than ``transaction(_:isolation:_:)``: the body doesn't change threads between its statements.
         ///
@@ -80,7 +81,7 @@
                 .body(of: scope, policy), pool: scope.pool, maximumWaiters: engine.configuration.maximumWaiters)
         }
 
-        /// The body is over: what it left running is waited for, what it left open is closed.
+        /// Ends the body's scope: waits for statements it has left running, and closes streams it has left open.
         private func end() async {
             await scope.end(waitersMayFinish: false) { await engine.closeCursor($0) }
         }

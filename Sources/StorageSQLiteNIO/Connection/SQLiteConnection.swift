@@ -2,7 +2,7 @@
     public import NIOPosix
     internal import StorageSQLiteClient
 
-    /// A connection to an SQLite database, for programs that live on SwiftNIO's event loops.
+    /// A connection to an SQLite database, for programs based on SwiftNIO's event loops.
     ///
     /// ```swift
     /// let connection = try await SQLiteConnection.open(storage: .memory)
@@ -12,17 +12,17 @@
     /// try await connection.close()
     /// ```
     ///
-    /// - Every call of SQLite runs on a thread of an `NIOThreadPool`, one at a time. No thread waits for another
-    ///   connection's lock, and none of an event loop ever runs SQLite.
-    /// - Calls are served in the order in which they come. While a transaction's body runs, or a stream of rows is open,
-    ///   calls of others wait. A call that would wait for its own caller throws `invalid-argument`.
-    /// - Cancelling the task interrupts its statement, and no other. It throws `cancelled`.
-    /// - The file of a StorageKit store is only read. Nothing beside it is made or changed.
-    /// - A connection that nobody holds any more closes itself.
+    /// - All SQLite calls run on a thread of an `NIOThreadPool`, one at a time. No thread waits for another
+    ///   connection's lock, and SQLite never runs on an event loop.
+    /// - Calls are served in order. While a transaction's body runs, or a stream of rows is open, calls by others wait.
+    ///   A call that would wait for its own caller throws `invalid-argument`.
+    /// - Cancelling a task interrupts its statement only, which throws `cancelled`.
+    /// - The file of a StorageKit store is only read. No file beside it is created or changed.
+    /// - A connection closes itself when its last reference is released.
     ///
-    /// What transactions give to their bodies is a `SQLiteConnection`, too: the same one, inside of the transaction.
+    /// The bodies of transactions also receive a `SQLiteConnection`: the same one, inside the transaction.
     public final class SQLiteConnection: Sendable {
-        /// Where the database is.
+        /// The location of the database.
         public typealias Storage = SQLiteStorage
 
         let engine: ConnectionEngine
@@ -37,9 +37,10 @@
 
         /// Opens a connection.
         ///
-        /// - Parameter threadPool: Where SQLite runs. It must be running until the connection is closed.
-        /// - Throws: ``SQLiteClientError``: `io-error` where the file can't be opened, `corrupt` where it isn't a
-        ///   database, `busy`.
+        /// - Parameter threadPool: The threads that run SQLite. The pool must be running until the connection is
+        ///   closed.
+        /// - Throws: ``SQLiteClientError``: `io-error` if the file can't be opened, `corrupt` if it isn't a database,
+        ///   `busy`.
         public static func open(
             storage: Storage = .memory, configuration: SQLiteConnectionConfiguration = .init(),
             threadPool: NIOThreadPool = .singleton
@@ -59,10 +60,10 @@
                 engine, scope: scope, lookout: Lookout(engine, scope, version: version, storePath: store))
         }
 
-        /// Closes the connection after all calls that were made before. Streams of rows end with an error. Calls from now
-        /// on throw `closed`; closing again does nothing.
+        /// Closes the connection after all earlier calls. Streams of rows end with an error. Later calls throw
+        /// `closed`; closing again has no effect.
         ///
-        /// - Throws: `invalid-argument` inside of a transaction's body.
+        /// - Throws: ``SQLiteClientError`` with `invalid-argument` inside a transaction's body.
         public func close() async throws {
             guard scope.isConnection else {
                 throw SQLiteClientError(

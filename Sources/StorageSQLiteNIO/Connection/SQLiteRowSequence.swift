@@ -2,16 +2,18 @@
     internal import StorageRecords
     internal import StorageSQLiteClient
 
-    /// The rows that a query finds, read as they are asked for.
+    /// The rows of a query, read on demand.
     ///
-    /// SQLite is asked for the next batch when the last one is used up, so memory holds one batch, for a moment two
-    /// (`maximumRowsPerBatch`, `maximumBytesPerBatch`), however large the result is. Each iterator runs the query again.
+    /// The next batch is read when the last one is used up, so memory holds one batch, briefly two
+    /// (`maximumRowsPerBatch`, `maximumBytesPerBatch`), however large the result is. Each iterator runs the query
+    /// again.
     ///
-    /// - The stream has the connection from its first row to its end: other tasks wait for it, and a call on the same
-    ///   connection by the task that reads the stream is refused with `invalid-argument`, since it would wait for itself.
-    /// - It ends where the rows end, an error is thrown, the task is cancelled, or the iterator is let go of, as by leaving
-    ///   the loop. Closing the connection, or the end of the transaction that it belongs to, ends it with an error.
-    /// - The rows are those of one moment, when the first of them was read.
+    /// - The stream holds the connection from its first row to its end: other tasks wait for it, and a call on the same
+    ///   connection by the reading task is refused with `invalid-argument`, since it would wait for itself.
+    /// - It ends after the last row or an error, when the task is cancelled, or when the iterator is released, for
+    ///   example by leaving the loop. Closing the connection, or the end of the enclosing transaction, ends it with an
+    ///   error.
+    /// - All rows are from the same state, as of the first read.
     public struct SQLiteRowSequence<Element: Sendable>: AsyncSequence, Sendable {
         public typealias Failure = any Error
 
@@ -34,12 +36,14 @@
             private let sequence: SQLiteRowSequence
             private var state = State.unstarted
             private var batch: [Element] = []
-            /// The place of the next row in the batch.
+            /// The index of the next row in the batch.
             private var index = 0
 
             fileprivate init(sequence: SQLiteRowSequence) { self.sequence = sequence }
 
-            /// - Throws: ``SQLiteClientError``: `cancelled`, `closed`, `busy`, `sql`, or what decoding a row throws. After
+            /// Returns the next row; nil after the last one.
+            ///
+            /// - Throws: ``SQLiteClientError``: `cancelled`, `closed`, `busy`, `sql`; errors of decoding a row. After
             ///   an error there are no more rows.
             public mutating func next() async throws -> Element? {
                 while true {
@@ -48,7 +52,7 @@
                         defer { index += 1 }
                         return batch[index]
                     }
-                    // Before the next batch is made.
+                    // Released before the next batch is created.
                     batch = []
                     let transform = sequence.transform
                     switch state {
@@ -71,7 +75,7 @@
                 if !isLast { state = .open(stream) }
             }
 
-            /// Lets go of a stream that is open; one that has ended hands out what is left.
+            /// Closes an open stream; a finished one still returns its remaining rows.
             private mutating func cancel() throws {
                 guard case .open = state else { return }
                 (state, batch, index) = (.ended, [], 0)
@@ -80,9 +84,9 @@
         }
     }
 
-    /// A statement that a stream of rows reads from, and its claim on the connection. Letting go of it ends both.
+    /// The statement of a stream of rows, and its claim on the connection. Releasing it ends both.
     ///
-    /// Isolation: `Sendable`, immutable; what happens to the claim is the scope's matter.
+    /// Isolation: `Sendable`, immutable; the scope manages the claim.
     final class OpenStream: Sendable {
         private let connection: SQLiteConnection
         private let number: Int
@@ -95,7 +99,8 @@
         deinit {
             let (scope, number) = (connection.scope, number)
             guard scope.abandon(stream: number) else { return }
-            // The turn comes back after the statement is reset. The closure holds the scope, and the engine its database.
+            // The turn is returned after the statement is reset. The closure retains the scope, and the engine its
+            // database.
             connection.engine.closeCursorSoon(number) { scope.streamEnded(number) }
         }
 

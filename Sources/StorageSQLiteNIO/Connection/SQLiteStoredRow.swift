@@ -3,7 +3,7 @@
     public import StorageRecords
     public import StorageSQLiteClient
 
-    /// A row that a query has found, copied: it may go to other tasks and outlive the connection.
+    /// A copied row of a query's result: it may be passed to other tasks and outlive the connection.
     ///
     /// ```swift
     /// for row in try await connection.query("SELECT id, name FROM users") {
@@ -13,9 +13,10 @@
     public struct SQLiteStoredRow: Sendable {
         /// The names of the columns, shared by the rows of a query.
         public let layout: SQLiteRowLayout
-        /// The columns in their storage classes, in order.
+        /// The columns' values in their storage classes, in order.
         public let values: [StorageValue]
 
+        /// Creates a row from values, for example in a test.
         public init(layout: SQLiteRowLayout, values: [StorageValue]) {
             self.layout = layout
             self.values = values
@@ -28,23 +29,23 @@
         /// The names of the columns, in order.
         public var columns: [String] { layout.names }
 
-        /// A column by its name; nil where no column has it. Of columns of the same name the first counts.
+        /// A column's value, by name; nil if there is no such column. If names are repeated, the first column counts.
         public subscript(name: String) -> StorageValue? { layout.index(of: name).map { values[Int($0)] } }
 
-        /// A column by its index, from 0.
+        /// A column's value, by index, from 0.
         public subscript(index: Int) -> StorageValue { values[index] }
 
-        /// A column by its index, as a Swift value.
+        /// Returns a column's value as a Swift value, by index.
         ///
-        /// - Throws: `StorageError` with `invalidValue` where the column holds something else.
+        /// - Throws: `StorageError` with `invalidValue` if the column contains something else.
         public func value<Value: StorageColumnValue>(_ type: Value.Type, at index: Int) throws -> Value {
             try Value(storageValue: values[index])
         }
 
-        /// A column by its name, as a Swift value.
+        /// Returns a column's value as a Swift value, by name.
         ///
-        /// - Throws: ``SQLiteClientError`` with `column` where no column has this name; `StorageError` with `invalidValue`
-        ///   where it holds something else.
+        /// - Throws: ``SQLiteClientError`` with `column` if there is no column with this name; `StorageError` with
+        ///   `invalidValue` if it contains something else.
         public func value<Value: StorageColumnValue>(_ type: Value.Type, _ name: String) throws -> Value {
             guard let value = self[name] else { throw SQLiteClientError.noColumn(name, among: columns) }
             return try Value(storageValue: value)

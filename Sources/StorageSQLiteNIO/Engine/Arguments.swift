@@ -2,9 +2,9 @@
     internal import StorageCore
     internal import StorageRecords
 
-    /// What fills the placeholders of a statement.
+    /// The arguments for the placeholders of a statement.
     enum Arguments: Sendable {
-        /// Swift values, which are bound by their own code: it refuses what a column can't hold.
+        /// Swift values, which bind themselves: their code refuses what a column can't hold.
         case columns([any StorageColumnValue])
         case values([StorageValue])
 
@@ -17,7 +17,7 @@
             }
         }
 
-        /// - Throws: `invalidValue` for NaN and what else SQLite has no value for.
+        /// - Throws: `invalidValue` for NaN and other values that SQLite can't represent.
         func bind(to writer: RowWriter) throws {
             switch self {
             case .columns(let columns):

@@ -1,30 +1,31 @@
 #if SQLITE_ENGINE_SQLITENIO
-    /// The tables that the transaction under way has changed.
+    /// The tables that the current transaction has changed.
     ///
-    /// What was changed is known by the statement: SQLite says which tables a statement may change when it compiles it,
-    /// and counts the rows that it has changed, those of triggers and foreign keys with it. So no row costs anything, and
-    /// what the update hook isn't called for is seen, too: tables without rowids, deleting all rows at once, rows that a
-    /// conflict replaces. The price: of a statement with triggers each table counts that it could have changed.
+    /// Changes are derived from statements: SQLite reports which tables a statement may change when it compiles it, and
+    /// counts the changed rows, including those of triggers and foreign keys. So there is no cost for each row, and
+    /// changes without a call of the update hook are seen, too: `WITHOUT ROWID` tables, deleting all rows at once, rows
+    /// that a conflict replaces. The price: for a statement with triggers, each table that it could have changed
+    /// counts.
     ///
-    /// Rows are known beside that, as far as somebody observes them.
+    /// Rows are tracked in addition, if someone observes them.
     struct ChangeTracker {
         private var changes = CommittedChanges()
-        /// What was changed before each savepoint, the outermost first.
+        /// The changes before each savepoint, outermost first.
         private var savepoints: [(name: String, changes: CommittedChanges)] = []
 
         struct Ended {
             var effects: StatementEffects
             var hasChangedRows: Bool
-            /// The rows that it has changed; nil where not all of them were seen.
+            /// The changed rows; nil if not all of them were seen.
             var rows: SQLiteRowUpdates?
             var hasSucceeded: Bool
-            /// Whether a transaction was open before the statement, and whether one is now.
+            /// Whether a transaction was open before the statement, and whether one is open now.
             var wasInTransaction: Bool
             var isInTransaction: Bool
         }
 
-        /// - Parameter rowLimit: The most rows that are kept.
-        /// - Returns: What was changed by what is committed now.
+        /// - Parameter rowLimit: The maximum number of rows to keep.
+        /// - Returns: The changes that are now committed.
         mutating func note(_ ended: Ended, rowLimit: Int) -> CommittedChanges {
             if ended.hasChangedRows || ended.effects.changesSchema {
                 changes.tables.formUnion(ended.effects.tables)
@@ -35,7 +36,7 @@
             guard !ended.isInTransaction else { return CommittedChanges() }
             defer { self = ChangeTracker() }
             guard ended.wasInTransaction else { return changes }
-            // A statement that fails and ends the transaction has undone it.
+            // A failed statement that ends the transaction has rolled it back.
             return ended.hasSucceeded && ended.effects.control != .rollback ? changes : CommittedChanges()
         }
 

@@ -3,18 +3,18 @@
     internal import StorageRecords
     internal import StorageSQLiteClient
 
-    /// A compiled statement, with what it does.
+    /// A compiled statement with its effects.
     ///
-    /// Not the `PreparedStatement` of StorageRecords: that compiles the first statement of a text and doesn't say where the
-    /// next one begins.
+    /// Not the `PreparedStatement` of StorageRecords: that compiles the first statement of a text and doesn't report
+    /// where the next one begins.
     ///
-    /// Sound as `@unchecked Sendable`: it is only touched by the jobs of its connection, of which one runs at a time; the
-    /// cache asks for it.
+    /// Sound as `@unchecked Sendable`: it is only used by the jobs of its connection, which run one at a time; the
+    /// cache requires the conformance.
     final class CompiledStatement: @unchecked Sendable {
         let pointer: OpaquePointer
         let parameterCount: Int
         var effects: StatementEffects
-        /// How often SQLite had compiled it again when the columns were looked at.
+        /// SQLite's recompilation count when the columns were read.
         private var compilations: Int32 = 0
         private var columns: SQLiteRowLayout?
 
@@ -29,7 +29,7 @@
         var row: RowReader { RowReader(statement: pointer) }
         var writer: RowWriter { RowWriter(statement: pointer) }
 
-        /// The columns, which change where the schema does. Asked after the statement was stepped.
+        /// The columns, which change with the schema. Read after the statement was stepped.
         var layout: SQLiteRowLayout {
             let compilations = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
             if let columns, compilations == self.compilations { return columns }
@@ -38,7 +38,7 @@
             return layout
         }
 
-        /// Ready to be run again; the arguments aren't kept.
+        /// Prepares it to run again; the arguments are cleared.
         func reset() {
             sqlite3_reset(pointer)
             sqlite3_clear_bindings(pointer)

@@ -2,11 +2,11 @@
     internal import StorageSQLiteClient
     internal import Synchronization
 
-    /// One open connection: sends jobs to the thread pool, waits where SQLite is busy, and begins and ends transactions.
+    /// An open connection: sends jobs to the thread pool, waits while SQLite is busy, and begins and ends transactions.
     ///
-    /// Who calls it has the turn of the scope that the work belongs to; so jobs come one at a time.
+    /// Callers must have the turn of the scope that the work belongs to, so jobs run one at a time.
     ///
-    /// Isolation: `Sendable`, immutable but for what it names.
+    /// Isolation: `Sendable`, immutable except for its members.
     final class ConnectionEngine: Sendable {
         private let database: Database
         private let thread: EngineThread
@@ -24,7 +24,7 @@
             database = Database(storage: storage, configuration: configuration, observation: observation)
         }
 
-        /// Closes what nobody has closed. Who runs a job holds the engine, so none is under way.
+        /// Closes the connection if nobody has. Running jobs retain the engine, so there are none.
         deinit {
             guard observation.isOpen else { return }
             let database = database
@@ -52,7 +52,7 @@
     // MARK: Jobs
 
     extension ConnectionEngine {
-        /// Runs a job, which the cancellation of the task interrupts.
+        /// Runs a job, which is interrupted when the task is cancelled.
         func run<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
             let job = Job()
             let database = database
@@ -63,7 +63,7 @@
             }
         }
 
-        /// Runs a job that has to be done, however the task fares.
+        /// Runs a job that must complete, even if the task is cancelled.
         func runToTheEnd<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws
             -> Result
         {
@@ -71,8 +71,8 @@
             return try await thread.run { try body(database) }
         }
 
-        /// Asks again while another connection holds a lock, as long as the busy timeout. It waits outside of the thread
-        /// pool: who holds the lock may need the same threads to let go of it.
+        /// Retries while another connection holds a lock, up to the busy timeout. It doesn't wait on the thread pool:
+        /// the lock's owner may need the same threads to release it.
         func waitingWhileBusy<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
             let deadline = ContinuousClock.now + configuration.busyTimeout
             var delay = Duration.milliseconds(1)
@@ -89,7 +89,7 @@
         func runAlone<Result: Sendable>(
             _ script: Script, _ body: @escaping @Sendable (Database) throws -> Result
         ) async throws -> Result {
-            // The inner result isn't waited for: a script goes on at the statement that was busy, which can't be in a
+            // The inner result isn't retried: a script continues at the statement that was busy, which can't be in a
             // transaction that was rolled back.
             let result = try await waitingWhileBusy {
                 try await self.run { database -> Swift.Result<Result, any Error> in
@@ -100,7 +100,7 @@
                         throw SQLiteClientError.disturbed(resultCode: 5)
                     }
                     guard try database.isInTransaction else { return .success(try result.get()) }
-                    // No transaction stays open that the statements of others would get into.
+                    // No transaction may stay open that other tasks' statements would join.
                     try database.execute("ROLLBACK", .none, policy: .owner)
                     return result.flatMap { _ in .failure(SQLiteClientError.leftTransactionOpen) }
                 }
@@ -111,7 +111,7 @@
         /// Ends a stream of rows without waiting, then calls back.
         func closeCursorSoon(_ number: Int, _ then: @escaping @Sendable () -> Void) {
             thread.runInAnyCase {
-                // Holds the engine, which closes the database when nobody does.
+                // Retains the engine, which closes the database when it is released.
                 self.database.closeCursor(number)
                 then()
             }
@@ -126,11 +126,11 @@
     // MARK: Transactions
 
     extension ConnectionEngine {
-        /// How a transaction, or a part of one that is undone by itself, begins and ends.
+        /// How a transaction, or a savepoint, begins and ends.
         enum Transaction: Sendable {
             case reading
             case writing
-            /// Savepoints nest, so one name does.
+            /// Savepoints nest, so one name is enough.
             case savepoint(Database.Policy)
 
             /// What the statements of its body may do.
@@ -148,7 +148,7 @@
                     try database.refresh()
                     do {
                         try database.execute("BEGIN", .none, policy: .owner)
-                        // SQLite begins to read with the first statement that does.
+                        // SQLite starts reading with the first statement that does.
                         try database.execute("SELECT 1 FROM sqlite_schema LIMIT 1", .none, policy: .owner)
                     } catch {
                         Self.undo(self, database)
@@ -158,7 +158,7 @@
                     if let store = database.store {
                         throw SQLiteClientError.store(at: store.path, refusing: "a writing transaction")
                     }
-                    // SQLite would begin a transaction that reads.
+                    // SQLite would begin a reading transaction.
                     if try database.isReadOnly { throw SQLiteClientError.connectionOnlyReads }
                     try database.execute("BEGIN IMMEDIATE", .none, policy: .owner)
                 case .savepoint(let policy): try database.execute("SAVEPOINT storage_nio", .none, policy: policy)
@@ -176,7 +176,7 @@
                 }
             }
 
-            /// Errors are ignored: SQLite has ended the transaction already, or closing the connection will.
+            /// Errors are ignored: SQLite has already ended the transaction, or closing the connection will.
             fileprivate static func undo(_ transaction: Transaction, _ database: Database) {
                 guard (try? database.isInTransaction) == true else { return }
                 switch transaction {
@@ -191,21 +191,21 @@
             try await waitingWhileBusy { try await self.run { try transaction.begin($0) } }
         }
 
-        /// Commits. A cancellation that comes meanwhile is too late.
+        /// Commits. Cancellation during the commit has no effect.
         func commit(_ transaction: Transaction) async throws {
             try await waitingWhileBusy { try await self.runToTheEnd { try transaction.commit($0) } }
         }
 
-        /// Undoes it; nothing can be done where that fails.
+        /// Rolls it back; errors are ignored.
         func undo(_ transaction: Transaction) async {
             _ = try? await runToTheEnd { Transaction.undo(transaction, $0) }
         }
 
         private enum Outcome<Result: Sendable>: Sendable {
             case done(Result)
-            /// All is done but the commit, for which somebody who reads has to go first.
+            /// Everything but the commit is done, which must wait for a reader.
             case commitIsBusy(Result)
-            /// Not thrown, because the body doesn't run again, whatever its error is.
+            /// Not thrown, because the body must not run again, whatever its error is.
             case failed(any Error)
         }
 
@@ -243,7 +243,7 @@
                     defer { try? database.setBlockingBusyTimeout(.zero) }
                     result = try body(database)
                 }
-                // From here on no cancellation interrupts: neither the commit nor the undoing.
+                // From here on cancellation interrupts neither the commit nor the rollback.
                 guard database.endJob() else { throw SQLiteClientError.cancelled }
                 do { try transaction.commit(database) } catch let error as SQLiteClientError where error.isWorthWaiting
                 {

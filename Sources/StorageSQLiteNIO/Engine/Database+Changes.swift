@@ -2,11 +2,11 @@
     internal import CSQLite
 
     extension Database {
-        /// Has SQLite report changed rows as long as somebody observes them.
+        /// Makes SQLite report changed rows as long as they are observed.
         func watchRows() throws {
             let limit = observation.rowLimit
             guard limit != watch.rowLimit else { return }
-            // A DELETE without WHERE that was compiled before empties its table without a call for each row.
+            // A DELETE without WHERE that was compiled earlier truncates its table without reporting rows.
             if watch.rowLimit == 0 { cache.removeAll() }
             watch.watchRows(limit: limit, on: try connection)
         }
@@ -19,13 +19,13 @@
                 committed.rows.tables.formUnion(others)
                 committed.rows.rows.removeAll { others.contains($0.table) }
             } else {
-                // Rows that were noted for others are no whole answer for who has begun to observe since.
+                // Rows recorded for others are incomplete for observers that have joined since.
                 committed.rows = SQLiteRowUpdates(tables: committed.tables)
             }
             observation.publish(committed)
         }
 
-        /// Whether a table is one whose rows have rowids: no virtual one, and none WITHOUT ROWID.
+        /// Whether a table's rows have rowids: it is neither virtual nor WITHOUT ROWID.
         private func hasRowIDs(_ table: String) -> Bool {
             var statement: OpaquePointer?
             defer { sqlite3_finalize(statement) }

@@ -24,13 +24,13 @@
                 )
             }
             if try !isInTransaction { throw SQLiteClientError.transactionIsOver }
-            // Not `PRAGMA query_only`, after which SQLite compiles every statement again.
+            // Not `PRAGMA query_only`, after which SQLite recompiles every statement.
             if policy == .inReading, sqlite3_stmt_readonly(statement.pointer) == 0 {
                 throw SQLiteClientError.bodyOnlyReads
             }
         }
 
-        /// The statement that a script has come to, from the cache where it is the only one; nil at the end.
+        /// The script's next statement, from the cache if it is the only one; nil at the end.
         func next(of script: Script, _ arguments: Arguments) throws -> CompiledStatement? {
             if script.isAtStart, let cached = cache.value(for: ExactText(script.text)) {
                 // While it is in use nobody else finds it.
@@ -53,7 +53,7 @@
             return nil
         }
 
-        /// - Returns: The statement, nil where there is only a comment, and the bytes that it takes.
+        /// - Returns: The statement, or nil for a comment, and the size of its text in bytes.
         private func prepare(_ script: Script) throws -> (CompiledStatement?, Int) {
             let handle = try connection.handle
             var effects = StatementEffects()

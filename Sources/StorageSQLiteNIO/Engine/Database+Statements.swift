@@ -4,13 +4,13 @@
     internal import StorageSQLiteClient
 
     extension Database {
-        /// What a statement may do to the transaction that it runs in.
+        /// What a statement may do to its transaction.
         enum Policy {
-            /// It is a transaction of its own, or the script is.
+            /// The statement, or the script, is a transaction of its own.
             case alone
-            /// A transaction is open, and only its owner ends it.
+            /// A transaction is open, and only its owner may end it.
             case inWriting
-            /// The same, and nothing is changed.
+            /// The same, and changes are refused.
             case inReading
             /// The owner begins and ends transactions.
             case owner
@@ -18,8 +18,8 @@
 
         /// Runs a text of one statement, or of several without arguments.
         ///
-        /// - Parameter onRow: Answers false to be given no more rows.
-        /// - Returns: How many rows the last statement changed.
+        /// - Parameter onRow: Returns false to stop.
+        /// - Returns: The number of rows that the last statement changed.
         @discardableResult
         func execute(
             _ sql: String, _ arguments: Arguments, policy: Policy,
@@ -29,7 +29,7 @@
             return try execute(script, arguments, policy: policy, onRow: onRow)
         }
 
-        /// Goes on with a script at the statement that it has come to. After `busy` that is the one which was busy.
+        /// Continues a script at its next statement. After `busy` that is the statement that was busy.
         func execute(
             _ script: Script, _ arguments: Arguments, policy: Policy, onRow: (SQLiteRow) throws -> Bool
         ) throws -> Int {
@@ -64,7 +64,7 @@
             return end(run, hasSucceeded: true)
         }
 
-        /// A statement under way, with what was so before it.
+        /// A running statement, with the state before it.
         struct Run {
             let statement: CompiledStatement
             let changes: Int64
@@ -76,8 +76,8 @@
                 throw SQLiteClientError.argumentCount(arguments.count, placeholders: statement.parameterCount)
             }
             do { try arguments.bind(to: statement.writer) } catch {
-                // A failure of binding that was noted for this thread must not meet the next statement; without a statement
-                // this clears it and does nothing else.
+                // A binding failure recorded for this thread mustn't affect the next statement; without a statement
+                // this only clears it.
                 _ = storage_step(nil)
                 statement.reset()
                 throw error
@@ -96,7 +96,8 @@
             }
         }
 
-        /// Resets the statement, which ends a transaction of its own, and reports what is committed with it.
+        /// Resets the statement, which ends a transaction of its own, and publishes the changes that are committed with
+        /// it.
         @discardableResult
         func end(_ run: Run, hasSucceeded: Bool) -> Int {
             run.statement.reset()
@@ -107,12 +108,13 @@
             let committed = tracker.note(
                 .init(
                     effects: run.statement.effects, hasChangedRows: hasChangedRows,
-                    // What fails has undone some of them. There are fewer than were changed where SQLite has emptied a whole table.
+                    // A failed statement has undone some of them. There are fewer than were changed if SQLite has
+                    // truncated a table.
                     rows: hasSucceeded && rows.count >= changes ? rows.known : nil, hasSucceeded: hasSucceeded,
                     wasInTransaction: run.wasInTransaction, isInTransaction: sqlite3_get_autocommit(handle) == 0),
                 rowLimit: watch.rowLimit)
             if !committed.tables.isEmpty { publish(committed) }
-            // SQLite goes on counting the rows of an earlier statement.
+            // SQLite's count is still that of an earlier statement.
             return hasChangedRows ? Int(sqlite3_changes64(handle)) : 0
         }
     }

@@ -4,13 +4,13 @@
     internal import StorageSQLiteClient
 
     extension Database {
-        /// A statement that stands between two batches of a stream.
+        /// A statement between two batches of a stream.
         struct Cursor {
             let run: Run
             let script: Script
         }
 
-        /// Prepares a statement of which ``fetch(_:_:)`` takes the rows.
+        /// Prepares a statement whose rows ``fetch(_:_:)`` returns.
         func openCursor(_ number: Int, for sql: String, _ arguments: Arguments, policy: Policy) throws {
             let script = Script(sql)
             try checkText(sql)
@@ -29,7 +29,7 @@
             cursors[number] = Cursor(run: try begin(statement, arguments), script: script)
         }
 
-        /// The next rows of a stream. Behind the last one, and after an error, the stream is closed.
+        /// The next rows of a stream. After the last one, and after an error, the stream is closed.
         func fetch<Element>(_ number: Int, _ transform: (SQLiteRow) throws -> Element) throws -> (
             rows: [Element], isLast: Bool
         ) {
@@ -59,7 +59,7 @@
             giveBack(cursor.run.statement, cursor.script)
         }
 
-        /// The bytes of the texts and blobs of a row.
+        /// The size of the texts and blobs of a row in bytes.
         private static func size(of statement: OpaquePointer) -> Int {
             (0..<sqlite3_column_count(statement)).reduce(0) { size, column in
                 switch sqlite3_column_type(statement, column) {

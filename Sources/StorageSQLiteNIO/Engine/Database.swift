@@ -4,12 +4,12 @@
     internal import StorageRecords
     internal import StorageSQLiteClient
 
-    /// An open connection as its jobs see it: SQLite's handle, prepared statements, open streams, and what the transaction
-    /// has changed.
+    /// An open connection as its jobs see it: SQLite's handle, prepared statements, open streams, and the changes of
+    /// the transaction.
     ///
-    /// Sound as `@unchecked Sendable`: its members are only touched by jobs that ``ConnectionEngine`` sends to the thread
-    /// pool. They come from whoever holds the turn of the connection, so one runs at a time, and passing the turn on orders
-    /// them in memory.
+    /// Sound as `@unchecked Sendable`: its members are only used by jobs that ``ConnectionEngine`` sends to the thread
+    /// pool. Jobs are sent by the holder of the connection's turn, so one runs at a time, and passing the turn on
+    /// synchronizes memory.
     final class Database: @unchecked Sendable {
         private enum State {
             case closed
@@ -23,10 +23,10 @@
         var cache: LeastRecentlyUsed<ExactText, CompiledStatement>
         var cursors: [Int: Cursor] = [:]
         var tracker = ChangeTracker()
-        /// Told what a commit has changed, right after it.
+        /// Receives the changes of each commit, right after it.
         let observation: TableObservation
 
-        /// Texts longer than this aren't kept with their statements.
+        /// Longer texts aren't cached with their statements.
         static let longestCachedText = 64 << 10
 
         init(
@@ -47,7 +47,7 @@
         func open() throws {
             let opening = try Opening(storage, configuration)
             let connection = try opening.open()
-            // Where it was open before, it stays so if that fails.
+            // If it was open before, it stays so if opening fails.
             close()
             watch.install(on: connection)
             state = .open(connection, opening.target)
@@ -57,7 +57,7 @@
             guard case .open(let connection, _) = state else { return }
             cursors = [:]
             cache.removeAll()
-            // Whatever transaction is open is undone.
+            // An open transaction is rolled back.
             connection.close()
             state = .closed
         }
@@ -74,7 +74,7 @@
             if case .open(_, .store(let file)) = state { file } else { nil }
         }
 
-        /// Opens a store again that was opened as nobody's while somebody has come to write to it, or the other way round.
+        /// Reopens a store that was opened as one without a writer if it has a writer now, or the other way round.
         ///
         /// - Returns: Whether it was needed.
         @discardableResult
@@ -84,7 +84,7 @@
             return true
         }
 
-        /// Whether what was read may be half of one state of a store and half of another: a writer has come meanwhile.
+        /// Whether reads may have mixed two states of a store: a writer has opened it meanwhile.
         var isDisturbed: Bool {
             guard let store else { return false }
             return store.access == .resting && store.isOutdated
@@ -94,7 +94,7 @@
     // MARK: Jobs
 
     extension Database {
-        /// Runs a job's work, which a cancellation may interrupt.
+        /// Runs a job's work, which cancellation may interrupt.
         func run<Result>(_ job: Job, _ body: (Database) throws -> Result) throws -> Result {
             let connection = try connection
             try job.begin(on: connection)
@@ -103,7 +103,7 @@
             return try body(self)
         }
 
-        /// Whatever comes in the job from here on, a cancellation doesn't interrupt it.
+        /// Protects the rest of the job from cancellation.
         ///
         /// - Returns: Whether it wasn't cancelled.
         @discardableResult
@@ -120,7 +120,7 @@
             get throws(SQLiteClientError) { try sqlite3_db_readonly(connection.handle, "main") == 1 }
         }
 
-        /// A number that is another one after a commit of somebody else.
+        /// A number that changes with each commit by others.
         func dataVersion() throws -> Int64 {
             var version: Int64 = 0
             try execute("PRAGMA data_version", .none, policy: .alone) { row in
@@ -130,7 +130,7 @@
             return version
         }
 
-        /// How long SQLite itself waits for a lock, on the thread.
+        /// How long SQLite itself waits for a lock, blocking the thread.
         func setBlockingBusyTimeout(_ timeout: Duration) throws {
             let (seconds, attoseconds) = timeout.components
             let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000

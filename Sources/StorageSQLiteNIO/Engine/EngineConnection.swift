@@ -2,7 +2,7 @@
     internal import StorageCore
     internal import StorageSQLiteClient
 
-    /// The connection as the body of a ``SQLiteTransaction`` uses it, on the thread that runs the body.
+    /// The connection of the body of a ``SQLiteTransaction``, on the thread that runs the body.
     final class EngineConnection: SQLiteEngineConnection {
         private enum State {
             case open(Database)

@@ -4,7 +4,7 @@
     internal import StorageSQLiteClient
     internal import Synchronization
 
-    /// Where the calls of SQLite run: the threads of an `NIOThreadPool`, never an event loop's.
+    /// The threads that run SQLite: those of an `NIOThreadPool`, never an event loop's.
     ///
     /// Isolation: `Sendable`, immutable.
     struct EngineThread: Sendable {
@@ -13,15 +13,15 @@
 
         init(_ pool: NIOThreadPool) { submit = { pool.submit($0) } }
 
-        /// Runs work wherever a closure sends it; for the test that shows that ``check()`` refuses event loops.
+        /// Runs work with a closure; for the test that shows that ``check()`` refuses event loops.
         init(submit: @escaping @Sendable (@escaping Work) -> Void) { self.submit = submit }
 
-        /// How often ``check()`` was asked, and how often it refused, in this process.
+        /// How often ``check()`` was called, and how often it refused, in this process.
         static let checked = Atomic<Int>(0)
         static let refused = Atomic<Int>(0)
 
-        /// - Throws: `invalid-argument` on an event loop's thread. SQLite may wait for the disk, and all connections of that loop
-        ///   with it.
+        /// - Throws: `invalid-argument` on an event loop's thread, because waiting for the disk would block all
+        ///   connections of that loop.
         static func check() throws(SQLiteClientError) {
             checked.add(1, ordering: .relaxed)
             guard MultiThreadedEventLoopGroup.currentEventLoop != nil else { return }
@@ -44,8 +44,8 @@
             }
         }
 
-        /// Runs what has to be done in any case, such as closing, and doesn't wait for it. Where the thread pool has stopped,
-        /// a thread of its own does it.
+        /// Runs mandatory work, such as closing, without waiting for it. If the thread pool has stopped, a new thread
+        /// runs it.
         func runInAnyCase(_ body: @escaping @Sendable () -> Void) {
             submit { state in
                 if state == .active, (try? Self.check()) != nil { return body() }
@@ -53,7 +53,7 @@
             }
         }
 
-        /// Runs what has to be done in any case, and waits for it.
+        /// Runs mandatory work, and waits for it.
         func runInAnyCase(_ body: @escaping @Sendable () -> Void) async {
             await withCheckedContinuation { continuation in
                 runInAnyCase {

@@ -4,12 +4,12 @@
     internal import StorageSQLiteClient
     internal import Synchronization
 
-    /// One piece of work on a connection's thread, which its task can cancel.
+    /// A piece of work on a connection's thread, which its task can cancel.
     ///
-    /// `sqlite3_interrupt` goes to whatever statement runs on a connection, so it is only called while this job is the one that
-    /// runs: under the lock that the job takes to begin and to end. After the end nothing is interrupted any more. SQLite
-    /// forgets an interruption when the next statement begins and no other is under way, so one that came between two
-    /// statements of a job would be lost; the progress handler, which asks ``isCancelled``, stops the next one.
+    /// `sqlite3_interrupt` affects whatever statement runs on a connection, so it is only called while this job is
+    /// running: under the lock that the job takes to begin and to end. After the end nothing is interrupted any more.
+    /// SQLite forgets an interruption when the next statement begins and no other is running, so one between two
+    /// statements of a job would be lost; the progress handler, which checks ``isCancelled``, stops the next one.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class Job: Sendable {
@@ -21,12 +21,12 @@
         }
 
         /// Sound as `@unchecked Sendable`: it is only used to call `sqlite3_interrupt`, which is allowed on any thread
-        /// while the connection is open, which it is while a job runs.
+        /// while the connection is open, as it is while a job runs.
         private struct Interruptible: @unchecked Sendable { let connection: Connection }
 
         private let state = Mutex(State.waiting)
 
-        /// - Throws: `cancelled` where the task was cancelled before.
+        /// - Throws: `cancelled` if the task was cancelled before.
         func begin(on connection: Connection) throws(SQLiteClientError) {
             let interruptible = Interruptible(connection: connection)
             let begins = state.withLock { state in

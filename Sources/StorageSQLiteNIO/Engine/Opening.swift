@@ -3,7 +3,7 @@
     internal import StorageRecords
     internal import StorageSQLiteClient
 
-    /// How a database is opened, each time that it is.
+    /// How a database is opened, determined each time.
     struct Opening {
         enum Target {
             case memory
@@ -14,9 +14,9 @@
         let target: Target
         let configuration: SQLiteConnectionConfiguration
 
-        /// Decides how, by what the file is now.
+        /// Determines how to open the file in its current state.
         ///
-        /// - Throws: `invalid-argument` for a path that SQLite would understand as something else.
+        /// - Throws: `invalid-argument` for a path that SQLite would interpret differently.
         init(_ storage: SQLiteStorage, _ configuration: SQLiteConnectionConfiguration) throws {
             self.configuration = configuration
             switch storage {
@@ -27,7 +27,7 @@
                         .invalidArgument, "\"\(path)\" isn't the path of a file.",
                         remedy: "Name a file, or open `.memory`.")
                 }
-                // SQLite gives names such as ":memory:" and "file:x" a meaning of their own.
+                // SQLite gives names such as ":memory:" and "file:x" a special meaning.
                 let path = path.hasPrefix("/") ? path : "./" + path
                 target = try Self.isStore(path) ? .store(StoreFile(path)) : .file(path)
             }
@@ -35,7 +35,8 @@
 
         private static func isStore(_ path: String) throws -> Bool {
             if StoreFile.isStore(path) { return true }
-            // Of a store whose first writer was killed the write-ahead log has the identity, not yet the file.
+            // If the first writer of a store was killed, the write-ahead log contains the application id, but not yet
+            // the file.
             guard StoreFile.hasLog(path), !StoreFile.lacksIndex(path), !StoreFile.isEmptyOrMissing(path),
                 let database = try? open(path, SQLITE_OPEN_READONLY)
             else { return false }
@@ -46,7 +47,7 @@
 
         private static func open(_ name: String, _ flags: Int32) throws -> Connection {
             var opened: OpaquePointer?
-            // No mutex of SQLite's: a connection's jobs run one at a time.
+            // SQLite needs no mutex: a connection's jobs run one at a time.
             let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
             guard code == SQLITE_OK, let opened else {
                 let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
@@ -57,7 +58,7 @@
             return Connection(opened)
         }
 
-        /// Opens it and sets it up.
+        /// Opens and configures it.
         func open() throws -> Connection {
             let database: Connection
             switch target {
@@ -67,7 +68,7 @@
                     configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                 database = try Self.open(path, flags)
             case .store(let file):
-                // A writer that opens the store makes the one right after the other.
+                // A writer that opens the store creates one right after the other.
                 if file.access == .writeAheadLog, StoreFile.lacksIndex(file.path) {
                     throw SQLiteClientError.noIndex(file.path)
                 }
@@ -85,7 +86,7 @@
         private func setUp(_ database: Connection) throws {
             database.setForeignKeysEnabled(configuration.enforcesForeignKeys)
             if case .store = target { storage_disable_checkpoint_on_close(database.handle) }
-            // Shows whether it is a database at all, and gives SQLite the schema.
+            // Verifies that it is a database, and loads the schema.
             try Self.run("SELECT count(*) FROM sqlite_schema", database)
             guard case .file = target, !configuration.isReadOnly else { return }
             try Self.run("PRAGMA synchronous = \(configuration.synchronous.rawValue)", database)

@@ -100,7 +100,7 @@
             )
         }
 
-        /// Whether SQLite can succeed if it is asked again; after other kinds of busy only a new transaction helps.
+        /// Whether repeating the call can succeed; other kinds of busy require a new transaction.
         var isWorthWaiting: Bool { resultCode == 5 || resultCode == 261 || resultCode == 262 }
     }
 #endif

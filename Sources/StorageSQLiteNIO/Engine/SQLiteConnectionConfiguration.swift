@@ -1,49 +1,52 @@
 #if SQLITE_ENGINE_SQLITENIO
-    /// How connections of ``SQLiteConnection`` and ``SQLiteConnectionPool`` are set up.
+    /// The settings of a ``SQLiteConnection`` or ``SQLiteConnectionPool``.
     public struct SQLiteConnectionConfiguration: Sendable {
         /// How much of a commit is on the disk when it returns; `PRAGMA synchronous`.
         public enum Synchronous: String, Sendable {
             /// Nothing is lost when the machine loses power.
             case full = "FULL"
-            /// With a write-ahead log the last commits may be lost when the machine loses power; nothing is damaged.
+            /// With a write-ahead log, the last commits may be lost when the machine loses power, without corruption.
             case normal = "NORMAL"
-            /// A loss of power may damage the file.
+            /// A loss of power may corrupt the file.
             case off = "OFF"
         }
 
         /// How commits are written.
         public enum Journal: Sendable {
-            /// As the file has it: a rollback journal in a new one.
+            /// Keeps the file's setting: a rollback journal in a new one.
             case unchanged
-            /// A write-ahead log: readers and the writer don't wait for each other. A pool always has it.
+            /// A write-ahead log: readers and the writer don't wait for each other. Always used by a pool.
             case writeAheadLog
         }
 
-        /// How long a statement waits for the lock of another connection before it throws `busy`. The wait holds no thread,
-        /// except in synchronous bodies.
+        /// How long a statement waits for the lock of another connection before it throws `busy`. Waiting doesn't block
+        /// a thread, except in synchronous bodies.
         public var busyTimeout: Duration
-        /// Whether nothing may be changed. A file that isn't there isn't made then.
+        /// Whether changes are refused. A missing file isn't created then.
         public var isReadOnly: Bool
         /// Whether foreign keys are enforced.
         public var enforcesForeignKeys: Bool
+        /// How commits are written.
         public var journal: Journal
+        /// How much of a commit is on the disk when it returns.
         public var synchronous: Synchronous
-        /// How many prepared statements a connection keeps for the next use of their text; 0 keeps none.
+        /// The number of prepared statements that a connection caches by their texts; 0 disables the cache.
         public var statementCacheSize: Int
-        /// The most rows that a stream of rows reads ahead.
+        /// The maximum number of rows that a stream of rows reads ahead.
         public var maximumRowsPerBatch: Int
-        /// The most bytes of text and blobs that a stream of rows reads ahead; a single row may be larger.
+        /// The maximum size of texts and blobs, in bytes, that a stream of rows reads ahead; a single row may be
+        /// larger.
         public var maximumBytesPerBatch: Int
-        /// The connections of a pool that read at the same time.
+        /// The number of reading connections of a pool.
         public var maximumReaders: Int
-        /// How many calls may wait for a connection; more are refused with `busy`.
+        /// How many calls may wait for a connection; further calls throw `busy`.
         public var maximumWaiters: Int
-        /// How often ``SQLiteConnection/observeTables(_:)`` and ``SQLiteConnection/observeRows(_:maximumRows:)`` look for commits
-        /// of other connections and processes. Those of the same connection or pool, and those of a store that has a doorbell,
-        /// are reported at once.
+        /// How often ``SQLiteConnection/observeTables(_:)`` and ``SQLiteConnection/observeRows(_:maximumRows:)`` poll
+        /// for commits of other connections and processes. Commits of the same connection or pool, and those of a store
+        /// that signals its commits, are reported immediately.
         public var observationInterval: Duration
 
-        /// The defaults are the safe ones.
+        /// Creates a configuration; the defaults favor safety.
         public init(
             busyTimeout: Duration = .seconds(5), isReadOnly: Bool = false, enforcesForeignKeys: Bool = true,
             journal: Journal = .unchanged, synchronous: Synchronous = .full, statementCacheSize: Int = 64,

@@ -1,9 +1,9 @@
 #if SQLITE_ENGINE_SQLITENIO
-    /// Where a database is.
+    /// The location of a database.
     public enum SQLiteStorage: Hashable, Sendable {
-        /// In memory, for one connection alone.
+        /// In memory, for a single connection.
         case memory
-        /// In a file, which is made where it isn't there.
+        /// In a file, which is created if it is missing.
         case file(path: String)
     }
 #endif

@@ -1,17 +1,18 @@
 #if SQLITE_ENGINE_SQLITENIO
-    /// A text of statements, and how far they have run. One that was busy runs again from its beginning, those before it don't.
+    /// A text of statements, and how many of them have run. A statement that was busy is run again; those before it
+    /// aren't.
     ///
     /// Sound as `@unchecked Sendable`: it belongs to one call, whose jobs run one after another.
     final class Script: @unchecked Sendable {
         let text: String
         private let bytes: [CChar]
         private var start = 0
-        /// The bytes of the statement that it has come to.
+        /// The size of the next statement in bytes.
         private var size = 0
         private(set) var statementCount = 0
-        /// Whether the statement that it has come to is all there is.
+        /// Whether the next statement is the only one.
         private(set) var isWhole = false
-        /// Rows that the last statement has changed.
+        /// The number of rows that the last statement has changed.
         var changes = 0
 
         init(_ text: String) {
@@ -24,11 +25,11 @@
         var isAtEnd: Bool { start >= utf8Count }
 
         func withRemainder<Result>(_ body: (UnsafePointer<CChar>, _ size: Int) -> Result) -> Result {
-            // With its NUL, so that SQLite needn't copy it. Sound to force: there is the NUL at least.
+            // Includes the NUL, so that SQLite needn't copy the text. Sound to force: there is at least the NUL.
             bytes.withUnsafeBufferPointer { body($0.baseAddress! + start, $0.count - start) }
         }
 
-        /// Whether nothing but spaces, semicolons and comments follows.
+        /// Whether only spaces, semicolons and comments follow.
         func isBlank(after count: Int) -> Bool {
             var rest = bytes[(start + count)..<utf8Count]
             while let first = rest.first {
@@ -42,7 +43,7 @@
             return true
         }
 
-        /// A comment that isn't closed ends with the text.
+        /// An unterminated comment ends with the text.
         private static func behindComment(_ text: ArraySlice<CChar>) -> ArraySlice<CChar> {
             let inside = text.dropFirst(2)
             guard let end = zip(inside.indices, zip(inside, inside.dropFirst())).first(where: { $0.1 == (0x2A, 0x2F) })
@@ -50,7 +51,7 @@
             return text[(end.0 + 2)...]
         }
 
-        /// Passes over something that isn't a statement.
+        /// Skips something that isn't a statement.
         func skip(_ count: Int) { start += max(count, 1) }
 
         func comeTo(count: Int, isWhole: Bool) {
@@ -58,10 +59,10 @@
             self.isWhole = isWhole
         }
 
-        /// All of it runs again.
+        /// Restarts from the first statement.
         func rewind() { (start, size, statementCount) = (0, 0, 0) }
 
-        /// The statement has run.
+        /// Moves on to the next statement.
         func advance() {
             start += size
             statementCount += 1

@@ -1,5 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
-    /// What a statement may do, as SQLite's authorizer reported while the statement was compiled.
+    /// The possible effects of a statement, as SQLite's authorizer reported them during compilation.
     struct StatementEffects: Equatable {
         enum Control: Equatable {
             case none
@@ -12,10 +12,10 @@
         }
 
         var control = Control.none
-        /// The tables of the database itself that it inserts into, updates or deletes from, also in its triggers and
+        /// The tables of the main database that it inserts into, updates or deletes from, including triggers and
         /// foreign keys.
         var tables: Set<String> = []
-        /// Whether it changes the schema: then SQLite counts no changed rows.
+        /// Whether it changes the schema: SQLite then counts no changed rows.
         var changesSchema = false
         /// Why it is refused, whatever SQLite says.
         var refusal: Refusal?

@@ -2,24 +2,24 @@
     internal import CSQLite
     internal import StorageRecords
 
-    /// What SQLite calls back into: the authorizer, which says what a statement does, the progress handler, which
-    /// stops a cancelled job, and, while somebody observes rows, the hook that is called for each of them.
+    /// SQLite's callbacks: the authorizer, which reports a statement's effects, the progress handler, which stops a
+    /// cancelled job, and, while rows are observed, the hook that is called for each of them.
     ///
-    /// Not `Sendable`: the callbacks come on the thread that runs a job, in the midst of SQLite's own calls.
+    /// Not `Sendable`: the callbacks are called on the thread that runs a job, from within SQLite's own functions.
     final class StatementWatch {
-        /// The effects of the statement that is being compiled. SQLite compiles again while a statement is stepped, after
+        /// The effects of the statement that is being compiled. SQLite recompiles while a statement is stepped, after
         /// the schema has changed.
         var effects = StatementEffects()
         var job: Job?
-        /// The tables that are read by what is being compiled, where somebody wants to know.
+        /// The tables read by what is being compiled, if requested.
         var readTables: Set<String>?
 
-        /// The most rows that are kept; 0 where nobody observes any.
+        /// The maximum number of rows to keep; 0 if none are observed.
         private(set) var rowLimit = 0
-        /// The rows that the statement under way has changed, and how many there were.
+        /// The rows that the current statement has changed, and their number.
         private var rows: (known: SQLiteRowUpdates, count: Int64) = (SQLiteRowUpdates(), 0)
 
-        /// Enough instructions of SQLite's machine that asking costs nothing, and few enough that they take well below a
+        /// Enough of SQLite's instructions that the check costs nothing, and few enough to take well below a
         /// millisecond.
         private static let instructionsBetweenLooks: Int32 = 2_000
 
@@ -42,9 +42,10 @@
                 }, context)
         }
 
-        /// Has SQLite report each row that is changed, or none any more.
+        /// Enables or disables reports for each changed row.
         ///
-        /// Not its update hook, which isn't called for rows that a conflict replaces, and gets the new rowid only.
+        /// Doesn't use the update hook, which isn't called for rows that a conflict replaces, and only receives the new
+        /// rowid.
         func watchRows(limit: Int, on connection: Connection) {
             if limit == 0 {
                 sqlite3_preupdate_hook(connection.handle, nil, nil)
@@ -78,15 +79,15 @@
             }
         }
 
-        /// The rows that were changed since this was asked before.
+        /// The rows that were changed since the last call.
         func takeRows() -> (known: SQLiteRowUpdates, count: Int64) {
             defer { rows = (SQLiteRowUpdates(), 0) }
             return rows
         }
 
-        /// Runs a call of SQLite that may compile, and adds what it notes to these effects.
+        /// Runs a call of SQLite that may compile, and adds the recorded effects.
         func noting<Result>(into effects: inout StatementEffects, _ body: () throws -> Result) rethrows -> Result {
-            // A body that runs another statement comes back here in between.
+            // A body that runs another statement reenters this function.
             let outer = self.effects
             self.effects = effects
             defer {
@@ -100,7 +101,7 @@
             action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?, schema: UnsafePointer<CChar>?
         ) {
             switch action {
-            // Most calls are of these, for each column that a statement names.
+            // Most calls are of these kinds, for each column that a statement names.
             case SQLITE_READ: if readTables != nil { note(reading: first, in: schema) }
             case SQLITE_SELECT, SQLITE_FUNCTION: break
             case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: note(table: first, in: schema)
@@ -109,7 +110,7 @@
                 note(table: first, in: schema)
             case SQLITE_ALTER_TABLE:
                 effects.changesSchema = true
-                // Of this action the first text is the schema.
+                // For this action the first text is the schema.
                 note(table: second, in: first)
             case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_DROP_TRIGGER, SQLITE_CREATE_VIEW,
                 SQLITE_DROP_VIEW:
@@ -128,7 +129,7 @@
         }
 
         private func note(reading table: UnsafePointer<CChar>?, in schema: UnsafePointer<CChar>?) {
-            // Of a table of which no column is read, as in count(*), SQLite names the schema only where the statement does.
+            // For a table without read columns, as in count(*), SQLite names the schema only if the statement does.
             guard let table, schema.map({ String(cString: $0) == "main" }) ?? true else { return }
             readTables?.insert(TableName.folded(String(cString: table)))
         }
@@ -152,7 +153,7 @@
         }
 
         private func note(attaching name: UnsafePointer<CChar>?) {
-            // What a URI says may depend on how SQLite was built.
+            // The meaning of a URI may depend on how SQLite was built.
             guard let path = name.map({ String(cString: $0) }), !path.hasPrefix("file:") else {
                 effects.refusal = .attaches(nil)
                 return

@@ -3,17 +3,17 @@
     internal import Foundation
     internal import StorageSQLiteClient
 
-    /// How the file of a StorageKit store is read without touching it or what lies beside it.
+    /// Reads the file of a StorageKit store without changing it or the files beside it.
     ///
-    /// - A store whose writer runs has a write-ahead log and its index, memory that all connections share. SQLite reads
-    ///   them without making a file; what a reader notes in the index is which state it reads. (Opening the index for
-    ///   reading only, as SQLite offers, would make it so for a writer that this process opens later.)
-    /// - A store whose writer has closed it has neither. SQLite would make both, also for a connection that only reads; so
-    ///   the file is opened as one that nobody changes, which makes SQLite look for nothing beside it. Whether that is
-    ///   still so is looked at before and after each use.
+    /// - A store with a running writer has a write-ahead log and its index, memory that all connections share. SQLite
+    ///   reads them without creating a file; a reader records in the index which state it reads. (Opening the index
+    ///   read-only, as SQLite allows, would make it read-only for a writer that this process opens later.)
+    /// - A store that was closed by its writer has neither. SQLite would create both, even for a read-only connection;
+    ///   so the file is opened as immutable, which makes SQLite ignore other files. Whether this still applies is
+    ///   checked before and after each use.
     struct StoreFile: Equatable {
         enum Access: Equatable {
-            /// A rollback journal: reading makes no file.
+            /// A rollback journal: reading creates no file.
             case journal
             case writeAheadLog
             case resting
@@ -23,7 +23,7 @@
         let access: Access
         private let version: Version?
 
-        /// Looks at a file and what lies beside it now.
+        /// Examines a file and the files beside it.
         init(_ path: String) {
             self.path = path
             version = Version(of: path)
@@ -33,26 +33,26 @@
 
         static let applicationID = SQLiteClientError.storeApplicationID
 
-        /// Whether the header of a file says that it is a store.
+        /// Whether the header of a file identifies a store.
         static func isStore(_ path: String) -> Bool { Header(of: path)?.applicationID == applicationID }
 
         static func hasLog(_ path: String) -> Bool {
             Version(of: path + "-wal") != nil || Version(of: path + "-shm") != nil
         }
 
-        /// Whether there is a log without its index: reading would make the index.
+        /// Whether there is a log without its index: reading would create the index.
         static func lacksIndex(_ path: String) -> Bool {
             Version(of: path + "-wal") != nil && Version(of: path + "-shm") == nil
         }
 
         static func isEmptyOrMissing(_ path: String) -> Bool { Version(of: path).map { $0.size == 0 } ?? true }
 
-        /// Whether the connection that was opened so would miss what was written since, or may have read it half.
+        /// Whether the connection would miss later writes, or may have read them partially.
         var isOutdated: Bool {
             switch access {
             case .resting: Version(of: path) != version || Self.hasLog(path)
             case .journal: Self.hasLog(path)
-            // A writer that closes leaves the log to those who have it open; but somebody may put another file in its place.
+            // A writer that closes leaves the log to those who have it open; but the file may be replaced.
             case .writeAheadLog: Version(of: path).map { $0.number != version?.number } ?? false
             }
         }
@@ -74,7 +74,7 @@
         }
     }
 
-    /// What shows that another version of a file is there.
+    /// Identifies the version of a file.
     private struct Version: Equatable {
         var device: UInt64
         var number: UInt64
@@ -98,10 +98,11 @@
         }
     }
 
-    /// What the first bytes of a database say.
+    /// The first bytes of a database.
     ///
-    /// They are read through SQLite, by a connection that locks nothing and looks at nothing else. Opening and closing the
-    /// file by hand would take away the locks of every other connection of this process to it, as POSIX has it.
+    /// They are read through SQLite, by a connection that locks nothing and ignores other files. Opening and closing
+    /// the file directly would release the locks of every other connection of this process to it, by the rules of
+    /// POSIX.
     private struct Header {
         let usesLog: Bool
         let applicationID: Int64

@@ -1,8 +1,8 @@
 #if SQLITE_ENGINE_SQLITENIO
-    /// What commits have changed.
+    /// The changes of commits.
     struct CommittedChanges {
         var tables: Set<String> = []
-        /// Rows, and the tables of which not each change is known by row.
+        /// Changed rows, and the tables whose changes aren't all known by row.
         var rows = SQLiteRowUpdates()
     }
 #endif

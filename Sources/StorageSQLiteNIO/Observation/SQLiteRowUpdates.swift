@@ -1,18 +1,26 @@
 #if SQLITE_ENGINE_SQLITENIO
-    /// Which rows commits have changed, as ``SQLiteConnection/observeRows(_:maximumRows:)`` reports them.
+    /// The rows that commits have changed, as reported by ``SQLiteConnection/observeRows(_:maximumRows:)``.
     public struct SQLiteRowUpdates: Sendable, Hashable {
-        /// One change of one row.
+        /// A change of one row.
         public struct Row: Sendable, Hashable {
+            /// The kind of a change.
             public enum Kind: Sendable {
+                /// The row was inserted.
                 case insert
+                /// The row was updated.
                 case update
+                /// The row was deleted.
                 case delete
             }
 
+            /// The kind of the change.
             public var kind: Kind
+            /// The name of the table.
             public var table: String
+            /// The rowid of the row.
             public var rowID: Int64
 
+            /// Creates a change.
             public init(_ kind: Kind, table: String, rowID: Int64) {
                 self.kind = kind
                 self.table = table
@@ -22,19 +30,19 @@
 
         /// Changed rows, in the order of their changes.
         public var rows: [Row] = []
-        /// Tables of which more may have changed than ``rows`` says: read them again.
+        /// Tables in which more rows may have changed than ``rows`` contains: read them again.
         public var tables: Set<String> = []
     }
 
     extension SQLiteRowUpdates {
         var isEmpty: Bool { rows.isEmpty && tables.isEmpty }
 
-        /// All that is known here is which tables are concerned.
+        /// The same changes, reduced to tables.
         var withoutRows: SQLiteRowUpdates {
             SQLiteRowUpdates(tables: rows.reduce(into: tables) { $0.insert($1.table) })
         }
 
-        /// Adds a change. Where there are too many, only their tables are kept.
+        /// Adds a change. Beyond the limit, only tables are kept.
         mutating func add(_ row: Row, limit: Int) {
             if tables.contains(row.table) { return }
             rows.append(row)

@@ -3,11 +3,11 @@
     internal import Foundation
     internal import Synchronization
 
-    /// Listens to the doorbell that a store's writer rings after each commit: the number at the beginning of `FILE.bell`.
+    /// Waits for the signal that a store's writer sends after each commit: the number at the beginning of `FILE.bell`.
     ///
-    /// A thread sleeps on the number and calls back when it has changed. It notes the number before it calls back, so a
-    /// ring between the look that follows and the next sleep is not missed. Now and then it wakes without a ring, to see
-    /// whether there is a bell now. The file is only read.
+    /// A thread sleeps on the number and calls back when it has changed. It reads the number before it calls back, so a
+    /// signal between the following poll and the next sleep isn't missed. Occasionally it wakes without a signal, to
+    /// check whether the file exists now. The file is only read.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class StoreBell: Sendable {
@@ -17,9 +17,10 @@
             case ended
         }
 
-        /// The bell's memory. The number itself is read through the file: memory of a file that was cut ends the process.
+        /// The mapped file. The number itself is read through the file: access to the memory of a truncated file would
+        /// end the process.
         ///
-        /// Sound as `@unchecked Sendable`: immutable, and only the kernel touches what the pointer leads to.
+        /// Sound as `@unchecked Sendable`: immutable, and only the kernel uses the pointer's target.
         private final class Mapping: @unchecked Sendable {
             let memory: UnsafeMutablePointer<UInt32>
             private let descriptor: Int32
@@ -94,8 +95,8 @@
             if let mapping { storage_bell_wake(mapping.memory) }
         }
 
-        /// What the thread sleeps on; it holds the bell no longer than it takes to look, so that letting go of the bell
-        /// ends the thread.
+        /// What the thread sleeps on. It retains the bell only while checking it, so that releasing the bell ends the
+        /// thread.
         private struct Nap {
             let mapping: Mapping?
             let count: UInt32
@@ -109,9 +110,9 @@
                 return .some(mapping)
             }
             guard let mapping else { return nil }
-            // Before the look, so that what comes after it changes the number.
+            // Read before the callback, so that later commits change the number.
             let count = mapping?.count ?? 0
-            // Without a bell there is nothing to hear; who observes looks now and then by itself.
+            // Without the file there are no signals; observers then poll by themselves.
             if mapping != nil { onRing() }
             return Nap(mapping: mapping, count: count)
         }

@@ -2,7 +2,7 @@
     internal import StorageCore
 
     enum TableName {
-        /// SQLite takes two names for one that differ in the case of ASCII letters only.
+        /// SQLite considers two names equal that differ only in the case of ASCII letters.
         static func folded(_ name: String) -> String { name.lowercasedASCII }
     }
 #endif

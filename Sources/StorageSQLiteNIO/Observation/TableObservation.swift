@@ -1,12 +1,12 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import Synchronization
 
-    /// Tells observers which tables were changed by commits, and which rows.
+    /// Notifies observers of tables and rows that were changed by commits.
     ///
-    /// - What this connection commits is reported at once and by table. What others commit is found by a look at `PRAGMA
-    ///   data_version`, which doesn't say more; then every observed table counts as changed.
-    /// - Nothing is lost for an observer that is slow: what it hasn't received yet is one element.
-    /// - Looking is done by the observers that wait. Without one nothing looks, and what was missed is found by the next look.
+    /// - Commits of this connection are reported immediately and by table. Commits of others are found by polling
+    ///   `PRAGMA data_version`, which provides no details; every observed table is then reported.
+    /// - A slow observer loses nothing: changes it hasn't received yet are combined into one element.
+    /// - Waiting observers poll. Without any, nothing polls, and changes are found by the next poll.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class TableObservation: Sendable {
@@ -23,12 +23,12 @@
         private let state = Mutex(State.open(observers: [:]))
         private let limit = Atomic(0)
 
-        /// The most rows that an observer takes at once; 0 where none of them asks for rows.
+        /// The maximum row limit of all observers; 0 if none of them requests rows.
         var rowLimit: Int { limit.load(ordering: .acquiring) }
 
-        /// Nil where the connection is closed.
+        /// Nil if the connection is closed.
         ///
-        /// - Parameter maximumRows: 0 where only tables are reported.
+        /// - Parameter maximumRows: 0 to report only tables.
         func makeObserver(_ tables: Set<String>, maximumRows: Int) -> TableObserver? {
             let observer = TableObserver(tables, self, maximumRows: maximumRows)
             let isOpen = state.withLock { state in
@@ -63,7 +63,7 @@
             }
         }
 
-        /// Whether the connection isn't closed.
+        /// Whether the connection is still open.
         var isOpen: Bool {
             state.withLock { state in
                 if case .open = state { true } else { false }
@@ -77,17 +77,17 @@
             for observer in observers { observer.publish(committed) }
         }
 
-        /// Somebody else has changed something.
+        /// Reports a commit by others.
         func publishAll() {
             for observer in observers { observer.publishAll() }
         }
 
-        /// Lets the observers that wait look now.
+        /// Makes waiting observers poll now.
         func ring() {
             for observer in observers { observer.wake() }
         }
 
-        /// The connection is closed: observers end after what they have received.
+        /// Called when the connection is closed: observers end after what they have received.
         func end() {
             let ended = observers
             state.withLock { $0 = .ended }
@@ -95,24 +95,24 @@
         }
     }
 
-    /// One observation of changes; it ends when it is let go of.
+    /// An observation of changes, which ends when it is released.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class TableObserver: Sendable {
         private enum State {
             case quiet
             case waiting(CheckedContinuation<Void, Never>)
-            /// Woken to look, before it waited.
+            /// Woken to poll, before it waited.
             case woken
             case pending(SQLiteRowUpdates)
-            /// What is left to tell.
+            /// The remaining changes.
             case ended(SQLiteRowUpdates)
         }
 
-        /// The names as they were given, by their names in lower case.
+        /// The given names, keyed by their lower-case forms.
         private let tables: [String: Set<String>]
         private let observation: TableObservation
-        /// The most rows that it keeps until they are taken; 0 where it reports only tables.
+        /// The maximum number of rows to keep until they are received; 0 to report only tables.
         private let maximumRows: Int
         private let state = Mutex(State.quiet)
 
@@ -146,7 +146,7 @@
                 switch state {
                 case .quiet, .woken: state = .pending(changes)
                 case .pending(var pending):
-                    // So that adding doesn't copy what is pending.
+                    // So that adding doesn't copy the pending changes.
                     state = .quiet
                     pending.add(changes, limit: maximumRows)
                     state = .pending(pending)
@@ -209,17 +209,17 @@
                     state = .quiet
                     return .none
                 case .quiet: return .none
-                // Another task waits already: this one would only turn in circles.
+                // Another task is already waiting: this one would only spin.
                 case .waiting: return .end
                 }
             }
         }
 
-        /// What was changed since this was asked before; nil at the end, and in a cancelled task.
+        /// The changes since the last call; nil at the end, and in a cancelled task.
         ///
         /// - Parameters:
-        ///   - interval: How often to look; nil where nobody else can commit.
-        ///   - look: Looks for commits of others, and publishes them.
+        ///   - interval: The polling interval; nil if nobody else can commit.
+        ///   - look: Polls for commits of others, and publishes them.
         func next(every interval: Duration?, _ look: () async -> Void) async -> SQLiteRowUpdates? {
             while !Task.isCancelled {
                 switch take() {
@@ -233,7 +233,7 @@
             return nil
         }
 
-        /// Waits for changes, for a wake, for the interval to pass, or for the task to be cancelled.
+        /// Waits for changes, a wake-up, the interval, or the task's cancellation.
         private func wait(_ interval: Duration?) async {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.waitForChanges() }

@@ -2,7 +2,7 @@
     public import NIOPosix
     public import StorageSQLiteClient
 
-    /// Connections to one database: one that writes, and several that read beside it.
+    /// Connections to one database: one that writes, and several that read concurrently.
     ///
     /// ```swift
     /// let pool = try await SQLiteConnectionPool.open(storage: .file(path: "app.sqlite"))
@@ -11,15 +11,15 @@
     /// try await pool.close()
     /// ```
     ///
-    /// - The file has a write-ahead log: readers and the writer don't wait for each other. A database in memory has one
-    ///   connection, which reads and writes in turn.
-    /// - Each body runs in one transaction: a reading one sees one state of the database, a writing one is all or nothing.
-    /// - Bodies wait for a connection in the order in which they come. A task that is cancelled leaves the line.
-    /// - Inside of a body the pool throws `invalid-argument`, because the body could wait for itself: use the connection that it is
-    ///   given.
+    /// - The file has a write-ahead log: readers and the writer don't wait for each other. An in-memory database has
+    ///   one connection, which reads and writes in turn.
+    /// - Each body runs in one transaction: a reading one sees a single state of the database, a writing one is atomic.
+    /// - Bodies wait for a connection in order. A cancelled task leaves the queue.
+    /// - Inside a body the pool throws `invalid-argument`, because the body could wait for itself: use the connection
+    ///   that it receives.
     /// - The file of a StorageKit store is only read.
     public final class SQLiteConnectionPool: Sendable {
-        /// Writes, and hears of commits. Reads, too, where there are no others.
+        /// Writes, and observes commits. Also reads, if there are no other connections.
         let writer: SQLiteConnection
         private let readers: Readers
         private let configuration: SQLiteConnectionConfiguration
@@ -30,7 +30,7 @@
             case own([SQLiteConnection], queue: ResourceQueue<SQLiteConnection>)
         }
 
-        /// By which bodies know the pool that they run in. The pool holds it, so no other has the same.
+        /// Identifies the pool for its bodies. The pool retains it, so it is unique.
         private final class Identity: Sendable {}
 
         private init(
@@ -40,7 +40,7 @@
             configuration.journal = .writeAheadLog
             self.configuration = configuration
             let pool = ObjectIdentifier(identity)
-            // First, since it makes the file and the write-ahead log.
+            // First, since it creates the file and the write-ahead log.
             writer = try await .open(storage: storage, configuration: configuration, thread: thread, pool: pool)
             guard storage != .memory else {
                 readers = .writer
@@ -60,8 +60,8 @@
         /// Opens the connections.
         ///
         /// - Parameters:
-        ///   - configuration: `maximumReaders` is the number of connections that read.
-        ///   - threadPool: Where SQLite runs. It must be running until the pool is closed.
+        ///   - configuration: `maximumReaders` is the number of reading connections.
+        ///   - threadPool: The threads that run SQLite. The pool must be running until this one is closed.
         /// - Throws: As ``SQLiteConnection/open(storage:configuration:threadPool:)``.
         public static func open(
             storage: SQLiteConnection.Storage, configuration: SQLiteConnectionConfiguration = .init(),
@@ -71,17 +71,17 @@
                 storage: storage, configuration: configuration, thread: EngineThread(threadPool))
         }
 
-        /// Waits until all bodies that were asked for before have run, then closes the connections. Calls from now on throw
-        /// `closed`; closing again does nothing.
+        /// Waits for all earlier bodies, then closes the connections. Later calls throw `closed`; closing again has no
+        /// effect.
         ///
-        /// - Throws: `invalid-argument` inside of a body.
+        /// - Throws: ``SQLiteClientError`` with `invalid-argument` inside a body.
         public func close() async throws {
             try checkNotInside()
             if case .own(let connections, let queue) = readers {
                 await queue.close(waitersMayFinish: true)
                 for connection in connections { try await connection.close() }
             }
-            // Last: it takes the write-ahead log back into the file.
+            // Last, because it checkpoints the write-ahead log.
             try await writer.close()
         }
     }
@@ -89,10 +89,10 @@
     // MARK: Reading and writing
 
     extension SQLiteConnectionPool {
-        /// Runs a body that reads one state of the database.
+        /// Runs a body that reads a single state of the database.
         ///
-        /// - Throws: What the body throws; ``SQLiteClientError``: `read-only` where it changes something, `busy` where too many
-        ///   wait, `cancelled`, `closed`, `invalid-argument` inside of a body.
+        /// - Throws: Errors of the body; ``SQLiteClientError``: `read-only` if it changes something, `busy` if too many
+        ///   calls are waiting, `cancelled`, `closed`, `invalid-argument` inside a body.
         @discardableResult
         public func read<Result>(
             isolation: isolated (any Actor)? = #isolation, _ body: (SQLiteConnection) async throws -> Result
@@ -100,7 +100,7 @@
             try await withReader { try await $0.transaction(.read, body) }
         }
 
-        /// Runs a body that reads one state of the database, on a thread of the pool.
+        /// Runs a body that reads a single state of the database, on a thread of the pool.
         ///
         /// - Throws: As ``read(isolation:_:)``.
         @discardableResult
@@ -111,11 +111,11 @@
             try await withReader { try await $0.withTransaction(.read, body) }
         }
 
-        /// Runs a body that reads and writes, while no other does. Its changes are undone where it throws or its task is
-        /// cancelled.
+        /// Runs a body that reads and writes, while no other does. Its changes are rolled back if it throws or its task
+        /// is cancelled.
         ///
-        /// - Throws: What the body throws; ``SQLiteClientError``: `read-only` where the pool only reads, `busy`,
-        ///   `cancelled`, `closed`, `constraint` of the commit, `invalid-argument` inside of a body.
+        /// - Throws: Errors of the body; ``SQLiteClientError``: `read-only` if the pool only reads, `busy`,
+        ///   `cancelled`, `closed`, `constraint` of the commit, `invalid-argument` inside a body.
         @discardableResult
         public func write<Result>(
             isolation: isolated (any Actor)? = #isolation, _ body: (SQLiteConnection) async throws -> Result
@@ -136,10 +136,11 @@
             return try await writer.withTransaction(.write, body)
         }
 
-        /// Which of these tables commits have changed, from now on. See ``SQLiteConnection/observeTables(_:)``.
+        /// Observes which of these tables are changed by commits, from now on. See
+        /// ``SQLiteConnection/observeTables(_:)``.
         public func observeTables(_ tables: Set<String>) -> AsyncStream<Set<String>> { writer.observeTables(tables) }
 
-        /// Which rows of these tables commits have changed, from now on. See
+        /// Observes which rows of these tables are changed by commits, from now on. See
         /// ``SQLiteConnection/observeRows(_:maximumRows:)``.
         public func observeRows(_ tables: Set<String>, maximumRows: Int = 1_000) -> AsyncStream<SQLiteRowUpdates> {
             writer.observeRows(tables, maximumRows: maximumRows)

@@ -2,13 +2,14 @@
     internal import StorageSQLiteClient
     internal import Synchronization
 
-    /// Lends a few resources to tasks, in the order in which they ask: the one turn on a connection, or the readers of a pool.
+    /// Lends resources to tasks in the order of their requests: the turn of a connection, or the readers of a pool.
     ///
-    /// - Who asks while nothing is free waits; who waits is served first come, first served.
-    /// - A task that is cancelled while it waits leaves the line.
-    /// - Closing waits until everything is given back. It refuses who comes afterwards, and who waits unless they may finish.
+    /// - If nothing is free, a request waits; waiting requests are served first come, first served.
+    /// - A task that is cancelled while it waits leaves the queue.
+    /// - Closing waits until everything is returned. It refuses later requests, and waiting ones unless they may
+    ///   finish.
     ///
-    /// Isolation: `Sendable`, its state behind a mutex that is never held while somebody waits.
+    /// Isolation: `Sendable`, its state behind a mutex that is never held while waiting.
     final class ResourceQueue<Resource: Sendable>: Sendable {
         private typealias Lending = CheckedContinuation<Result<Resource, SQLiteClientError>, Never>
 
@@ -27,8 +28,8 @@
             var free: [Resource]
             var lent = 0
             var waiters: [Waiter] = []
-            /// Of the waiters, those before this place are gone already: taking them from the front of an array would cost
-            /// its length.
+            /// Waiters before this index are already served: removing them from the front of an array would take time
+            /// proportional to its length.
             var front = 0
 
             var waiterCount: Int { waiters.count - front }
@@ -62,7 +63,7 @@
         private let state: Mutex<State>
         private let nextNumber = Atomic<UInt64>(0)
         private let maximumWaiters: Int
-        /// What is thrown after closing.
+        /// Thrown after closing.
         private let closedError: SQLiteClientError
 
         init(_ resources: [Resource], maximumWaiters: Int, closedError: SQLiteClientError) {
@@ -86,7 +87,7 @@
             }
         }
 
-        /// - Throws: `cancelled`, `busy` where too many wait, or the error of closing.
+        /// - Throws: `cancelled`, `busy` if too many are waiting, or the error of closing.
         func borrow() async throws -> Resource {
             let number = nextNumber.wrappingAdd(1, ordering: .relaxed).newValue
             return try await withTaskCancellationHandler {
@@ -99,10 +100,9 @@
             }.get()
         }
 
-        /// - Returns: What the waiter gets at once; nil where it has to wait.
+        /// - Returns: The waiter's immediate result; nil if it has to wait.
         private func enter(_ waiter: Waiter) -> Result<Resource, SQLiteClientError>? {
-            // A cancellation that came before found nobody in the line. One that comes from here on finds the waiter, or
-            // the resource lent.
+            // An earlier cancellation found no waiter. A later one finds the waiter, or the lent resource.
             state.withLock { state in
                 if Task.isCancelled { return .failure(.cancelled) }
                 guard case .open(var line) = state else { return .failure(closedError) }
@@ -159,9 +159,9 @@
             return nil
         }
 
-        /// Refuses who comes from now on.
+        /// Refuses later requests.
         ///
-        /// - Parameter waitersMayFinish: Whether those who wait are still served.
+        /// - Parameter waitersMayFinish: Whether waiting requests are still served.
         func beginClosing(waitersMayFinish: Bool) {
             let refused = state.withLock { state -> [Waiter] in
                 guard case .open(var line) = state else { return [] }
@@ -172,7 +172,7 @@
             for waiter in refused { waiter.continuation.resume(returning: .failure(closedError)) }
         }
 
-        /// Waits, also in a cancelled task, until everything is given back.
+        /// Waits, even in a cancelled task, until everything is returned.
         func close(waitersMayFinish: Bool) async {
             beginClosing(waitersMayFinish: waitersMayFinish)
             await withCheckedContinuation { closer in

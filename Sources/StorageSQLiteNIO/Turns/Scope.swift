@@ -2,15 +2,15 @@
     internal import StorageSQLiteClient
     internal import Synchronization
 
-    /// Who may use a connection: the connection itself, or the body of a transaction inside of it.
+    /// A scope of access to a connection: the connection itself, or the body of a transaction in it.
     ///
-    /// A scope has one turn. A statement takes it, and a transaction's body for its whole length: inside the body there is
-    /// a scope of its own, so the statements of other tasks can't get into the transaction. A stream of rows has the turn
-    /// until it ends.
+    /// A scope has one turn. A statement takes it, and a transaction's body for its whole length: the body has a scope
+    /// of its own, so the statements of other tasks can't join the transaction. A stream of rows holds the turn until
+    /// it ends.
     ///
-    /// - A body that calls a scope which waits for it would wait for ever. Each task knows the bodies that it runs in, so
-    ///   the call is refused. That holds for tasks that a body starts, too, as long as the body runs: it may wait for them.
-    /// - A scope that ends closes its streams, so that no forgotten one holds it open.
+    /// - A body that calls a scope waiting for it would deadlock. Each task knows the bodies that it runs in, so the
+    ///   call is refused. This includes tasks that a body starts, as long as the body runs: it may wait for them.
+    /// - A scope that ends closes its streams, so that forgotten ones don't hold it open.
     ///
     /// Isolation: `Sendable`, its state behind mutexes.
     final class Scope: Sendable {
@@ -22,10 +22,10 @@
         /// A stream's claim on the turn.
         private enum Stream {
             case none
-            /// Between two batches. The task that took the last one can't use the scope otherwise.
+            /// Between two batches. The task that received the last one can't use the scope otherwise.
             case idle(Int, task: Int?)
             case fetching(Int, task: Int?)
-            /// The scope ends; the stream goes with the batch that is being fetched.
+            /// The scope is ending; the stream is closed after the batch that is being fetched.
             case ending(Int)
         }
 
@@ -33,7 +33,7 @@
         @TaskLocal static var entered: [Scope] = []
 
         let kind: Kind
-        /// The pool that lends the connection to bodies. Inside of them calls to the pool are refused.
+        /// The pool that lends the connection to bodies. Inside them, calls to the pool are refused.
         let pool: ObjectIdentifier?
         private let turns: ResourceQueue<Void>
         private let stream = Mutex(Stream.none)
@@ -49,7 +49,7 @@
             turns = ResourceQueue([()], maximumWaiters: maximumWaiters, closedError: error)
         }
 
-        /// A scope that nobody may use: every call throws this error.
+        /// An unusable scope: every call throws this error.
         init(refusing error: SQLiteClientError) {
             kind = .connection
             pool = nil
@@ -68,12 +68,12 @@
             if case .body(let parent, _) = kind { parent } else { nil }
         }
 
-        /// - Throws: `invalid-argument` where the current task runs in a body that was lent a connection by this pool.
+        /// - Throws: `invalid-argument` if the current task runs in a body that this pool has lent a connection to.
         static func checkNotInside(pool: ObjectIdentifier) throws(SQLiteClientError) {
             if entered.contains(where: { $0.pool == pool && $0.isOpen }) { throw .deadlock }
         }
 
-        /// - Throws: `invalid-argument` where this would wait for the task that calls.
+        /// - Throws: `invalid-argument` if this would wait for the calling task.
         private func checkNotInTheWay() throws(SQLiteClientError) {
             if Self.entered.contains(where: { $0.parent === self && $0.isOpen }) { throw .deadlock }
             // A client that opens a transaction for a body calls on behalf of the body's task.
@@ -93,7 +93,7 @@
     // MARK: Turns
 
     extension Scope {
-        /// Waits for the turn. ``leave()`` must follow.
+        /// Waits for the turn. Must be followed by ``leave()``.
         func enter() async throws {
             try checkNotInTheWay()
             try await turns.borrow()
@@ -101,7 +101,7 @@
 
         func leave() { turns.giveBack(()) }
 
-        /// Ends the scope: waits for whoever has the turn, but a stream that is idle is ended by the closure.
+        /// Ends the scope: waits for the holder of the turn, but ends an idle stream with the closure.
         func end(waitersMayFinish: Bool, _ endStream: (Int) async -> Void) async {
             // First, so that a stream that pauses from here on ends by itself.
             turns.beginClosing(waitersMayFinish: waitersMayFinish)
@@ -123,7 +123,8 @@
             await turns.close(waitersMayFinish: waitersMayFinish)
         }
 
-        /// - Throws: `invalid-argument` where ending would wait for the task that calls. A stream of its own is no hindrance.
+        /// - Throws: `invalid-argument` if ending would wait for the calling task. The task's own stream doesn't
+        ///   matter.
         func checkMayEnd() throws(SQLiteClientError) {
             if Self.entered.contains(where: { $0.parent === self && $0.isOpen }) { throw .deadlock }
         }
@@ -132,13 +133,13 @@
     // MARK: Streams
 
     extension Scope {
-        /// Waits for the turn on behalf of a stream, which fetches its first batch then.
+        /// Waits for the turn on behalf of a stream, which then fetches its first batch.
         func enter(stream number: Int) async throws {
             try await enter()
             stream.withLock { $0 = .fetching(number, task: Self.currentTask) }
         }
 
-        /// Whether a stream that is idle may fetch; else it was ended.
+        /// Whether an idle stream may fetch; otherwise it was ended.
         func resume(stream number: Int) -> Bool {
             stream.withLock { stream in
                 guard case .idle(number, _) = stream else { return false }
@@ -147,9 +148,9 @@
             }
         }
 
-        /// Says that a batch is fetched, and that more may follow.
+        /// Reports that a batch is fetched, and that more may follow.
         ///
-        /// - Returns: Whether the stream goes on. Else the caller has to close it, and to say ``streamEnded(_:)``.
+        /// - Returns: Whether the stream continues. Otherwise the caller must close it, and call ``streamEnded(_:)``.
         func pause(stream number: Int) -> Bool {
             stream.withLock { stream in
                 guard case .fetching(number, let task) = stream, turns.isOpen else { return false }
@@ -158,9 +159,9 @@
             }
         }
 
-        /// Takes a stream that nobody reads any more out of use.
+        /// Ends a stream that nobody reads any more.
         ///
-        /// - Returns: Whether the caller has to close it, and to say ``streamEnded(_:)``.
+        /// - Returns: Whether the caller must close it, and call ``streamEnded(_:)``.
         func abandon(stream number: Int) -> Bool {
             stream.withLock { stream in
                 guard case .idle(number, _) = stream else { return false }
@@ -169,7 +170,7 @@
             }
         }
 
-        /// Gives the turn back that a stream had.
+        /// Returns the turn that a stream held.
         func streamEnded(_ number: Int) {
             let had = stream.withLock { stream in
                 switch stream {

@@ -1,26 +1,27 @@
 internal import Foundation
 internal import StorageCore
 
-/// A condition on rows as text, as tokens have them: a small part of SQL.
+/// A condition on rows as text, as used in tokens: a small subset of SQL.
 ///
 /// ```
 /// owner = 'ada' and (state in ('open', 'done') or priority >= 3) and not archived is null
 /// ```
 ///
-/// Columns compared by `=`, `<>`, `!=`, `<`, `<=`, `>`, `>=`, `in (…)`, `is null`, `is not null` with texts in single quotes, numbers,
-/// `true` and `false` (1 and 0); `and`, `or`, `not` and brackets. Columns of other names than letters, digits and `_` stand in double
-/// quotes. A comparison with a row's NULL is unknown, and such a row isn't met.
+/// Columns are compared by `=`, `<>`, `!=`, `<`, `<=`, `>`, `>=`, `in (…)`, `is null`, `is not null` with texts in
+/// single quotes, numbers, `true` and `false` (1 and 0). Conditions are combined by `and`, `or`, `not` and parentheses.
+/// Column names with characters other than letters, digits and `_` are written in double quotes. A comparison with NULL
+/// is unknown, and such a row doesn't match.
 struct ConditionText {
     let predicate: RowPredicate
 
-    /// - Throws: `invalid-query`, which says where.
+    /// - Throws: `invalid-query`, with the position of the error.
     init(_ text: String) throws {
         var parser = Parser(tokens: try Self.tokens(of: text))
         predicate = try parser.condition(depth: 0)
         guard parser.isAtEnd else { throw Self.invalid("there is text after its end") }
     }
 
-    /// As deep as brackets are read.
+    /// The maximum nesting of parentheses.
     private static let maximumDepth = 64
 
     private static func invalid(_ problem: String) -> StorageError {
@@ -34,7 +35,7 @@ struct ConditionText {
 
 extension ConditionText {
     private enum Token: Equatable {
-        /// A word that isn't quoted: a keyword or a column.
+        /// An unquoted word: a keyword or a column.
         case word(String)
         case column(String)
         case value(StorageValue)
@@ -70,7 +71,7 @@ extension ConditionText {
         return tokens
     }
 
-    /// A quote in it is written twice.
+    /// Quotes in it are doubled.
     private static func quotedText(_ rest: inout Substring, by quote: Character) throws -> String {
         rest.removeFirst()
         var text = ""

@@ -1,19 +1,21 @@
 internal import StorageCore
 
-/// What a token allows on one entity, or on all that have no grant of their own.
+/// What a token allows on one entity, or on all entities without a grant of their own.
 public struct HubGrant: Sendable, Hashable, Codable {
-    /// The entity's name; nil for each one without a grant of its own.
+    /// The entity's name; nil for every entity without a grant of its own.
     public var entity: String?
     public var reads: Bool
     public var writes: Bool
-    /// A condition on rows, as ``ConditionText`` writes them: rows that don't meet it don't exist for the client, and it can't write
-    /// them. Nil for all rows.
+    /// A condition on rows, such as `owner = 'ada'`: rows that don't match don't exist for the client, and it can't
+    /// write them. Nil for all rows.
     public var condition: String?
 
+    /// Creates a grant.
+    ///
     /// - Parameters:
-    ///   - entity: nil for each one without a grant of its own.
+    ///   - entity: nil for every entity without a grant of its own.
     ///   - condition: For example `owner = 'ada' and state <> 'draft'`.
-    /// - Throws: ``StorageError`` with the code `invalid-query` for a condition that can't be read.
+    /// - Throws: ``StorageError`` with the code `invalid-query` for an invalid condition.
     public init(entity: String?, reads: Bool = true, writes: Bool = false, condition: String? = nil) throws {
         self.entity = entity
         self.reads = reads
@@ -22,6 +24,6 @@ public struct HubGrant: Sendable, Hashable, Codable {
         _ = try predicate()
     }
 
-    /// - Throws: `invalid-query` for a condition that can't be read.
+    /// - Throws: `invalid-query` for an invalid condition.
     func predicate() throws -> RowPredicate? { try condition.map { try ConditionText($0).predicate } }
 }

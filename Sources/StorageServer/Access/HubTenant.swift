@@ -1,6 +1,6 @@
 /// The rows of one tenant of a hub that serves several: those whose column has the tenant's value.
 public struct HubTenant: Sendable, Hashable, Codable {
-    /// The column of each entity that says whose a row is.
+    /// The column that identifies the tenant of a row, in each entity.
     public var column: String
     public var value: String
 

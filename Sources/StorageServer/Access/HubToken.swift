@@ -2,31 +2,32 @@ public import Foundation
 internal import StorageCore
 package import StorageSync
 
-/// A token as the hub keeps it. Its secret isn't in it: only a hash of that is stored.
+/// A token as the hub stores it: with a hash of its secret, but not the secret itself.
 public struct HubToken: Sendable, Hashable, Identifiable {
-    /// Public; begins the token's text.
+    /// The public id, which begins the token's text.
     public let id: String
-    /// Who holds it: the actor of its commits. Its producers belong to the name, so that a client resumes with a new
-    /// token of the same name.
+    /// The holder's name: the actor of its commits. Its producers belong to the name, so that a client resumes with a
+    /// new token of the same name.
     public let name: String
     public let grants: [HubGrant]
-    /// Nil for a token of no tenant's.
+    /// The tenant; nil for a token that isn't restricted to one.
     public let tenant: HubTenant?
-    /// Whether it may see how the server does.
+    /// Whether it may read the server's status.
     public let administers: Bool
     public let createdAt: Date
     /// Nil for never.
     public let expiresAt: Date?
-    /// Nil while it hasn't been revoked.
+    /// Nil if it hasn't been revoked.
     public let revokedAt: Date?
 
-    /// Whether it is accepted at a time.
+    /// Returns whether it is accepted at a given time.
     public func isValid(at date: Date) -> Bool { revokedAt == nil && expiresAt.map { date < $0 } ?? true }
 }
 
 extension HubToken {
     /// What its holder may see and do.
-    /// - Throws: `invalid-query` for a condition that this version can't read.
+    ///
+    /// - Throws: `invalid-query` for a condition that this version can't parse.
     package func access() throws -> HubAccess {
         HubAccess(
             actor: name, namespace: name,

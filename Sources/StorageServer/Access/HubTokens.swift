@@ -4,19 +4,22 @@ internal import GRDB
 internal import StorageCore
 internal import StorageSync
 
-/// The tokens of a hub, in a file of their own beside the store: `app.sqlite.tokens` for `app.sqlite`.
+/// The tokens of a hub, in a separate file beside the store: `app.sqlite.tokens` for `app.sqlite`.
 ///
-/// A file of their own lets the tool make and revoke tokens while the server has the store. It isn't in backups of the store; copy it with
-/// them, or make new tokens after a restoration.
+/// The separate file allows creating and revoking tokens while the server uses the store. It isn't part of the store's
+/// backups; copy it with them, or create new tokens after restoring one.
 ///
-/// Secrets are 32 random bytes, of which SHA-256 is stored: such secrets can't be guessed from their hashes, as passwords can.
+/// Secrets are 32 random bytes, of which the SHA-256 is stored: unlike passwords, such secrets can't be guessed from
+/// their hashes.
 ///
-/// Isolation: `Sendable`; to be used from anywhere, also from several processes.
+/// Isolation: `Sendable`; may be used from anywhere, including several processes.
 public struct HubTokens: Sendable {
     private let queue: DatabaseQueue
 
+    /// Opens the tokens of a store, or creates the file.
+    ///
     /// - Parameter store: The store's file, or `:memory:` for tokens that end with the process.
-    /// - Throws: `StorageError` where the file can't be opened, or is another program's.
+    /// - Throws: `StorageError` with `io-error` if the file can't be opened, or belongs to another program.
     public init(besideStore store: String) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
@@ -26,9 +29,9 @@ public struct HubTokens: Sendable {
                 queue = try DatabaseQueue(configuration: configuration)
             } else {
                 let path = Self.path(besideStore: store)
-                // SQLite gives a new file the mode that the process gives all files.
+                // SQLite would create the file with the process's default mode.
                 if !FileManager.default.fileExists(atPath: path) {
-                    // Where that fails, opening it says why.
+                    // If that fails, opening it reports the reason.
                     _ = FileManager.default.createFile(
                         atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
                 }
@@ -44,7 +47,7 @@ public struct HubTokens: Sendable {
         }
     }
 
-    /// Where a store's tokens are.
+    /// Returns the path of a store's tokens.
     public static func path(besideStore store: String) -> String { store + ".tokens" }
 
     private static let applicationID: Int64 = 0x534B_544B
@@ -69,13 +72,14 @@ public struct HubTokens: Sendable {
 // MARK: Making and revoking
 
 extension HubTokens {
-    /// Makes a token.
+    /// Creates a token.
     ///
     /// - Parameters:
-    ///   - name: Who will hold it: the actor of its commits.
+    ///   - name: The holder's name: the actor of its commits.
     ///   - expiresAt: nil for never.
-    /// - Returns: The token, and its text, which is shown this once and can't be had again.
-    /// - Throws: `invalid-name` for a name that is empty, or has `/` or a control character in it.
+    /// - Returns: The token, and its text, which can't be retrieved later.
+    /// - Throws: `StorageError` with `invalid-name` for a name that is empty or too long, or contains `/` or a control
+    ///   character; errors of the file.
     public func create(
         name: String, grants: [HubGrant], tenant: HubTenant? = nil, administers: Bool = false, expiresAt: Date? = nil,
         now: Date = Date()
@@ -86,7 +90,7 @@ extension HubTokens {
             using: &generator)
     }
 
-    /// - Parameter generator: Secret, but in tests.
+    /// - Parameter generator: Must be unpredictable, except in tests.
     package func create(
         name: String, grants: [HubGrant], tenant: HubTenant? = nil, administers: Bool = false, expiresAt: Date? = nil,
         now: Date, using generator: inout some RandomNumberGenerator
@@ -116,16 +120,19 @@ extension HubTokens {
         return (token, Self.prefix + id + "_" + secret)
     }
 
-    /// All tokens, also those that aren't accepted any more, by the time they were made.
+    /// Returns all tokens, including those that aren't accepted any more, by the time they were created.
+    ///
+    /// - Throws: Errors of the file.
     public func all() async throws -> [HubToken] {
         try await queue.read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM tokens ORDER BY created, id").map(Self.token)
         }
     }
 
-    /// Ends a token at once: the next request with it is refused, and streams with it end within seconds.
+    /// Revokes a token immediately: the next request with it is refused, and streams with it end within seconds.
     ///
-    /// - Returns: The token; nil where there is none with the id. One that was revoked before stays so.
+    /// - Returns: The token; nil if there is none with the id. Revoking it again has no effect.
+    /// - Throws: Errors of the file.
     @discardableResult
     public func revoke(_ id: String, now: Date = Date()) async throws -> HubToken? {
         try await queue.write { db in
@@ -136,7 +143,7 @@ extension HubTokens {
         }
     }
 
-    /// The token that a text is, where it is accepted now.
+    /// The token for a text, if it is accepted now.
     ///
     /// - Complexity: One look-up by key. The hashes are compared in constant time.
     package func authenticate(_ text: String, now: Date = Date()) async throws -> HubToken? {
@@ -154,7 +161,7 @@ extension HubTokens {
         }
     }
 
-    /// - Throws: ``HubProblem`` where a token that was accepted before isn't any more.
+    /// - Throws: ``HubProblem`` if a token that was accepted before isn't any more.
     func check(_ token: HubToken) async throws {
         guard try await isValid(token) else {
             throw HubProblem(.unauthorized, "The token has expired, or was revoked.")
@@ -165,7 +172,7 @@ extension HubTokens {
     func isValid(_ token: HubToken, now: Date = Date()) async throws -> Bool {
         guard token.isValid(at: now) else { return false }
         return try await queue.read { db in
-            // Each page of a stream asks, and all else of a token stays as it was made.
+            // Checked for each page of a stream; nothing else of a token ever changes.
             let statement = try db.cachedStatement(sql: "SELECT 1 FROM tokens WHERE id = ? AND revoked IS NULL")
             return try Bool.fetchOne(statement, arguments: [token.id]) ?? false
         }
@@ -206,6 +213,6 @@ extension Unicode.Scalar {
 }
 
 extension Date {
-    /// As it comes back from the file: seconds since 1970 are coarser than those since 2001.
+    /// Rounded as in the file: seconds since 1970 are coarser than those since 2001.
     fileprivate var asStored: Date { Date(timeIntervalSince1970: timeIntervalSince1970) }
 }

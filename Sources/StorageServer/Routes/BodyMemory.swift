@@ -1,7 +1,7 @@
 #if STORAGE_SERVER
     internal import Synchronization
 
-    /// How many bytes of bodies are being received, or answered, in this process.
+    /// The number of body bytes that are being received or sent in this process.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class BodyMemory: Sendable {
@@ -20,14 +20,14 @@
             }
         }
 
-        /// What one request has of it, until it is ended.
+        /// A request's share, until it is ended.
         final class Share: Sendable {
             private let memory: BodyMemory
             private let taken = Mutex(0)
 
             init(of memory: BodyMemory) { self.memory = memory }
 
-            /// - Returns: Whether there is room for so many bytes more.
+            /// - Returns: Whether there is room for more bytes.
             func take(_ bytes: Int) -> Bool {
                 guard memory.take(bytes) else { return false }
                 taken.withLock { $0 += bytes }

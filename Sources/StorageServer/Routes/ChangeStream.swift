@@ -3,24 +3,25 @@
     internal import StorageSync
     internal import Synchronization
 
-    /// The changes of a hub as server-sent events, each made when the one before it was taken: a client that reads slowly gets
-    /// fewer events with composed changes, and nothing is kept for it.
+    /// The changes of a hub as server-sent events, each created when the previous one was consumed: a slow client
+    /// receives fewer events with combined changes, and nothing is buffered for it.
     ///
-    /// - `page` has a ``HubPage``; its id is the place to resume from.
-    /// - `problem` has a ``HubProblem`` and is the last one: the token isn't accepted any more, or the store can't be used.
-    /// - `end` is the last one of a stream that doesn't follow, and of one that ends because the server shuts down.
-    /// - A comment stands where nothing has changed for some seconds.
+    /// - `page` contains a ``HubPage``; its id is the position to resume from.
+    /// - `problem` contains a ``HubProblem`` and is the last event: the token isn't accepted any more, or the store
+    ///   can't be used.
+    /// - `end` is the last event of a stream that doesn't follow, and of one that ends because the server shuts down.
+    /// - A comment is sent if nothing has changed for some seconds.
     ///
     /// Source: WHATWG HTML, 9.2, "Server-sent events".
     struct ChangeStream: AsyncSequence, Sendable {
-        /// Where a stream goes on: the end of a page.
+        /// Where a stream resumes: the end of a page.
         struct ResumePoint: Equatable {
             let line: [UInt8]
             let position: Int64
 
             init(line: [UInt8], position: Int64) { (self.line, self.position) = (line, position) }
 
-            /// From an event's id.
+            /// Parses an event's id.
             init?(id: String) {
                 let parts = id.split(separator: ":", omittingEmptySubsequences: false)
                 guard parts.count == 2, let line = Hexadecimal.bytes(String(parts[0])),
@@ -28,14 +29,14 @@
                     let position = Int64(parts[1]), (0...JSONReader.largestInteger).contains(position)
                 else { return nil }
                 self.init(line: line, position: position)
-                // An id has one way to be written.
+                // Only the canonical form of an id is accepted.
                 guard self.id == id else { return nil }
             }
 
             var id: String { "\(Hexadecimal.text(line)):\(position)" }
         }
 
-        /// After which a comment is sent.
+        /// The interval after which a comment is sent.
         static let silence = Duration.seconds(10)
 
         private let hub: StoreHub
@@ -43,10 +44,10 @@
         private let access: HubAccess
         private let token: HubToken
         private let tokens: HubTokens
-        /// Until it is sent: a stream lives long, and a first page is large.
+        /// Released once it is sent: a stream lives long, and a first page is large.
         private let first: FirstPage
 
-        /// - Throws: What ``StoreHub/pull(_:as:)`` throws for the first page.
+        /// - Throws: The errors of ``StoreHub/pull(_:as:)`` for the first page.
         init(
             of hub: StoreHub, query: HubChangesQuery, request: HubRequest, tokens: HubTokens
         ) async throws {
@@ -66,7 +67,7 @@
             first = FirstPage(try await hub.pull(pull, as: access))
         }
 
-        /// - Precondition: It is the only one.
+        /// - Precondition: It is the only iterator.
         func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
         /// Isolation: `Sendable`, the page behind a mutex.
@@ -120,7 +121,8 @@
             }
 
             private mutating func next(behind position: Int64) async throws -> [UInt8] {
-                // One that follows goes on elsewhere, however far it is behind; one that doesn't has asked for all there is.
+                // A following stream resumes at another server, however far behind it is; one that doesn't follow still
+                // gets everything.
                 if stream.query.follows, stream.hub.isStopped {
                     state = .ended
                     return ChangeStream.event("end", Array("{}".utf8))
@@ -129,7 +131,7 @@
                 (pull.line, pull.position) = (stream.hub.line, position)
                 pull.wait = stream.query.follows ? ChangeStream.silence : .zero
                 let page = try await stream.hub.pull(pull, as: stream.access)
-                // What it had to wait for isn't for a token that has ended meanwhile.
+                // The token may have been revoked during the wait.
                 try await stream.tokens.check(stream.token)
                 state = .behind(page.end)
                 if !page.changes.isEmpty { return stream.event(page) }
@@ -137,7 +139,7 @@
                     state = .ended
                     return ChangeStream.event("end", Array("{}".utf8))
                 }
-                // Where nothing concerns the follower, it resumes behind that.
+                // If nothing concerns the follower, the stream advances past it.
                 return page.end > position ? stream.event(page) : Array(":\n\n".utf8)
             }
         }
@@ -148,7 +150,7 @@
             )
         }
 
-        /// JSON has no line break in it.
+        /// JSON is written without line breaks.
         private static func event(_ name: String, _ json: [UInt8], id: String? = nil) -> [UInt8] {
             Array("event: \(name)\n".utf8) + (id.map { Array("id: \($0)\n".utf8) } ?? []) + Array("data: ".utf8) + json
                 + Array("\n\n".utf8)

@@ -1,8 +1,8 @@
-/// What a hub takes from its clients, at the most.
+/// The limits of what a hub accepts from its clients.
 public struct HubLimits: Sendable {
-    /// Bytes of a request's body. A document that is larger can't be sent.
+    /// Bytes of a request's body. Larger documents can't be sent.
     public var bodyBytes = 8 << 20
-    /// Bytes of all bodies that are being received, or answered. Requests beyond them are to come again later.
+    /// Bytes of all bodies that are being received or sent. Requests beyond that are rejected and may be retried later.
     public var bodyBytesAtOnce = 256 << 20
     /// Writes of one batch.
     public var batchWrites = 1_000
@@ -10,22 +10,22 @@ public struct HubLimits: Sendable {
     public var pageCount = 1_000
     /// Requests of one token in a second, on average.
     public var requestsPerSecond = 200.0
-    /// Requests of one token at once, after a while of silence.
+    /// Requests of one token at once, after a pause.
     public var requestBurst = 400.0
     /// Streams and waiting pulls of one token.
     public var streamsPerToken = 2_000
-    /// Clients that have written by sessions under the name of one token. They are kept for ever, so that none of their writes is made
-    /// twice.
+    /// Clients that have written with sessions under the name of one token. They are stored permanently, so that none
+    /// of their writes is applied twice.
     public var producersPerToken = 10_000
-    /// Requests with an `Idempotency-Key` under the name of one token that are remembered: the last ones.
+    /// Requests with an `Idempotency-Key` under the name of one token that are remembered: the latest ones.
     public var keysPerToken = 10_000
     /// Connections to the server.
     public var connections = 10_000
-    /// Seconds that a request's body may take, and what is left of it once it is answered.
+    /// Seconds for a request's body, and for the rest of it once it is answered.
     public var bodySeconds = 30
-    /// Seconds without a byte after which a connection is closed that sends a request, or none.
+    /// Seconds without a byte after which a connection is closed that is idle or sending a request.
     public var idleSeconds = 60
-    /// Seconds after which a connection is closed whose client takes nothing of what it is answered.
+    /// Seconds after which a connection is closed whose client doesn't read its answer.
     public var writeSeconds = 30
     /// The same while the server shuts down.
     public var lastWriteSeconds = 5

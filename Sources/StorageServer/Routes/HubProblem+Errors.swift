@@ -5,7 +5,7 @@
     internal import StorageSync
 
     extension HubProblem {
-        /// What is said of an error. The texts of documents are in none.
+        /// The problem for an error. It never contains data of documents.
         init(_ error: any Error) {
             switch error {
             case let problem as HubProblem: self = problem
@@ -58,7 +58,7 @@
             if let seconds = retryAfterSeconds ?? (problem.status == 503 ? 2 : nil) {
                 headers[.retryAfter] = String(seconds)
             }
-            // What a request sent is still on its way, so the connection can't be used for another.
+            // The rest of the request is still in transit, so the connection can't be reused.
             if [408, 413, 503].contains(problem.status) { headers[.connection] = "close" }
         }
 

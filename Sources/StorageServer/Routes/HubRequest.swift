@@ -5,22 +5,23 @@
     internal import StorageKit
     internal import StorageSync
 
-    /// A request to the hub by somebody whom it knows.
+    /// An authenticated request to the hub.
     struct HubRequest: Sendable {
         let request: Request
         let token: HubToken
         let access: HubAccess
         let limits: HubLimits
-        /// Of the bytes of all bodies.
+        /// The share of the memory for all bodies.
         let memory: BodyMemory.Share
 
-        /// The names and values behind the path.
+        /// The names and values in the URL's query.
+        ///
         /// - Throws: ``QueryItems/Malformed``.
         func query() throws -> QueryItems { try QueryItems(request.uri.query ?? "") }
 
         /// Reads the body as JSON.
         ///
-        /// - Throws: ``HubProblem`` for another media type, too many bytes, here or in all, and too much time;
+        /// - Throws: ``HubProblem`` for another media type, a body that exceeds the limits, and a timeout;
         ///   ``JSONReader/Malformed``.
         func message<Message: HubMessage & Sendable>(
             _ type: Message.Type, types: Set<String> = ["application/json"]
@@ -60,7 +61,7 @@
             }
         }
 
-        /// What `If-Match` and `If-None-Match` expect of a document.
+        /// The precondition in `If-Match` and `If-None-Match`.
         ///
         /// - Throws: ``HubProblem`` for anything but one version or `*`.
         func documentPrecondition() throws -> RowPrecondition? {
@@ -78,7 +79,7 @@
                 "If-Match takes the ETag of one version, or *; If-None-Match takes *; one of them at a time.")
         }
 
-        /// The version that an ETag stands for.
+        /// The version in an ETag.
         static func version(_ tag: String) -> Int64? {
             guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\""),
                 let version = Int64(tag.dropFirst().dropLast()),

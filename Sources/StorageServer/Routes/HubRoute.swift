@@ -2,7 +2,7 @@
     internal import HTTPTypes
     internal import StorageSync
 
-    /// What a path of the hub names.
+    /// The resource at a path of the hub.
     enum HubRoute: Equatable {
         case health
         case openAPI
@@ -16,8 +16,8 @@
         case query(of: String)
         case document(String, of: String)
 
-        /// - Parameter path: As it was sent, percent-encoded.
-        /// - Returns: nil where there is nothing, also for a path that isn't encoded as it should be.
+        /// - Parameter path: The percent-encoded path of the request.
+        /// - Returns: nil if there is no resource, or the encoding is invalid.
         init?(path: some StringProtocol) {
             var parts: [String] = []
             for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
@@ -48,7 +48,7 @@
             }
         }
 
-        /// The methods that it knows, beside `OPTIONS`.
+        /// The supported methods, except `OPTIONS`.
         var methods: [HTTPRequest.Method] {
             switch self {
             case .health, .openAPI, .client, .status, .collections, .changes, .documents: [.get, .head]
@@ -57,7 +57,7 @@
             }
         }
 
-        /// Whether it is for everybody.
+        /// Whether it requires no token.
         var isPublic: Bool { [.health, .openAPI, .client].contains(self) }
     }
 #endif

@@ -26,7 +26,7 @@
         }
 
         func query(_ entity: String, _ request: HubRequest) async throws -> Response {
-            // Before the body: who may not ask isn't to cost anything.
+            // Checked before the body is read: refused requests must be cheap.
             guard request.access.mayRead(entity) else { throw HubError.forbidden }
             let query = try await request.message(QueryBuilder.self)
             return Response(json: try await hub.documents(of: entity, matching: query, as: request.access).json)
@@ -100,7 +100,7 @@
             return HubRequestKey(value: value, fingerprint: Array(digest.finalize()))
         }
 
-        /// How many documents or changes an answer has.
+        /// The number of documents or changes in an answer.
         func count(_ limit: Int64?) throws -> Int {
             guard let limit else { return limits.pageCount }
             guard limit > 0 else { throw HubProblem(.malformed, "A limit is 1 or more.") }

@@ -4,12 +4,12 @@
     internal import StorageCore
     internal import StorageSync
 
-    /// What the hub says of itself.
+    /// The hub's health, status and description.
     extension HubRoutes {
         func publicAnswer(_ route: HubRoute) async throws -> Response {
             switch route {
             case .health:
-                // A store that can't be read is no healthy hub.
+                // A hub whose store can't be read isn't healthy.
                 _ = try await hub.head()
                 return Response(json: Array("{\"status\":\"ok\"}".utf8))
             case .openAPI: return Response(json: PackageResources.openapi_json)

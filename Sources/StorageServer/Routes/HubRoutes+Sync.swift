@@ -27,7 +27,7 @@
             return Response(json: HubResults(try await hub.push(known, as: request.access)).json)
         }
 
-        /// The producer as the hub knows it: a client's name is never taken at its word.
+        /// The hub's id of the producer: a client's name is never used unchecked.
         private func producer(_ name: String, _ request: HubRequest) throws -> ProducerID {
             guard (1...200).contains(name.utf8.count) else {
                 throw HubProblem(.malformed, "A producer's name has 1 to 200 bytes.")
@@ -68,18 +68,18 @@
 
         private func stream(_ query: HubChangesQuery, _ request: HubRequest) async throws -> Response {
             guard let slot = streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
-            // What is wrong with the request is answered by a status, and not in the stream.
+            // An invalid request is answered by a status, not in the stream.
             let stream = try await ChangeStream(of: hub, query: query, request: request, tokens: tokens)
             let limit = Duration.seconds(limits.writeSeconds)
             return Response(
                 status: .ok,
                 headers: [
                     .contentType: "text/event-stream", .cacheControl: "no-store",
-                    // Proxies are told not to keep what comes.
+                    // Keeps proxies from buffering the stream.
                     HTTPField.Name("X-Accel-Buffering")!: "no",
                 ],
                 body: ResponseBody { writer in
-                    // Not before this: `HEAD`, and a client that is gone already, drop the body and the slot with it.
+                    // Only here: `HEAD`, and a client that is already gone, drop the body and the slot with it.
                     defer { slot.end() }
                     try await StreamWriter(limit: limit).write(stream, to: writer)
                 })

@@ -14,9 +14,9 @@
     /// hub.addRoutes(to: router, under: "/hub")
     /// ```
     ///
-    /// Call ``stop()`` when the application shuts down, so that streams end: ``HubServer`` does so by itself. Limits of connections are the
-    /// application's: `connections`, `idleSeconds` and `lastWriteSeconds` are kept by ``HubServer`` only, and `writeSeconds` here for streams
-    /// only.
+    /// Call ``stop()`` when the application shuts down, so that streams end; ``HubServer`` does so by itself.
+    /// Connection limits are up to the application: `connections`, `idleSeconds` and `lastWriteSeconds` are enforced by
+    /// ``HubServer`` only, and `writeSeconds` here for streams only.
     ///
     /// Isolation: `Sendable`.
     public final class HubRoutes: Sendable {
@@ -30,10 +30,12 @@
         private let hosts: Set<String>
         private let logger: Logger
 
+        /// Creates the resources of a store.
+        ///
         /// - Parameters:
-        ///   - origins: Of pages whose scripts may use the hub.
-        ///   - hosts: Names by which the server may be asked; empty for any.
-        /// - Throws: `read-only` where the store can't be written to.
+        ///   - origins: The origins of web pages whose scripts may use the hub.
+        ///   - hosts: The host names that requests may use; empty for any.
+        /// - Throws: `StorageError` with `read-only` if the store can't be written; errors of the store.
         public init(
             _ storage: Storage, tokens: HubTokens, origins: Set<String> = [], hosts: Set<String> = [],
             limits: HubLimits = HubLimits(), logger: Logger = Logger(label: "storagekit.hub")
@@ -51,15 +53,15 @@
             rates = RateLimiter(perSecond: limits.requestsPerSecond, burst: limits.requestBurst)
         }
 
-        /// Ends streams and waiting pulls; later ones are answered at once.
+        /// Ends streams and waiting pulls; later ones are answered immediately.
         public func stop() { hub.stop() }
 
         /// Adds the hub's resources to a router.
         ///
-        /// - Parameter path: Before theirs; without a slash at its end.
+        /// - Parameter path: A prefix of their paths, without a trailing slash.
         public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>, under path: String = "")
         {
-            // What a resource doesn't know is refused here, and not by the router, which would say that there is nothing.
+            // Unsupported methods are refused here: the router would say that there is no such resource.
             for method in HTTPRequest.Method.known {
                 router.on("\(path)/**", method: method) { request, context in
                     await self.respond(to: request, path: request.uri.path.dropFirst(path.utf8.count))
@@ -92,7 +94,7 @@
                 response.headers[.contentLength] = response.body.contentLength.map(String.init)
                 response.body = ResponseBody()
             }
-            // Ids and fields are the users': neither the path nor a body is logged.
+            // Ids and fields are user data: neither the path nor a body is logged.
             logger.debug(
                 "request",
                 metadata: [
@@ -102,7 +104,8 @@
             return response
         }
 
-        /// What a log says of an error. Only the store's own failures are logged with their texts: others may quote what a document holds.
+        /// The loggable text of an error. Only the store's own failures are logged with their texts: others may quote a
+        /// document's data.
         static func loggable(_ error: any Error) -> String {
             guard let error = error as? StorageError else { return String(reflecting: type(of: error)) }
             let location = "\(error.location.file):\(error.location.line)"
@@ -118,7 +121,7 @@
         ) async throws -> Response {
             try checkHost(request)
             guard let route = HubRoute(path: path) else {
-                // Who isn't known isn't told what there is.
+                // Unauthenticated clients don't learn which resources exist.
                 if request.method != .options { holder = try await token(of: request) }
                 throw HubProblem(.notFound, "There is nothing here.")
             }
@@ -182,7 +185,7 @@
             }
         }
 
-        /// Lets scripts of other origins read an answer, where they may.
+        /// Allows scripts of other origins to read an answer, if configured.
         private func share(_ response: inout Response, with request: Request) {
             response.headers[.xContentTypeOptions] = "nosniff"
             guard let origin = request.headers[.origin] else { return }
@@ -199,7 +202,7 @@
     }
 
     extension HTTPRequest.Method {
-        /// Those that clients may try. A word of letters names a method, so the last one is there.
+        /// The methods that clients may use. A word of letters is a valid method, so the last one exists.
         fileprivate static let known: [Self] = [
             .get, .head, .post, .put, .patch, .delete, .options, .trace, Self("QUERY")!,
         ]

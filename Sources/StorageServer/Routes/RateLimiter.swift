@@ -1,7 +1,7 @@
 #if STORAGE_SERVER
     internal import Synchronization
 
-    /// How many requests the holders of tokens may make: a bucket of requests for each, which fills with time.
+    /// Limits the requests of each token with a token bucket.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class RateLimiter: Sendable {
@@ -21,10 +21,10 @@
 
         /// Takes one request from a token's bucket.
         ///
-        /// - Returns: nil where there was one, else the seconds after which there is one.
+        /// - Returns: nil if there was one, otherwise the seconds until there is one.
         func take(_ token: String, now: ContinuousClock.Instant = .now) -> Int? {
             buckets.withLock { buckets in
-                // Full buckets are those of nobody. There are no more of them than tokens.
+                // Full buckets are dropped. There are no more of them than tokens.
                 var bucket = buckets[token] ?? Bucket(level: burst, time: now)
                 bucket.level = min(burst, bucket.level + (now - bucket.time) / .seconds(1) * perSecond)
                 bucket.time = now

@@ -1,7 +1,7 @@
 #if STORAGE_SERVER
     internal import Synchronization
 
-    /// How many streams and waiting pulls each token has.
+    /// Counts the streams and waiting pulls of each token.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class StreamCounter: Sendable {
@@ -12,7 +12,7 @@
 
         var total: Int { counts.withLock { $0.values.reduce(0, +) } }
 
-        /// - Returns: The place of one more; nil where there may be none.
+        /// - Returns: A slot for one more; nil if the limit is reached.
         func begin(_ token: String) -> Slot? {
             counts.withLock { counts in
                 guard counts[token, default: 0] < limit else { return nil }
@@ -28,8 +28,8 @@
             }
         }
 
-        /// The place of a stream among those of its token. It is free again when it is ended, and at the latest when nobody has it any
-        /// more: an answer whose body is never begun ends nothing by itself.
+        /// The slot of a stream among those of its token. It is released when the stream is ended, at the latest with
+        /// the last reference: an answer whose body is never started ends nothing by itself.
         final class Slot: Sendable {
             private let counter: StreamCounter
             private let token: String

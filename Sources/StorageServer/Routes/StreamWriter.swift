@@ -3,29 +3,30 @@
     internal import NIOCore
     internal import Synchronization
 
-    /// Writes a stream of changes, and gives it up where its client takes nothing of it for too long. The limit is kept here and not by the
-    /// server, so that it holds in every application.
+    /// Writes a stream of changes, and aborts if the client reads nothing for too long. The limit is enforced here and
+    /// not by the server, so that it applies in every application.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class StreamWriter: Sendable {
-        /// Thrown by what writes an answer, it closes the connection.
+        /// Thrown while an answer is written, which closes the connection.
         struct ClientTakesNothing: Error {}
 
-        /// What is written at once, so that a client which reads slowly isn't taken for one that reads nothing.
+        /// The size of a single write, so that a slow client isn't mistaken for one that reads nothing.
         private static let pieceBytes = 64 << 10
 
         private let limit: Duration
-        /// Of the piece that is being written.
+        /// The start of the write in progress.
         private let start = Mutex<ContinuousClock.Instant?>(nil)
 
         init(limit: Duration) { self.limit = limit }
 
-        /// Hands a writer to the task that writes. Sound, because that task alone uses it: the one that had it waits for its end.
+        /// Passes a writer to the task that writes. Sound, because only that task uses it: the previous owner waits for
+        /// its end.
         private struct Writing: @unchecked Sendable {
             let writer: any ResponseBodyWriter
         }
 
-        /// - Throws: ``ClientTakesNothing``, and what the stream and the writer throw.
+        /// - Throws: ``ClientTakesNothing``; errors of the stream and the writer.
         func write(_ stream: ChangeStream, to writer: any ResponseBodyWriter) async throws {
             let writing = Writing(writer: writer)
             try await withThrowingTaskGroup(of: Void.self) { group in

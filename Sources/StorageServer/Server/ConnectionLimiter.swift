@@ -3,17 +3,18 @@
     internal import NIOCore
     internal import NIOHTTPTypes
 
-    /// Closes a connection whose client doesn't take what it is answered, or goes on to send what nobody wants.
+    /// Closes a connection whose client doesn't read its answers, or keeps sending after the answer.
     ///
-    /// Hummingbird closes connections that are silent before and between requests. It waits without limit for an answer to be written,
-    /// and for the rest of a request that is answered already. So here:
+    /// Hummingbird closes connections that are idle before and between requests. It waits without limit for an answer
+    /// to be written, and for the rest of a request that is already answered. So the following is enforced here:
     ///
-    /// 1. While a part of an answer waits to be written, something goes out within ``HubLimits/writeSeconds``. Large parts are written
-    ///    in pieces, so that a client which reads slowly isn't taken for one that reads nothing.
-    /// 2. The rest of a request comes within ``HubLimits/bodySeconds`` of its answer, and so does the client's end of a connection
-    ///    after the server's.
+    /// 1. While a part of an answer waits to be written, some data is sent within ``HubLimits/writeSeconds``. Large
+    ///    parts are written in pieces, so that a slow client isn't mistaken for one that reads nothing.
+    /// 2. The rest of a request arrives within ``HubLimits/bodySeconds`` of its answer, and so does the client's end of
+    ///    a connection after the server's.
     /// 3. An answer with `Connection: close` is the last one.
-    /// 4. A server that shuts down waits for ``HubLimits/lastWriteSeconds`` only, and one that is cancelled for nothing.
+    /// 4. A server that shuts down waits for ``HubLimits/lastWriteSeconds`` only, and one that is cancelled doesn't
+    ///    wait.
     ///
     /// Isolation: the channel's event loop.
     final class ConnectionLimiter: ChannelDuplexHandler, RemovableChannelHandler {
@@ -22,18 +23,18 @@
         typealias OutboundIn = HTTPResponsePart
         typealias OutboundOut = HTTPResponsePart
 
-        /// What is written at once of a part.
+        /// The size of a single write.
         private static let pieceBytes = 64 << 10
 
         private let writeLimit: TimeAmount
         private let lastWriteLimit: TimeAmount
         private let restLimit: TimeAmount
         private var isStopping = false
-        /// Pieces that wait to be written, and when one of them was, or began to wait.
+        /// The number of pieces waiting to be written, and when the last one was written or the first began to wait.
         private var unwritten = 0
         private var lastWrite = NIODeadline.now()
         private var writeTimer: Scheduled<Void>?
-        /// Requests that have come to their ends, and those that have been answered.
+        /// The number of complete requests, and of those that were answered.
         private var (requests, answers) = (0, 0)
         private var isLastAnswer = false
         private var restTimer: Scheduled<Void>?
@@ -61,7 +62,7 @@
             case .body(var rest):
                 while rest.readableBytes > Self.pieceBytes, let piece = rest.readSlice(length: Self.pieceBytes) {
                     write(.body(piece), promise: nil, in: context)
-                    // TLS makes one piece of what is flushed at once.
+                    // TLS combines everything that is flushed at once.
                     context.flush()
                 }
                 write(.body(rest), promise: promise, in: context)
@@ -126,7 +127,7 @@
         }
 
         private func closeWhenWritten(_ context: ChannelHandlerContext) {
-            // How long that takes has a limit of its own.
+            // That has a time limit of its own.
             if unwritten == 0 { context.close(promise: nil) } else { limitRest(context) }
         }
     }
@@ -147,7 +148,7 @@
         func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
             switch mode {
             case .all: context.close(promise: promise)
-            // That is how Hummingbird cancels: the other half would wait for the client.
+            // Hummingbird cancels this way: the other half would wait for the client.
             case .input: context.close(promise: promise)
             case .output:
                 context.close(mode: .output, promise: promise)

@@ -9,7 +9,7 @@
     internal import StorageCore
     public import StorageKit
 
-    /// A hub that serves over HTTP: clients write to its store and follow it.
+    /// A hub that serves a store over HTTP: clients write to the store and follow it.
     ///
     /// ```swift
     /// let server = try await HubServer(storage, tokens: HubTokens(besideStore: path))
@@ -18,9 +18,9 @@
     /// try await group.run()
     /// ```
     ///
-    /// On a graceful shutdown no connection is accepted any more, requests under way are answered, streams and waiting pulls end, and
-    /// ``run()`` returns; the store stays open. Clients that don't take their answers hold it up for ``HubLimits/lastWriteSeconds``. Give
-    /// the group a `maximumGracefulShutdownDuration` for those that take them slowly.
+    /// On a graceful shutdown no more connections are accepted, current requests are answered, streams and waiting
+    /// pulls end, and ``run()`` returns; the store stays open. Clients that don't read their answers delay it by
+    /// ``HubLimits/lastWriteSeconds``. Set the group's `maximumGracefulShutdownDuration` to limit slow clients.
     ///
     /// Isolation: `Sendable`.
     public struct HubServer: Service {
@@ -29,9 +29,11 @@
         private let logger: Logger
         private let onRunning: @Sendable (_ port: Int) async -> Void
 
+        /// Creates a server.
+        ///
         /// - Parameters:
-        ///   - onRunning: Called once connections are accepted, with the port.
-        /// - Throws: `read-only` where the store can't be written to.
+        ///   - onRunning: Called with the port once connections are accepted.
+        /// - Throws: `StorageError` with `read-only` if the store can't be written; errors of the store.
         public init(
             _ storage: Storage, tokens: HubTokens, configuration: HubServerConfiguration = HubServerConfiguration(),
             logger: Logger = Logger(label: "storagekit.hub"),
@@ -47,7 +49,8 @@
 
         /// Serves until the service group shuts down, or the task is cancelled.
         ///
-        /// - Throws: Where the address is taken or isn't this machine's, or a file of ``HubServerConfiguration/TLS`` can't be read.
+        /// - Throws: If the address is in use or isn't this machine's, or a file of ``HubServerConfiguration/TLS``
+        ///   can't be read.
         public func run() async throws {
             let router = Router(context: BasicRequestContext.self)
             routes.addRoutes(to: router)
@@ -58,7 +61,7 @@
                     idleTimeout: .seconds(Int64(limits.idleSeconds)),
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100)))
-            // The library's own loggers say too much for a server's log.
+            // The library's own loggers are too verbose for a server's log.
             var quiet = logger
             quiet.logLevel = max(logger.logLevel, .warning)
             let application = Application(
@@ -97,7 +100,7 @@
     }
 
     extension HubServer: CustomStringConvertible {
-        /// What a service group's log calls it.
+        /// The name in a service group's log.
         public var description: String { "HubServer" }
     }
 #endif

@@ -1,8 +1,8 @@
 /// Where and how a hub serves.
 public struct HubServerConfiguration: Sendable {
-    /// Files in PEM format for HTTPS.
+    /// The PEM files for HTTPS.
     public struct TLS: Sendable {
-        /// The server's certificate, and those behind it up to one that clients know.
+        /// The server's certificate, followed by its intermediate certificates.
         public var certificateChainFile: String
         public var privateKeyFile: String
 
@@ -12,15 +12,16 @@ public struct HubServerConfiguration: Sendable {
         }
     }
 
-    /// An address of this machine; only this machine reaches `127.0.0.1`.
+    /// An address of this machine; `127.0.0.1` is reachable only from this machine.
     public var host = "127.0.0.1"
-    /// 0 for one that is free.
+    /// 0 for any free port.
     public var port = 8080
-    /// Nil for HTTP: on this machine, and behind a proxy that speaks HTTPS.
+    /// Nil for HTTP: on this machine, or behind a proxy that terminates HTTPS.
     public var tls: TLS?
-    /// Names by which the server may be asked, as in `Host`; empty for any.
+    /// The host names that requests may use, as in `Host`; empty for any.
     public var hosts: Set<String> = []
-    /// Origins of pages whose scripts may use the hub, as `https://app.example`; pages of the hub itself always may.
+    /// The origins of web pages whose scripts may use the hub, such as `https://app.example`; pages served by the hub
+    /// itself are always allowed.
     public var origins: Set<String> = []
     public var limits = HubLimits()
 

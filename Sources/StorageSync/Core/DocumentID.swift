@@ -1,8 +1,8 @@
 internal import StorageRecords
 
-/// Which row of which entity a write concerns.
+/// The row and entity that a write affects.
 ///
-/// Equal to one of the same bytes only, as keys of rows are: Swift takes the two spellings of é for one.
+/// Two ids are equal only if their bytes are, as with row keys: `String` would treat both spellings of é as equal.
 package struct DocumentID: Hashable, Sendable {
     package let entity: String
     package let id: String

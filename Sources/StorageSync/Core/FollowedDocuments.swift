@@ -1,10 +1,10 @@
 internal import StorageRecords
 
-/// The documents that pages are of.
+/// The documents that pages cover.
 package struct FollowedDocuments: Sendable, Equatable {
-    /// The only one; nil where they are of all.
+    /// The only followed document; nil if all documents are followed.
     package let document: String?
-    /// Whether pages go on to come.
+    /// Whether more pages will arrive.
     package var isListening: Bool
 
     package init(document: String? = nil, isListening: Bool = true) {
@@ -12,9 +12,9 @@ package struct FollowedDocuments: Sendable, Equatable {
         self.isListening = isListening
     }
 
-    /// Whether the pages up to a position have everything of a document.
+    /// Whether the pages up to a position contain everything about a document.
     func cover(_ id: DocumentID) -> Bool { document.map { ExactText($0) == ExactText(id.id) } ?? true }
 
-    /// Whether pages will tell what happens to a document.
+    /// Whether future pages will report the changes of a document.
     func contain(_ id: DocumentID) -> Bool { isListening && cover(id) }
 }

@@ -1,39 +1,42 @@
-/// The writes of a store that its remote hasn't confirmed, and the last of those that it has.
+/// A store's writes that its remote hasn't confirmed, and the most recent ones that it has.
 ///
-/// Always true:
-/// 1. Writes stand by position, that is in the order in which they were made.
-/// 2. A write is sent only if no earlier write of its document is parked. With 1, the writes of a document reach the remote in
-///    the order in which they were made.
-/// 3. Numbers of one session are consecutive, and a number stands for the writes of one origin from the time that it was saved
-///    until its outcome is known.
-/// 4. What is accepted or confirmed is part of the remote's history as of ``SyncRecord/lines``, at the position that it has.
-/// 5. Writes of one origin are of one document, are sent as one, and have one outcome: their states change together.
+/// Invariants:
+/// 1. Writes are sorted by position, which is the order in which they were made.
+/// 2. A write is sent only if no earlier write of its document is parked. With 1, the writes of a document reach the
+///    remote in the order in which they were made.
+/// 3. Numbers within a session are consecutive, and a number refers to the writes of one origin from the time it is
+///    saved until its outcome is known.
+/// 4. Accepted and confirmed writes belong to the remote's history as of ``SyncRecord/lines``, at the position recorded
+///    with them.
+/// 5. Writes of one origin have the same document, are sent as one, and have one outcome: their states change together.
 ///
-/// **Merging.** Unsent writes of a document that would be sent one right after another are sent as one, if all but the first of them
-/// are patches, the first is no deletion, and all were made on one state of the remote. The remote can't tell the difference
-/// but by the states in between, which it doesn't go through:
-/// - Nothing else of this store would be sent between them, and what others do between them could as well have come before. So the
-///   remote comes to a state that it could have come to without merging, and all else finds what it would have found.
-/// - A remote judges a write by its base, whether it is conditional, its producer, and the document that it leads to. All but the last
-///   are the same for all of them. Of the documents, the last counts alone: if it is refused, so are all, and if it is taken, it makes up for one before it
-///   that would have been refused.
-/// - A patch on a save or a patch always finds its document, so as one they do what they would have done one after another. On a
-///   deletion it wouldn't.
-/// - Which writes have one origin is saved before they are sent, and never changes. So a remote that has applied an origin, on
-///   whatever branch of its history, has applied these writes and no others: sending them again does nothing, and confirms them all.
+/// **Merging.** Consecutive unsent writes of a document are sent as one if all but the first are patches, the first
+/// isn't a deletion, and all were based on the same state of the remote. The remote can't tell the difference, except
+/// that it skips the intermediate states:
+/// - Nothing else from this store would be sent between them, and changes by others in between could just as well have
+///   come before. So the remote reaches a state that it could have reached without merging, and every other write finds
+///   what it would have found.
+/// - A remote judges a write by its base, whether it is conditional, its producer, and the resulting document. All but
+///   the last are the same for all merged writes. Of the documents only the last one matters: if it is rejected, all
+///   are; if it is accepted, it makes up for an earlier one that would have been rejected.
+/// - A patch on top of a save or a patch always finds its document, so a merged write has the same effect as the
+///   sequence. On top of a deletion it wouldn't.
+/// - Which writes share an origin is saved before they are sent, and never changes. So a remote that has applied an
+///   origin, on whatever branch of its history, has applied exactly these writes: sending them again has no effect and
+///   confirms them all.
 package struct Outbox: Sendable, Equatable {
-    /// Those that aren't confirmed.
+    /// The writes that aren't confirmed.
     package private(set) var pending: ArraySlice<PendingWrite> = []
-    /// Those that are, by position of the remote.
+    /// The confirmed writes, by the remote's position.
     package private(set) var confirmed: [PendingWrite] = []
 
-    /// Of the latest write that it knows; those behind it are to be handed to it.
+    /// The position of the latest known write; later ones have yet to be added.
     package private(set) var lastPosition: Int64
 
-    /// From this index on, all writes wait and none was ever sent: what changes with an answer stands before it.
+    /// From this index on, all writes are waiting and none was ever sent, so answers only affect writes before it.
     private var sentEnd = 0
 
-    /// - Parameter rows: As they were saved, in any order.
+    /// - Parameter rows: The saved rows, in any order.
     package init(rows: [PendingWrite] = []) {
         lastPosition = rows.map(\.position).max() ?? 0
         for row in rows.sorted(by: { $0.position < $1.position }) {
@@ -45,13 +48,13 @@ package struct Outbox: Sendable, Equatable {
 
     package var parked: [PendingWrite] { sent.filter(\.isParked) }
 
-    /// How many the remote hasn't taken.
+    /// The number of writes that the remote hasn't accepted.
     package var untakenCount: Int { pending.count - sent.count { $0.remotePosition != nil } }
 
-    /// Whether a write waits for nothing but to be sent.
+    /// Whether a write is ready to be sent.
     var hasSendable: Bool { !nextBatch(maximumWrites: 1, maximumBytes: 0).isEmpty }
 
-    /// The writes that were sent whose outcome isn't known.
+    /// The writes that were sent and whose outcome isn't known.
     var sending: [PendingWrite] { sent.filter { if case .sending = $0.state { true } else { false } } }
 
     private var sent: ArraySlice<PendingWrite> { pending[..<sentEnd] }
@@ -68,14 +71,15 @@ package struct Outbox: Sendable, Equatable {
         if new.contains(where: \.wasSent) { findSentEnd() }
     }
 
-    /// The pending writes at some positions.
-    /// - Complexity: O(log *n* + *m*) in the writes that are pending, and those that are found.
+    /// The pending writes in a range of positions.
+    ///
+    /// - Complexity: O(log *n* + *m*), where *n* is the number of pending writes and *m* the number returned.
     package func pending(at positions: ClosedRange<Int64>) -> ArraySlice<PendingWrite> {
         let start = index(of: positions.lowerBound)
         return pending[start...].prefix { $0.position <= positions.upperBound }
     }
 
-    /// Of the first write at a position or behind it.
+    /// The index of the first write at or after a position.
     private func index(of position: Int64) -> Int {
         var (low, high) = (pending.startIndex, pending.endIndex)
         while low < high {
@@ -89,13 +93,14 @@ package struct Outbox: Sendable, Equatable {
 // MARK: Sending
 
 extension Outbox {
-    /// The next writes to send, by index; those together that are sent as one.
-    /// - Complexity: O(*n*) in the writes that are pending before the batch's end.
+    /// The next writes to send, by index; each group is sent as one.
+    ///
+    /// - Complexity: O(*n*) in the number of pending writes before the end of the batch.
     func nextBatch(maximumWrites: Int, maximumBytes: Int) -> [[Int]] {
         var batch: [[Int]] = []
         var bytes = 0
         var parked: Set<DocumentID> = []
-        // Of writes that were sent before, until the last of their origin comes.
+        // Writes that were sent before, collected until the last write of their origin appears.
         var parts: [Int64: [Int]] = [:]
         for index in pending.indices {
             let write = pending[index]
@@ -108,7 +113,7 @@ extension Outbox {
                 group = parts[origin] ?? group
             }
             let size = group.reduce(0) { $0 + pending[$1].size }
-            // One that is larger than a batch goes by itself.
+            // A write that is larger than a batch is sent by itself.
             guard batch.isEmpty || bytes + size <= maximumBytes else { break }
             if let last = batch.last?.last, pending[last].merges(with: write), bytes + size <= maximumBytes {
                 batch[batch.count - 1] += group
@@ -122,8 +127,9 @@ extension Outbox {
         return batch
     }
 
-    /// Numbers the writes of a batch.
-    /// - Returns: The rows, and the origin of each number.
+    /// Assigns numbers to the writes of a batch.
+    ///
+    /// - Returns: The changed rows, and the origin for each number.
     mutating func number(_ batch: [[Int]], from first: Int64) -> (rows: [PendingWrite], origins: [Int64]) {
         var rows: [PendingWrite] = []
         var origins: [Int64] = []
@@ -145,9 +151,10 @@ extension Outbox {
 // MARK: Outcomes
 
 extension Outbox {
-    /// Takes over the outcomes of writes that are being sent.
-    /// - Parameter position: How far the remote was pulled.
-    /// - Returns: The rows that changed.
+    /// Applies the outcomes of writes that are being sent.
+    ///
+    /// - Parameter position: The position up to which the remote was pulled.
+    /// - Returns: The changed rows.
     mutating func settle(_ results: [NumberedResult], pulledUpTo position: Int64) -> [PendingWrite] {
         guard !results.isEmpty else { return [] }
         let byNumber = Dictionary(results.map { ($0.number, $0.result) }, uniquingKeysWith: { first, _ in first })
@@ -162,13 +169,14 @@ extension Outbox {
     }
 
     /// Confirms the writes whose changes were pulled.
-    /// - Parameter position: How far was pulled; accepted writes before it that aren't among the changes are none of what this
-    ///   client sees.
+    ///
+    /// - Parameter position: The position up to which the remote was pulled. Accepted writes before it that aren't
+    ///   among the changes aren't visible to this client.
     mutating func confirm(_ changes: [RemoteChange], pulledUpTo position: Int64) -> [PendingWrite] {
         let positions = Dictionary(
             changes.compactMap { change in change.ownOrigin.map { ($0, change.position) } },
             uniquingKeysWith: { first, _ in first })
-        // A store that was put back may not know that it has sent them.
+        // A store that was restored may not know that it has sent them.
         if let last = positions.keys.max() { sentEnd = max(sentEnd, index(of: last + 1)) }
         return change { write in
             if let at = positions[write.remoteName] { return .confirmed(at: at) }
@@ -177,7 +185,7 @@ extension Outbox {
         }
     }
 
-    /// Confirms the writes that the remote has taken of some documents.
+    /// Confirms the accepted writes of some documents.
     mutating func confirmTaken(_ isMeant: (DocumentID) -> Bool) -> [PendingWrite] {
         change { write in
             guard case .accepted(let at) = write.state, isMeant(write.document) else { return nil }
@@ -185,21 +193,21 @@ extension Outbox {
         }
     }
 
-    /// Whether there are such.
+    /// Whether there are any such writes.
     func hasTaken(where isMeant: (DocumentID) -> Bool) -> Bool {
         sent.contains { write in
             if case .accepted = write.state { isMeant(write.document) } else { false }
         }
     }
 
-    /// Begins a session, after the outcomes that it has brought were taken over.
+    /// Begins a session, after the outcomes it brought were applied.
     ///
     /// - Parameters:
-    ///   - lastNumber: Up to which writes that are still being sent had an outcome that nobody knows any more. Those behind it
-    ///     have none, nor ever will, and wait again.
-    ///   - sharedEnd: What was applied behind it is no part of the remote's history any more, and waits again. Nor was any write made on
-    ///     what came behind it.
-    /// - Returns: The rows that changed.
+    ///   - lastNumber: Writes in flight up to this number had an outcome that is lost. Those after it have none, nor
+    ///     ever will, and wait again.
+    ///   - sharedEnd: Everything that was applied after this position is no longer part of the remote's history and
+    ///     waits again. No write was based on a later position.
+    /// - Returns: The changed rows.
     mutating func restart(behind lastNumber: Int64, sharedEnd: Int64) -> [PendingWrite] {
         let before = Dictionary(uniqueKeysWithValues: pending.map { ($0.position, $0) })
         let lost = confirmed.filter { $0.isApplied(behind: sharedEnd) }
@@ -212,7 +220,7 @@ extension Outbox {
             if case .sending(let number) = pending[index].state {
                 pending[index].state = number > lastNumber ? .waiting : .parked(.unknown)
             }
-            // What it conflicts with may be gone; what is there now was pulled, or will be.
+            // What it conflicts with may be gone; the current state was pulled, or will be.
             if case .parked(.conflict(let at)) = pending[index].state, at > sharedEnd {
                 pending[index].state = .parked(.conflict(at: sharedEnd))
             }
@@ -222,7 +230,7 @@ extension Outbox {
         return pending.filter { before[$0.position] != $0 }
     }
 
-    /// Gives pending writes another state, where there is one, and moves those that are confirmed.
+    /// Changes the state of pending writes where the closure returns one, and moves those that become confirmed.
     private mutating func change(_ state: (PendingWrite) -> PendingWrite.State?) -> [PendingWrite] {
         var changed: [PendingWrite] = []
         var hasConfirmed = false
@@ -240,7 +248,8 @@ extension Outbox {
     }
 
     /// Removes writes from those that were sent.
-    /// - Complexity: O(*n*) in the writes before ``sentEnd``, however many wait behind it.
+    ///
+    /// - Complexity: O(*n*) in the number of writes before ``sentEnd``, however many wait after it.
     private mutating func removeSent(where isRemoved: (PendingWrite) -> Bool) {
         var target = sentEnd
         for index in (pending.startIndex..<sentEnd).reversed() where !isRemoved(pending[index]) {
@@ -254,8 +263,9 @@ extension Outbox {
         confirmed.sort { ($0.remotePosition ?? 0, $0.position) < ($1.remotePosition ?? 0, $1.position) }
     }
 
-    /// Forgets the writes that were confirmed first; all of one origin, or none.
-    /// - Returns: Those.
+    /// Drops the oldest confirmed writes; all of an origin, or none.
+    ///
+    /// - Returns: The dropped writes.
     mutating func trim(toConfirmed limit: Int) -> [PendingWrite] {
         guard confirmed.count > limit else { return [] }
         let end = confirmed[confirmed.count - limit - 1].remotePosition ?? 0
@@ -268,14 +278,15 @@ extension Outbox {
 // MARK: Conflicts
 
 extension Outbox {
-    /// Documents that were changed on both sides, and what becomes of their pending writes.
+    /// Documents that both sides have changed, and what happens to their pending writes.
     struct Conflicts {
         var documents: [DocumentID] = []
         var writes: [PendingWrite] = []
     }
 
-    /// Parks the conditional writes of documents that others have changed: the remote would refuse them.
-    /// - Complexity: O(*n*) in the writes that are pending.
+    /// Parks the conditional writes of documents that others have changed: the remote would reject them.
+    ///
+    /// - Complexity: O(*n*) in the number of pending writes.
     mutating func parkConflicts(with changes: [RemoteChange]) -> [PendingWrite] {
         let foreign = Dictionary(
             changes.lazy.filter(\.isForeign).map { ($0.document, $0) }, uniquingKeysWith: { _, last in last })
@@ -290,8 +301,8 @@ extension Outbox {
         return parked
     }
 
-    /// Makes writes that were parked for a conflict wait again, as made on what was pulled, where the change that they conflict with
-    /// is a part of that; so are all other writes of their documents that wait.
+    /// Rebases writes that were parked because of a conflict, if the pulled changes include the one they conflict with,
+    /// together with all other waiting writes of their documents.
     mutating func rebaseConflicts(to position: Int64) -> Conflicts {
         var documents: Set<DocumentID> = []
         var conflicts = Conflicts()
@@ -314,7 +325,7 @@ extension Outbox {
 // MARK: Parked writes
 
 extension Outbox {
-    /// Parks a write that waits, and those of its origin.
+    /// Parks a waiting write, and those of its origin.
     mutating func park(_ position: Int64, _ rejection: WriteRejection) -> [PendingWrite] {
         let group = group(at: position) { $0.state == .waiting }
         for index in group { pending[index].state = .parked(rejection) }
@@ -322,12 +333,13 @@ extension Outbox {
         return group.map { pending[$0] }
     }
 
-    /// Makes a parked write one that waits, and those of its origin.
+    /// Makes a parked write, and those of its origin, wait again.
     ///
-    /// What was parked for something that somebody else has done is made on what was pulled from now on, and so is what waits behind it
-    /// without a condition of its own.
-    /// Where the document is gone, it is made again: changes are sent with all else that the document had here.
-    /// - Returns: The rows; none where no write is parked there.
+    /// A write that was parked because of someone else's change is rebased onto what was pulled, and so are the
+    /// unconditional writes that wait behind it. If the document is gone, it is created again: patches are sent with
+    /// all other fields that the document had here.
+    ///
+    /// - Returns: The changed rows; none if no write is parked at the position.
     mutating func retry(_ position: Int64, pulledUpTo end: Int64) -> [PendingWrite] {
         var changed = group(at: position, where: \.isParked)
         guard let first = changed.first, let last = changed.last,
@@ -350,7 +362,7 @@ extension Outbox {
         return changed.map { pending[$0] }
     }
 
-    /// - Returns: The writes that are given up: the one that is parked there, and those of its origin.
+    /// - Returns: The discarded writes: the one that is parked at the position, and those of its origin.
     mutating func discard(_ position: Int64) -> [PendingWrite] {
         let group = group(at: position, where: \.isParked).map { pending[$0] }
         let positions = Set(group.map(\.position))
@@ -358,7 +370,7 @@ extension Outbox {
         return group
     }
 
-    /// The indices of a write and of those with which it is sent as one; none where it isn't meant.
+    /// The indices of a write and of those that are sent with it as one; empty if the closure rejects it.
     private func group(at position: Int64, where isMeant: (PendingWrite) -> Bool) -> [Int] {
         let start = index(of: position)
         guard start < pending.endIndex, pending[start].position == position, isMeant(pending[start]) else { return [] }
@@ -371,10 +383,10 @@ extension PendingWrite {
     var isParked: Bool { if case .parked = state { true } else { false } }
     var isConfirmed: Bool { if case .confirmed = state { true } else { false } }
 
-    /// What a remote knows it by, or would if it was sent by itself.
+    /// The name by which the remote knows the write, or would know it if it was sent by itself.
     package var remoteName: Int64 { origin ?? position }
 
-    /// Where the remote has applied it.
+    /// The position at which the remote has applied the write.
     var remotePosition: Int64? {
         switch state {
         case .accepted(let at), .confirmed(let at): at
@@ -382,7 +394,7 @@ extension PendingWrite {
         }
     }
 
-    /// Whether it waits, or is parked for a conflict.
+    /// Whether the write is waiting, or parked because of a conflict.
     fileprivate var isUnsettled: Bool {
         switch state {
         case .waiting, .parked(.conflict): true
@@ -390,7 +402,7 @@ extension PendingWrite {
         }
     }
 
-    /// Whether it can be sent as one with a later write of those that are to be sent, with none of those between them.
+    /// Whether this write can be merged with a later sendable write, if nothing sendable lies between them.
     fileprivate func merges(with later: PendingWrite) -> Bool {
         origin == nil && later.origin == nil && document == later.document && base == later.base
             && isConditional == later.isConditional && kind != .delete && later.kind == .patch

@@ -1,47 +1,47 @@
-/// A write of this store that its remote hasn't confirmed yet, or has confirmed lately: one row of the outbox.
+/// A write of this store that its remote hasn't confirmed yet, or has confirmed recently: one row of the outbox.
 ///
-/// What was written isn't in it: it is the event at ``position`` in the log of this store.
+/// The written values aren't part of it: they are in the event at ``position`` of this store's log.
 package struct PendingWrite: Sendable, Equatable {
     package enum State: Sendable, Equatable {
-        /// To be sent.
+        /// Ready to be sent.
         case waiting
         /// Sent under a number; its outcome isn't known.
         case sending(number: Int64)
         /// Applied by the remote at a position that hasn't been pulled yet.
         case accepted(at: Int64)
-        /// Refused for good. Later writes of its document wait until it is retried or discarded.
+        /// Rejected permanently. Later writes of its document wait until it is retried or discarded.
         case parked(WriteRejection)
-        /// Among the rows that were pulled, as of a position of the remote. Kept for some time: a remote that is restored from
-        /// a backup may need it again.
+        /// Included in what was pulled, at a position of the remote. Kept for a while, because a remote that is
+        /// restored from a backup may need it again.
         case confirmed(at: Int64)
     }
 
-    /// What a write does to its document: it decides whether two can be sent as one. An update of a document that is gone at the
-    /// remote becomes a save when it is retried.
+    /// What a write does to its document, which decides whether two writes can be sent as one. When an update is
+    /// retried and its document is gone at the remote, it becomes a save.
     package enum Kind: String, Sendable {
-        /// Makes the document, or replaces it as a whole.
+        /// Creates the document, or replaces it.
         case save
-        /// Changes some of its fields.
+        /// Changes some fields.
         case patch
         case delete
     }
 
-    /// Of its event in the log of this store: the order in which writes were made.
+    /// The position of the event in this store's log, which orders the writes.
     package let position: Int64
     package let document: DocumentID
     package internal(set) var kind: Kind
-    /// Of what is sent, in bytes.
+    /// The size of what is sent, in bytes.
     package let size: Int
-    /// The position of the remote that this store had pulled when the write was made.
+    /// The remote's position that this store had pulled when the write was made.
     package var base: Int64
-    /// Whether it is to be taken only where nobody else has changed the document behind ``base``.
+    /// Whether the remote accepts the write only if nobody else has changed the document after ``base``.
     package var isConditional = false
-    /// How often it was sent again after it was refused, modulo 256: each time it is another write to a remote that remembers what
-    /// it has answered.
+    /// How often the write was sent again after a rejection, modulo 256. Each time it is a new write to a remote that
+    /// remembers its answers.
     package var retries: UInt8 = 0
     package var state = State.waiting
-    /// What a remote knows it by: the position of the last of the writes that are sent as one with it. Nil until it is sent for the
-    /// first time; then it stays.
+    /// The name by which a remote knows the write: the position of the last write that is sent with it as one. Nil
+    /// until it is first sent; constant afterwards.
     package var origin: Int64?
 
     package init(position: Int64, document: DocumentID, kind: Kind, size: Int, base: Int64) {

@@ -3,12 +3,13 @@ package struct RemoteChange: Sendable, Equatable {
     package let position: Int64
     package let document: DocumentID
     package let operation: WriteOperation
-    /// The origin of this store's own writes that made it; nil for those of others.
+    /// The origin of this store's own write that caused the change; nil for changes by others.
     package let ownOrigin: Int64?
-    /// Of one of this store's own writes: where somebody else has changed the document last before it, which has no change of its own
-    /// then; nil where nobody has.
+    /// For a change by this store's own write: the position of the last change by someone else before it, which then
+    /// isn't reported as a change of its own; nil if there is none.
     package let otherPosition: Int64?
-    /// Whether it tells nothing that this store doesn't know: remotes that number nothing tell it its own writes like those of others.
+    /// Whether the change contains nothing new to this store: remotes without numbers report its own writes like those
+    /// of others.
     package let isEcho: Bool
 
     package init(
@@ -23,9 +24,9 @@ package struct RemoteChange: Sendable, Equatable {
         self.isEcho = isEcho
     }
 
-    /// Whether somebody else has changed the document.
+    /// Whether somebody else has made the change.
     package var isForeign: Bool { ownOrigin == nil && !isEcho }
 
-    /// Where somebody else has changed the document last; nil where nobody has.
+    /// The position at which somebody else last changed the document; nil if nobody has.
     package var foreignPosition: Int64? { isForeign ? position : otherPosition }
 }

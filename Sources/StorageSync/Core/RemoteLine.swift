@@ -1,9 +1,9 @@
-/// A part of a remote's history. One that goes on from a backup begins another line, because what came behind the backup is no
-/// part of its history any more.
+/// A segment of a remote's history. A remote that was restored from a backup begins another line, because everything
+/// after the backup is no longer part of its history.
 package struct RemoteLine: Sendable, Equatable, Codable {
     /// Random bytes.
     package let id: [UInt8]
-    /// The last position that belongs to the line before; 0 in the first.
+    /// The last position that belongs to the previous line; 0 in the first line.
     package let fork: Int64
 
     package init(id: [UInt8], fork: Int64) {
@@ -13,7 +13,7 @@ package struct RemoteLine: Sendable, Equatable, Codable {
 }
 
 extension [RemoteLine] {
-    /// Up to which position two histories are the same; `.max` where the lines alone set no end.
+    /// The position up to which two histories are the same; `.max` if the lines alone imply no end.
     func sharedEnd(with other: [RemoteLine]) -> Int64 {
         let count = zip(self, other).prefix { $0.id == $1.id }.count
         guard count > 0 else { return 0 }

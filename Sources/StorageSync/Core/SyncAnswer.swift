@@ -1,4 +1,4 @@
-/// What a remote answers.
+/// A remote's answer to a request.
 package enum SyncAnswer: Sendable, Equatable {
     case welcome(SyncWelcome)
     case pushed([NumberedResult])

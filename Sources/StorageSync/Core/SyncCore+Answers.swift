@@ -1,8 +1,8 @@
 extension SyncCore {
-    /// Answers to requests that aren't under way any more are ignored: their session is over, and the next hello says what
-    /// became of them.
+    /// Handles an answer. Answers to requests that are no longer in flight are ignored: their session is over, and the
+    /// next hello reports their outcomes.
     ///
-    /// One that makes no sense ends the session, as if there had been none.
+    /// An invalid answer ends the session, as if there had been none.
     mutating func take(
         _ answer: SyncAnswer, to id: SyncRequest.ID, at now: Int64, using generator: inout some RandomNumberGenerator
     ) -> [SyncEffect] {
@@ -29,14 +29,14 @@ extension SyncCore {
         return [effect ?? retryLater(than: now, remoteAsksFor: nil, using: &generator)]
     }
 
-    /// - Returns: nil where the answer makes no sense.
+    /// - Returns: nil if the answer is invalid.
     private mutating func begin(_ welcome: SyncWelcome) -> SyncEffect? {
         guard !welcome.lines.isEmpty, welcome.head >= 0, welcome.lastNumber >= 0 else { return nil }
         if let reason = haltReason(welcome) {
             connection = .halted(reason)
             return save()
         }
-        // Numbers of another branch of the history say nothing about those that were sent here.
+        // Numbers of another branch of the history say nothing about those sent here.
         let goesOn = welcome.lines.starts(with: record.lines)
         let shared = record.lines.sharedEnd(with: welcome.lines)
         let rewind = shared < record.position ? shared : nil
@@ -65,7 +65,7 @@ extension SyncCore {
         return welcome.lastNumber < record.settledNumber || welcome.head < record.position ? .remoteWentBack : nil
     }
 
-    /// - Returns: nil where writes are left without an outcome, or none of them was looked at.
+    /// - Returns: nil if writes are left without an outcome, or no write was processed.
     private mutating func settle(_ results: [NumberedResult]) -> SyncEffect? {
         let numbers = Set(results.map(\.number))
         let isComplete = outbox.sending.allSatisfy { write in
@@ -93,7 +93,7 @@ extension SyncCore {
         ]
     }
 
-    /// Saves outcomes; what no page will have is confirmed with them.
+    /// Saves outcomes; writes that no page will contain are confirmed with them.
     mutating func savingTaken(
         _ changed: [PendingWrite], _ fill: (inout SyncTransaction) -> Void = { _ in }
     ) -> SyncEffect {
@@ -115,7 +115,7 @@ extension SyncCore {
         let conflicts = configuration.mergesConflicts ? outbox.rebaseConflicts(to: record.position) : Outbox.Conflicts()
         let forgotten = outbox.trim(toConfirmed: configuration.confirmedWrites)
         record.forgottenPosition = max(record.forgottenPosition, forgotten.last?.remotePosition ?? 0)
-        // The last row of a write is the one that counts.
+        // If a write has several rows, the last one counts.
         let rows = Dictionary(
             (changed + conflicts.writes).map { ($0.position, $0) }, uniquingKeysWith: { _, later in later })
         return save {

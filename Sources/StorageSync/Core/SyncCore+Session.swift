@@ -3,8 +3,8 @@ internal import StorageCore
 extension SyncCore {
     mutating func connect(at now: Int64) {
         guard connection == .offline || connection == .closed else { return }
-        // A network that comes back may be another one: nobody waits for what went wrong in the one before, unless the remote
-        // has asked for it. Where a process begins, nothing has come back.
+        // A network that returns may be another one, so delays caused by failures of the previous one are dropped,
+        // unless the remote has asked for the delay. This doesn't apply when a process starts.
         if connection == .offline, hasBeenConnected, record.retryAfterMicroseconds == 0 { record.delayMicroseconds = 0 }
         hasBeenConnected = true
         connection = .closed
@@ -21,7 +21,7 @@ extension SyncCore {
         case .offline, .unauthorized, .halted, .handshake: return []
         case .closed:
             guard now >= record.retryTime else { return [] }
-            // What was waited for is over, whatever the clock says later.
+            // The wait is over, whatever the clock says later.
             record.delayMicroseconds = 0
             record.retryAfterMicroseconds = 0
             record.epoch += 1
@@ -41,7 +41,7 @@ extension SyncCore {
         }
     }
 
-    /// The remote's present one.
+    /// The id of the remote's current line.
     private var line: [UInt8] { record.lines.last?.id ?? [] }
 
     private mutating func push(in session: inout Session, at now: Int64) -> [SyncEffect] {
@@ -59,7 +59,7 @@ extension SyncCore {
         return [save { $0.writes = writes }, .send(push)]
     }
 
-    /// Nothing waits longer than it was meant to because the clock was set back.
+    /// Bounds stored times, so that setting the clock back doesn't prolong a delay.
     mutating func limitTimes(to now: Int64) {
         record.failureTime = min(record.failureTime, now)
         switch connection {
@@ -75,7 +75,7 @@ extension SyncCore {
         }
     }
 
-    /// Ends the session if a request has had no answer for too long.
+    /// Ends the session if a request has been without an answer for too long.
     mutating func expire(at now: Int64, using generator: inout some RandomNumberGenerator) -> [SyncEffect] {
         let flights: [Flight?] =
             switch connection {
@@ -95,7 +95,7 @@ extension SyncCore {
         case .retryable(let microseconds):
             return [retryLater(than: now, remoteAsksFor: microseconds, using: &generator)]
         case .sessionEnded(let epoch):
-            // Another process has begun it, or this store was put back to an earlier state.
+            // Another process has begun it, or this store was restored to an earlier state.
             if let epoch, epoch < 1 << 31 { record.epoch = max(record.epoch, epoch) }
             return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]
         case .unauthorized where id.value > lastUnauthorizedRequest:

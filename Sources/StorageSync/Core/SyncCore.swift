@@ -1,40 +1,42 @@
-/// Keeps a store and its remote equal: what to send, what to save, when to try again.
+/// Synchronizes a store with its remote: decides what to send, what to save, and when to retry.
 ///
-/// A pure state machine: no clock, no randomness, no task and no socket of its own. A driver hands it what happens, and does
-/// what it answers, in that order.
+/// A pure state machine: it has no clock, randomness, tasks or sockets of its own. A driver passes events in and
+/// carries out the returned effects in order.
 ///
 /// ``` swift
 /// for effect in core.step(.connected, at: now, using: &generator) { … }
 /// ```
 ///
-/// Every write that was committed is applied once, or parked where somebody can see it. Why:
+/// Every committed write is applied exactly once, or parked where it can be seen. The argument:
 ///
-/// 1. A write is numbered, and the number saved, before it is sent. A remote takes the numbers of a producer in their order,
-///    each once: it applies the write, or rejects it, and the number is used up. ``Outbox`` says when several writes have one
-///    number.
-/// 2. A request without an answer says nothing about its writes. Nothing is sent in its place until a hello has been answered.
-///    A hello begins a session under a new epoch, which was saved before; the remote ends all sessions of lower epochs with it.
-/// 3. So the answer's last number is final: each write up to it has an outcome, which the answer has for those that this store
-///    doesn't know, since only one batch is under way at a time; no write behind it has one, nor will a message that is still
-///    on its way give it one. Those are free to be numbered again.
-/// 4. A remote that was restored from a backup says so by another line. What it has lost of this store's writes waits again, in
-///    the old order, before all later ones of the same document. Where a backup of another branch is restored later, a write
-///    may be in it already: the remote looks for it by its origin, a position in this store's log.
+/// 1. A write is numbered, and the number saved, before it is sent. A remote processes the numbers of a producer in
+///    order, each once: it applies or rejects the write, and the number is used up. ``Outbox`` says when several writes
+///    share a number.
+/// 2. A request without an answer says nothing about its writes. Nothing is sent in its place until a hello has been
+///    answered. A hello begins a session under a new epoch that was saved before; the remote ends all sessions with
+///    lower epochs.
+/// 3. So the last number in the answer is final. Each write up to it has an outcome; the answer contains those this
+///    store doesn't know, since only one batch is in flight at a time. No later write has an outcome, and no message
+///    still in transit will give it one, so those can be numbered again.
+/// 4. A remote that was restored from a backup reports another line. Writes of this store that it has lost wait again,
+///    in the original order and before all later ones of the same document. If a backup of another branch is restored
+///    later, a write may already be in it: the remote looks it up by its origin, a position in this store's log.
 ///
-/// In the words of the field: the epoch is a fencing token, numbers are those of an idempotent producer, a line is a timeline.
+/// In the field's terms: the epoch is a fencing token, numbers are those of an idempotent producer, a line is a
+/// timeline.
 package struct SyncCore: Sendable {
     package struct Configuration: Sendable {
         package var batchWrites = 500
         package var batchBytes = 262_144
-        /// How long an answer may take; longer than a remote holds a pull that has nothing to answer.
+        /// The longest time to wait for an answer; longer than a remote holds a pull that has nothing to return.
         package var requestMicroseconds: Int64 = 60_000_000
-        /// The least time between two pulls, for remotes that don't hold one until there is something to answer.
+        /// The minimum time between two pulls, for remotes that don't hold a pull until there is something to return.
         package var pullMicroseconds: Int64 = 1_000_000
         /// How many confirmed writes are kept for a remote that may be restored from a backup.
         package var confirmedWrites = 100_000
-        /// The longest time that a remote can ask for before it is asked again.
+        /// The longest retry delay that a remote can request.
         package var longestRetryAfterMicroseconds: Int64 = 3_600_000_000
-        /// Whether conditional writes whose document somebody else has changed are made on what it has become, and sent again. Else
+        /// Whether conditional writes whose document somebody else has changed are rebased and sent again. Otherwise
         /// they are parked.
         package var mergesConflicts = false
 
@@ -44,28 +46,28 @@ package struct SyncCore: Sendable {
     package enum Connection: Sendable, Equatable {
         /// There is no network.
         case offline
-        /// A session is to be begun when its time has come.
+        /// A session is to be begun at the retry time.
         case closed
         case handshake(Flight)
         case open(Session)
-        /// Until there are other credentials.
+        /// Waits for other credentials.
         case unauthorized
-        /// Until somebody has seen to it: what would be sent could be applied twice, or be taken for something else.
+        /// Waits for someone to intervene: sending could apply writes twice, or be mistaken for something else.
         case halted(HaltReason)
     }
 
     package enum HaltReason: Sendable, Equatable {
-        /// The remote has outcomes under numbers that this store never sent: it is a copy of another, or an older state of
-        /// itself. It needs a producer id of its own.
+        /// The remote has outcomes for numbers that this store never sent: it is a copy of another store, or an older
+        /// state of itself. It needs a producer id of its own.
         case unknownNumbers
-        /// The remote has lost what it had acknowledged, and hasn't begun another line: it was replaced by an older copy.
+        /// The remote has lost acknowledged writes without beginning another line: it was replaced by an older copy.
         case remoteWentBack
     }
 
     /// A request without an answer.
     package struct Flight: Sendable, Equatable {
         package let request: SyncRequest.ID
-        /// When it was sent.
+        /// The time at which it was sent.
         package internal(set) var time: Int64
     }
 
@@ -74,19 +76,19 @@ package struct SyncCore: Sendable {
         package var lastNumber: Int64
         package var push: Flight?
         package var pull: Flight?
-        /// Before this time nothing is pulled: the remote has answered the last pull at once, with nothing.
+        /// The earliest time of the next pull, after the remote answered the previous one at once with nothing.
         package var pullTime: Int64 = 0
     }
 
     package internal(set) var connection = Connection.offline
     package internal(set) var record: SyncRecord
     package internal(set) var outbox: Outbox
-    /// Writes to other documents are confirmed as soon as they are taken: no page will have them.
+    /// Writes to other documents are confirmed as soon as they are accepted, because no page will contain them.
     var followed: FollowedDocuments
     let configuration: Configuration
-    /// How many writes a batch has at the most; fewer while a remote refuses larger ones.
+    /// The maximum number of writes in a batch; lower while a remote refuses larger ones.
     var batchWrites: Int
-    /// A write that was refused by itself: it is parked when the next session has shown that it isn't applied.
+    /// A write that was refused by itself: it is parked once the next session has shown that it isn't applied.
     var refusal: (position: Int64, rejection: WriteRejection)?
     /// Requests up to this one were made with other credentials.
     var lastUnauthorizedRequest: Int64
@@ -95,8 +97,8 @@ package struct SyncCore: Sendable {
     private var timer: Int64?
 
     /// - Parameters:
-    ///   - record: As it was saved last.
-    ///   - outbox: As it was saved last.
+    ///   - record: The last saved record.
+    ///   - outbox: The last saved outbox.
     ///   - followed: The documents whose changes are pulled.
     package init(
         record: SyncRecord, outbox: Outbox, configuration: Configuration = Configuration(),
@@ -107,15 +109,15 @@ package struct SyncCore: Sendable {
         self.followed = followed
         self.configuration = configuration
         batchWrites = configuration.batchWrites
-        // An epoch begins with a session, and a session has fewer requests than that: no answer to a request of an earlier core
-        // is taken for one to a request of this one.
+        // An epoch begins with a session, which has fewer requests than this, so no answer to an earlier core's request
+        // is mistaken for one to this core's.
         lastRequest = record.epoch << 32
         lastUnauthorizedRequest = lastRequest
     }
 
     /// - Parameters:
-    ///   - now: In microseconds since 1970. It may go back.
-    ///   - generator: For delays.
+    ///   - now: Microseconds since 1970. May go back.
+    ///   - generator: Used for delays.
     package mutating func step(
         _ input: SyncInput, at now: Int64, using generator: inout some RandomNumberGenerator
     ) -> [SyncEffect] {
@@ -154,7 +156,7 @@ package struct SyncCore: Sendable {
         return effects
     }
 
-    /// When something is to be done though nothing happens.
+    /// The time at which something must be done even if no input arrives.
     private var wakeTime: Int64? {
         switch connection {
         case .offline, .unauthorized, .halted: nil

@@ -1,22 +1,22 @@
-/// What happens to a core.
+/// An event that a core reacts to.
 package enum SyncInput: Sendable, Equatable {
-    /// Writes were committed: all rows of the outbox behind ``Outbox/lastPosition``, read at once. Two that were committed side
-    /// by side may be noticed in the other order, but must not be sent in it.
+    /// Writes were committed: all rows of the outbox after ``Outbox/lastPosition``, read at once. Two concurrent
+    /// commits may be noticed in either order, but must be sent in log order.
     case wrote([PendingWrite])
     case connected
     case disconnected
-    /// The time that was set by ``SyncEffect/setTimer(_:)`` has come; too early does no harm.
+    /// The time set by ``SyncEffect/setTimer(_:)`` has come; firing early does no harm.
     case timer
     case answer(SyncAnswer, to: SyncRequest.ID)
     case failure(SyncFailure, of: SyncRequest.ID)
     /// There are new credentials.
     case authorized
-    /// Pages have these documents from now on.
+    /// From now on pages cover these documents.
     case follow(FollowedDocuments)
-    /// Somebody doesn't want to wait.
+    /// Retry now instead of waiting.
     case retryNow
     /// A parked write is to be sent again, with those of its origin.
     case retry(position: Int64)
-    /// A parked write is given up, with those of its origin.
+    /// A parked write is discarded, with those of its origin.
     case discard(position: Int64)
 }

@@ -1,19 +1,19 @@
-/// A part of a remote's history.
+/// A range of a remote's history.
 package struct SyncPage: Sendable, Equatable {
-    /// Behind this position it begins.
+    /// The position after which the page begins.
     package let start: Int64
-    /// Up to here nothing else concerns this client. Where it is the start, the changes are documents that were asked for by their ids, as
-    /// they are at some later position.
+    /// The position up to which nothing else affects this client. If it equals the start, the changes are documents
+    /// that were requested by id, as of some later position.
     package let end: Int64
     package let changes: [RemoteChange]
     package let part: Part
 
-    /// What a page is to all documents that the remote has.
+    /// How a page relates to the full set of documents at the remote.
     package enum Part: Sendable, Equatable {
         case some
-        /// The first of the pages that name all of them: documents that aren't named by these pages are gone.
+        /// The first of the pages that together list all documents: documents that these pages don't list are gone.
         case first
-        /// The last of those.
+        /// The last of those pages.
         case last
     }
 
@@ -24,12 +24,12 @@ package struct SyncPage: Sendable, Equatable {
         self.part = part
     }
 
-    /// Whether it says nothing.
+    /// Whether the page contains nothing.
     var isEmpty: Bool { start == end && changes.isEmpty }
 
-    /// Whether its changes stand by position, between its start and its end.
+    /// Whether the changes are sorted by position, between the start and the end.
     var isInOrder: Bool {
-        // Documents that were asked for have no order.
+        // Documents that were requested by id have no order.
         guard end != start else { return true }
         var last = start
         for change in changes {

@@ -1,22 +1,24 @@
-/// What is saved together or not at all.
+/// What is saved atomically.
 package struct SyncTransaction: Sendable, Equatable {
     package var record: SyncRecord
-    /// Rows of the outbox as they are from now on.
+    /// New states of outbox rows.
     package var writes: [PendingWrite] = []
-    /// Rows of the outbox that go, by position; also some of those above, which are confirmed and aren't kept.
+    /// Outbox rows to remove, by position; may include some of those above that are confirmed and no longer kept.
     package var removed: [Int64] = []
-    /// The remote has lost what lay behind this position; so do the rows that were pulled. Comes before the changes. The bases
-    /// of all rows of the outbox, also of those that were written meanwhile, are this position at the most.
+    /// The remote has lost everything after this position, so rows pulled from there are removed. Applied before the
+    /// changes. Bases of all outbox rows, including concurrent writes, become at most this position.
     package var rewind: Int64?
-    /// Other documents can be seen than before: pages from the beginning name all of them, and rows that they don't name go.
+    /// The visible documents have changed: pages from the beginning list all of them, and rows that they don't list are
+    /// removed.
     package var asksAgain = false
-    /// To be applied to the rows that were pulled, in this order. Those behind the record's position are of documents that were asked for.
+    /// Changes to apply to the pulled rows, in this order. Those after the record's position are documents that were
+    /// requested by id.
     package var changes: [RemoteChange] = []
-    /// What the changes are to all documents that the remote has.
+    /// How the changes relate to the full set of documents at the remote.
     package var part = SyncPage.Part.some
-    /// Of the writes above, those that the remote has taken and no page will have: they change what it is known to have.
+    /// Accepted writes among those above that no page will contain: they update what the remote is known to have.
     package var unpulled: Set<Int64> = []
-    /// Documents that were changed on both sides, whose pending writes are made on what was pulled from now on: what both have
-    /// changed is to be merged, by another write where that is needed. Comes after the changes.
+    /// Documents that both sides have changed, whose pending writes are now based on what was pulled: the changes of
+    /// both are to be merged, by another write if needed. Applied after the changes.
     package var conflicts: [DocumentID] = []
 }

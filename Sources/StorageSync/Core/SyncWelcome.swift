@@ -1,15 +1,15 @@
-/// The answer to a hello: from now on the session that asked is the only one of its producer.
+/// The answer to a hello: from now on the requested session is the only one of its producer.
 package struct SyncWelcome: Sendable, Equatable {
-    /// The remote's history, the oldest line first.
+    /// The remote's history, oldest line first.
     package let lines: [RemoteLine]
-    /// Its last position.
+    /// The remote's last position.
     package let head: Int64
-    /// The last number of this producer that has an outcome; all before it have one, and none behind it will ever have one that
-    /// was sent in an earlier session.
+    /// The last number of this producer that has an outcome. All earlier numbers have one; no later number that was
+    /// sent in an earlier session ever will.
     package let lastNumber: Int64
-    /// Those of the last batch.
+    /// The outcomes of the last batch.
     package let results: [NumberedResult]
-    /// Changes with what the producer may see; nil where the remote doesn't say.
+    /// A fingerprint of what the producer may see; nil if the remote doesn't provide one.
     package let access: String?
 
     package init(

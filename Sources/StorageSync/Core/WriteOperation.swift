@@ -3,7 +3,7 @@ package import StorageCore
 package enum WriteOperation: Sendable, Equatable {
     /// All columns.
     case save([String: StorageValue])
-    /// Some columns of a document that there is.
+    /// Some columns of an existing document.
     case patch([String: StorageValue])
     case delete
 }

@@ -3,7 +3,7 @@ internal import StorageLog
 
 /// A document as it is sent and merged: the top-level keys of its JSON object, each with its value as JSON text.
 ///
-/// A key whose value is null is left out: to `Codable` both are the same nil.
+/// Keys with a null value are omitted: to `Codable` both are the same nil.
 struct DocumentFields: Sendable, Equatable {
     private(set) var values: [String: String]
 
@@ -23,18 +23,18 @@ struct DocumentFields: Sendable, Equatable {
         self.init(values)
     }
 
-    /// The whole object, its keys in order.
+    /// The whole object, with sorted keys.
     var json: String {
         let fields = values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         return "{" + fields.map { "\(JSONText.quoted($0.key)):\($0.value)" }.joined(separator: ",") + "}"
     }
 
-    /// - Throws: `invalid-value` where the fields aren't those of such a document.
+    /// - Throws: `invalid-value` if the fields don't decode as such a document.
     func document<Document: Decodable>(_ type: Document.Type = Document.self) throws -> Document {
         try StorageJSON.value(type, of: .text(json))
     }
 
-    /// The fields that make `old` what this is; null for those that go.
+    /// The fields that turn `old` into this document; null for removed ones.
     func patch(from old: DocumentFields) -> [String: String] {
         var patch = values.filter { old.values[$0.key] != $0.value }
         for key in old.values.keys where values[key] == nil { patch[key] = Self.null }
@@ -54,14 +54,14 @@ struct DocumentFields: Sendable, Equatable {
     }
 }
 
-/// Finds the keys of a JSON object and where their values stand, without reading those.
+/// Finds the keys of a JSON object and the ranges of their values, without parsing the values.
 private struct ObjectScanner {
     private let bytes: [UInt8]
     private var index = 0
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// - Returns: nil where the text is no object. Of a key that stands twice the last value counts.
+    /// - Returns: nil if the text isn't an object. If a key is repeated, its last value counts.
     mutating func fields() -> [String: String]? {
         guard take("{") else { return nil }
         var fields: [String: String] = [:]
@@ -125,7 +125,7 @@ private struct ObjectScanner {
                 continue
             case "{", "[": depth += 1
             case "}", "]":
-                // The end of the object around it.
+                // The end of the enclosing object.
                 if depth == 0 { return true }
                 depth -= 1
                 if depth == 0 {

@@ -1,8 +1,8 @@
 internal import StorageCore
 
-/// Whose document the row with some key is.
+/// Finds the document that a row's key belongs to.
 enum DocumentKey {
-    /// The table of documents that are no entities.
+    /// The table of documents whose types aren't entities.
     static let jsonTable = "sync_documents"
 
     /// - Parameter entity: The table in which an engine keeps its documents.
@@ -10,12 +10,12 @@ enum DocumentKey {
         entity == jsonTable ? ofJSON(manager) : ofEntity
     }
 
-    /// The id of the document whose row of an entity's table has a key.
+    /// The document id for a key of an entity's table.
     @Sendable static func ofEntity(_ key: [StorageEvent.Field]) -> String? {
         if case .text(let id)? = key.first?.value { id } else { nil }
     }
 
-    /// The same in ``jsonTable``; nil for the documents of other engines.
+    /// The same for ``jsonTable``; nil for documents of other engines.
     static func ofJSON(_ manager: String) -> @Sendable ([StorageEvent.Field]) -> String? {
         { key in
             guard key.count == 2, key[0].value == .text(manager), case .text(let id) = key[1].value else { return nil }

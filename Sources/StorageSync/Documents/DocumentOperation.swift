@@ -3,13 +3,13 @@ internal import StorageCore
 /// What a write did to its document.
 enum DocumentOperation: Sendable, Equatable {
     case save(DocumentFields)
-    /// Fields as JSON text; null for those that go.
+    /// Fields as JSON text; null for removed ones.
     case patch([String: String])
     case delete
-    /// Columns were changed that aren't part of what is sent.
+    /// Only columns that aren't sent were changed.
     case nothing
 
-    /// From a document to what it became; nil where there is none.
+    /// The operation that turns one document into another; nil means there is none.
     init(from old: DocumentFields?, to new: DocumentFields?) {
         switch (old, new) {
         case (_, nil): self = old == nil ? .nothing : .delete
@@ -20,7 +20,7 @@ enum DocumentOperation: Sendable, Equatable {
         }
     }
 
-    /// Whether what the document was before doesn't count.
+    /// Whether the previous state of the document is irrelevant.
     var replaces: Bool {
         switch self {
         case .save, .delete: true
@@ -28,9 +28,9 @@ enum DocumentOperation: Sendable, Equatable {
         }
     }
 
-    /// This operation and a later one of the same document as one.
+    /// Combines this operation with a later one of the same document.
     ///
-    /// Not for one that follows a deletion: what it was made on would be lost.
+    /// Not for an operation after a deletion: the document it was based on would be lost.
     func followed(by later: DocumentOperation) -> DocumentOperation {
         switch (self, later) {
         case (_, .nothing): return self
@@ -53,7 +53,7 @@ enum DocumentOperation: Sendable, Equatable {
 }
 
 extension DocumentOperation {
-    /// What a remote has changed. Its values are JSON texts.
+    /// A change by a remote. Its values are JSON texts.
     init(_ operation: WriteOperation) {
         switch operation {
         case .save(let values): self = .save(DocumentFields(values.texts))
@@ -64,12 +64,12 @@ extension DocumentOperation {
 }
 
 extension DocumentFields {
-    /// As a remote's change has them.
+    /// The values in the form of a remote's change.
     var storageValues: [String: StorageValue] { values.mapValues { .text($0) } }
 }
 
 extension [String: StorageValue] {
-    /// Of values that are JSON texts, those.
+    /// The texts among values that are JSON texts.
     package var texts: [String: String] {
         compactMapValues { if case .text(let text) = $0 { text } else { nil } }
     }

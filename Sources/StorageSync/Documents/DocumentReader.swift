@@ -2,10 +2,10 @@ internal import StorageCore
 internal import StorageHistory
 internal import StorageLog
 
-/// Reads from the log what documents were before and after their events.
+/// Reads documents as they were before and after their events from the log.
 ///
-/// Events tell changed columns only, so a document is put together from all of its events before; the rows of those that were read last
-/// are kept, so that one event after another is read in one step each, however often a document was changed.
+/// Events contain changed columns only, so a document is assembled from all of its earlier events. Recently read rows
+/// are cached, so reading consecutive events takes one step each, however often a document was changed.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class DocumentReader<T: DataSyncModelProtocol> {
@@ -16,8 +16,8 @@ final class DocumentReader<T: DataSyncModelProtocol> {
     private(set) var rows: RecentRows
 
     /// - Parameters:
-    ///   - catalog: As the connection has it.
-    ///   - rows: Those that were read before.
+    ///   - catalog: The connection's catalog.
+    ///   - rows: Rows that were read before.
     init(
         _ table: DocumentTable<T>, _ connection: Connection, catalog: Catalog, upcasts: [String: Upcast],
         rows: RecentRows = RecentRows()
@@ -31,15 +31,15 @@ final class DocumentReader<T: DataSyncModelProtocol> {
 
     var database: Connection { log.database }
 
-    /// A document as it was before one of its events; nil where there was none.
+    /// A document as it was before one of its events; nil if there was none.
     func document(_ id: String, before position: Int64) throws -> DocumentFields? {
         try fields(id, try row(id, after: try log.previous(ofEventAt: position)))
     }
 
     /// What a write did to its document.
     ///
-    /// - Parameter since: Up to which position writes were made before there was an engine: nobody but this store knows anything of
-    ///   their documents, so those are told whole.
+    /// - Parameter since: Writes up to this position were made before there was an engine: nobody but this store knows
+    ///   their documents, so they are sent whole.
     func operation(of write: PendingWrite, since: Int64) throws -> DocumentOperation {
         let id = write.document.id
         let old = try row(id, after: try log.previous(ofEventAt: write.position))
@@ -49,7 +49,7 @@ final class DocumentReader<T: DataSyncModelProtocol> {
         return DocumentOperation(from: isWhole ? nil : try fields(id, old), to: try fields(id, new))
     }
 
-    /// - Parameter position: Of one of the row's events; 0 for before all of them.
+    /// - Parameter position: The position of one of the row's events; 0 for before all of them.
     private func row(_ id: String, after position: Int64) throws -> RowImage? {
         guard position > 0 else { return nil }
         if let known = rows.row(of: id, after: position) { return known }
@@ -64,15 +64,15 @@ final class DocumentReader<T: DataSyncModelProtocol> {
 
 /// Rows as they were after the events that were read last, by document.
 struct RecentRows: Sendable {
-    /// So many are kept at the most, and so many bytes.
+    /// The maximum number of rows; bytes are limited as well.
     private static let limit = 256
     private static let byteLimit = 8 << 20
 
     private var rows: [ExactText: (position: Int64, row: RowImage?)] = [:]
-    /// Of those that were ever set since all were forgotten last.
+    /// The size of the rows that were set since the cache was last emptied.
     private var byteCount = 0
 
-    /// - Returns: nil where the row isn't known after just that event, or there was none.
+    /// - Returns: nil if the row isn't cached for exactly that event, or there was none.
     func row(of id: String, after position: Int64) -> RowImage? {
         rows[ExactText(id)].flatMap { $0.position == position ? $0.row : nil }
     }

@@ -6,25 +6,25 @@ internal import StorageHistory
 internal import StorageKit
 internal import StorageLog
 
-/// Where the documents of an engine are kept: the table of their entity, or rows of JSON in a table for all other types.
+/// Where an engine keeps its documents: the table of their entity, or rows of JSON in a shared table for all other
+/// types.
 struct DocumentTable<T: DataSyncModelProtocol>: Sendable {
     /// The entity's name in the log.
     let entity: String
-    /// Whether the table has documents of this engine only.
+    /// Whether the table contains documents of this engine only.
     let isOwn: Bool
-    /// Makes the table where it is missing; part of the commit under way.
+    /// Creates the table if it is missing, as part of the current commit.
     let declare: @Sendable (LogWriter) throws -> Void
-    /// The id of the document whose row has a key; nil where it is none of the engine's.
+    /// The document id for a row's key; nil if the row isn't one of the engine's.
     let id: @Sendable (_ key: [StorageEvent.Field]) -> String?
     let save: @Sendable (T, WriteTransaction) throws -> Void
     let delete: @Sendable (_ id: String, WriteTransaction) throws -> Void
     let get: @Sendable (_ id: String, Database) throws -> T?
-    /// Every document, by id.
+    /// All documents, by id.
     let all: @Sendable (Database) throws -> [T]
-    /// The ids of all documents, in order, with the position of each one's last event.
+    /// The ids of all documents, in order, each with the position of its last event.
     let positions: @Sendable (Database) throws -> [(id: String, position: Int64)]
-    /// The document that a row of the past is in the shape of now: columns have the names and values of now, whatever they were called
-    /// and converted from.
+    /// Decodes a historical row in the current schema: columns have their current names and converted values.
     let document: @Sendable (_ id: String, RowImage, Catalog, Connection, [String: Upcast]) throws -> T
 
     /// - Parameter manager: The engine's key.
@@ -65,7 +65,7 @@ extension DocumentTable {
             })
     }
 
-    /// From an entity to the document type that it is, or back.
+    /// Converts between an entity and the identical document type.
     private static func cast<From, To>(_ value: From, to type: To.Type) throws -> To {
         guard let value = value as? To else {
             throw StorageError(.invalidArgument, "\(From.self) isn't \(To.self).", remedy: "Report this as a defect.")

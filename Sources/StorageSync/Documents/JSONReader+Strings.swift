@@ -1,6 +1,6 @@
-/// The texts of JSON.
+/// Reading JSON strings.
 extension JSONReader {
-    /// Steps over a text, and makes sure that each of its escapes is one.
+    /// Skips a string and validates its escapes.
     mutating func skipString() throws(Malformed) {
         guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw malformed("a text is expected") }
         index += 1
@@ -45,7 +45,7 @@ extension JSONReader {
         return unit
     }
 
-    /// The text that stands between the quotes of one that ``skipString()`` has passed.
+    /// Decodes the content between the quotes of a string that ``skipString()`` has accepted.
     static func unescaped(_ quoted: ArraySlice<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(quoted.count)
@@ -56,7 +56,7 @@ extension JSONReader {
             if escape == UInt8(ascii: "u"), let unit = codeUnit(rest.prefix(4)) {
                 rest.removeFirst(4)
                 units.append(unit)
-                // Half of a pair waits for the other.
+                // Half of a pair waits for the other half.
                 guard !UTF16.isLeadSurrogate(unit) else { continue }
                 text += String(decoding: units, as: UTF16.self).utf8
                 units = []

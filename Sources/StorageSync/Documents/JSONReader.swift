@@ -1,29 +1,30 @@
-/// Reads one JSON text that came from elsewhere, value by value, as its caller expects them. What it hands out is as it was sent:
-/// numbers keep their digits, texts their characters.
+/// Reads untrusted JSON value by value, as its caller expects them. Values are returned as they were sent: numbers keep
+/// their digits, strings their characters.
 ///
-/// Refused, beside what isn't JSON: bytes that aren't UTF-8, escapes of half a surrogate pair, a key that an object has twice,
-/// and values that are nested more than 510 deep. Two keys are the same where `String` says so.
+/// Rejects invalid JSON, and also bytes that aren't UTF-8, escapes of half a surrogate pair, repeated keys in an
+/// object, and values nested more than 510 levels deep. Keys are compared as `String`s.
 ///
-/// - Complexity: O(*n*) in the bytes.
+/// - Complexity: O(*n*) in the number of bytes.
 package struct JSONReader {
-    /// Why a text isn't what is expected. The texts are written here, and have nothing in them of what was sent.
+    /// Why a text isn't what was expected. The messages contain nothing of what was sent.
     package struct Malformed: Error, Equatable, CustomStringConvertible {
         package let problem: String
-        /// Of the byte where it was found.
+        /// The offset of the byte at which the problem was found.
         package let offset: Int
 
         package var description: String { "At byte \(offset) \(problem)." }
     }
 
-    /// `JSONDecoder` reads 512 levels. A field's value stands in its document, and that may stand in an array or object.
+    /// `JSONDecoder` reads 512 levels. A field's value is nested in its document, which may be nested in an array or
+    /// object.
     private static let maximumDepth = 510
-    /// The largest integer that each reader of JSON takes as it is.
+    /// The largest integer that every JSON implementation reads exactly.
     package static let largestInteger: Int64 = 1 << 53
 
     let bytes: [UInt8]
     var index = 0
 
-    /// - Throws: ``Malformed`` where it isn't UTF-8.
+    /// - Throws: ``Malformed`` if the bytes aren't UTF-8.
     package init(_ bytes: some Sequence<UInt8>) throws(Malformed) {
         self.bytes = Array(bytes)
         guard String(validating: self.bytes, as: UTF8.self) != nil else {
@@ -31,7 +32,7 @@ package struct JSONReader {
         }
     }
 
-    /// Whether a text is JSON, and nothing else.
+    /// Whether a text is valid JSON, and nothing else.
     package static func isValid(_ json: String) -> Bool {
         do {
             var reader = try JSONReader(json.utf8)
@@ -43,7 +44,7 @@ package struct JSONReader {
         }
     }
 
-    /// Makes sure that nothing follows.
+    /// Checks that nothing follows.
     package mutating func finish() throws(Malformed) {
         skipSpace()
         guard index == bytes.count else { throw malformed("there is more behind the end of the value") }
@@ -57,9 +58,9 @@ package struct JSONReader {
 // MARK: Values
 
 extension JSONReader {
-    /// Takes an object.
+    /// Reads an object.
     ///
-    /// - Parameter member: Takes the value of each key.
+    /// - Parameter member: Reads the value of each key.
     package mutating func object(_ member: (_ key: String, inout JSONReader) throws -> Void) throws {
         guard take("{") else { throw malformed("an object is expected") }
         guard !take("}") else { return }
@@ -75,9 +76,9 @@ extension JSONReader {
         guard take("}") else { throw malformed("a comma or the end of an object is expected") }
     }
 
-    /// Takes an array.
+    /// Reads an array.
     ///
-    /// - Parameter element: Takes one value.
+    /// - Parameter element: Reads one element.
     package mutating func array(_ element: (inout JSONReader) throws -> Void) throws {
         guard take("[") else { throw malformed("an array is expected") }
         guard !take("]") else { return }
@@ -85,7 +86,7 @@ extension JSONReader {
         guard take("]") else { throw malformed("a comma or the end of an array is expected") }
     }
 
-    /// Takes a text. One with the character NUL, which no name and no id has, is refused.
+    /// Reads a string. Strings that contain NUL, which no name and no id does, are rejected.
     package mutating func string() throws(Malformed) -> String {
         skipSpace()
         let start = index
@@ -97,7 +98,7 @@ extension JSONReader {
         return text
     }
 
-    /// Takes an integer from 0 to 2^53, which all readers of JSON know.
+    /// Reads an integer from 0 to 2^53, which all JSON implementations support.
     package mutating func integer() throws(Malformed) -> Int64 {
         skipSpace()
         let start = index
@@ -118,23 +119,23 @@ extension JSONReader {
         throw malformed("true or false is expected")
     }
 
-    /// Takes null, where it stands there.
+    /// Reads null, if it is next.
     package mutating func takeNull() -> Bool {
         skipSpace()
         return skip("null")
     }
 
-    /// Takes any value, as its text without the space between its tokens.
+    /// Reads any value and returns its text, without white space between tokens.
     package mutating func text() throws(Malformed) -> String {
         var text: [UInt8] = []
         try copyValue(to: &text, depth: 0)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Takes any value.
+    /// Skips any value.
     package mutating func ignore() throws(Malformed) { _ = try text() }
 
-    /// Takes an object, as the texts of its values.
+    /// Reads an object and returns the texts of its values.
     package mutating func fields() throws -> [String: String] {
         var fields: [String: String] = [:]
         try object { key, json in fields[key] = try json.text() }
@@ -145,7 +146,7 @@ extension JSONReader {
 // MARK: Tokens
 
 extension JSONReader {
-    /// - Parameter depth: Of arrays and objects around it.
+    /// - Parameter depth: The number of enclosing arrays and objects.
     private mutating func copyValue(to text: inout [UInt8], depth: Int) throws(Malformed) {
         skipSpace()
         guard index < bytes.count else { throw malformed("the text ends where a value is expected") }

@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 
-/// Values as JSON text.
+/// Encodes values as JSON text.
 enum JSONText {
     static func of<Value: Encodable>(_ value: Value) throws -> String {
         guard case .text(let text) = try StorageJSON.stored(value) else { return DocumentFields.null }
@@ -14,7 +14,7 @@ enum JSONText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// As `JSONEncoder` writes it: fields are compared by their texts.
+    /// Escapes as `JSONEncoder` does: fields are compared by their texts.
     static func quote(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -32,12 +32,12 @@ enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// A value that a query compares with; null where it can't be written as JSON.
+    /// A value in a query; null if it can't be encoded.
     static func ofQueried(_ value: any DMCodableSendable) -> String {
         (try? of(JSONValue(encoding: value))) ?? DocumentFields.null
     }
 
-    /// The text that a JSON string stands for.
+    /// Decodes a JSON string.
     static func string(_ json: String) throws -> String { try StorageJSON.value(String.self, of: .text(json)) }
 
     static func isValid(_ json: String) -> Bool { JSONReader.isValid(json) }

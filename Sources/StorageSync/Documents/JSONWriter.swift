@@ -1,4 +1,4 @@
-/// Writes one JSON text, without space. Commas are set by it; what stands where is the caller's.
+/// Writes a JSON text without white space. It adds commas; the caller is responsible for the structure.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -27,7 +27,7 @@ package struct JSONWriter {
     package mutating func integer(_ number: Int64) { json(String(number)) }
     package mutating func bool(_ value: Bool) { json(value ? "true" : "false") }
 
-    /// A value that is JSON.
+    /// Writes a value that is already JSON.
     package mutating func json(_ json: String) {
         beginValue()
         bytes += json.utf8
@@ -56,7 +56,7 @@ package struct JSONWriter {
         bool(value)
     }
 
-    /// An object of values that are JSON, by key.
+    /// Writes an object whose values are already JSON, by key.
     package mutating func fields(_ fields: [String: String]) {
         object { json in
             for (name, value) in fields.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {

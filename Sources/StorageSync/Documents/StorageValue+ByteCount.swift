@@ -2,7 +2,7 @@ internal import Foundation
 internal import StorageCore
 
 extension StorageValue {
-    /// About how much memory it takes.
+    /// The approximate memory use.
     var byteCount: Int {
         switch self {
         case .null, .integer, .real: 16

@@ -2,22 +2,22 @@ internal import Foundation
 internal import StorageCore
 internal import StorageRecords
 
-/// Speaks a core's protocol with a hub. Positions, numbers and epochs are the hub's own.
+/// Connects a core to a hub, whose positions, numbers and epochs it uses directly.
 ///
-/// - **Pulls**: while somebody listens. The pages from the beginning up to the one behind which there is nothing name all documents of
-///   the collection, so others go.
-/// - **Documents** that are asked for by their ids come by themselves, in a page without a length.
-/// - **Numbers**: the producer is a line of the store's history with a path. A store that goes on from a backup begins another line, and
-///   with it another producer.
+/// - **Pulls** run while someone is listening. The pages from the beginning to the first one that nothing follows list
+///   all documents of the collection, so all others are gone.
+/// - **Documents** that are requested by id are returned in a page of length zero.
+/// - **Numbers**: the producer is a line of the store's history with a path. A store that is restored from a backup
+///   begins another line, and with it another producer.
 ///
-/// Isolation: an actor; the hub is asked only while its path is the one of this remote.
+/// Isolation: an actor; the hub is contacted only while its path is the one of this remote.
 actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
     private let access: RemoteAccess<T>
     private let service: any HubService
     private let store: SyncStore<T>
     private let since: Int64
     private let producer: ProducerID
-    /// Of an engine of one document, the one that is listened to; nil for all.
+    /// For an engine of one document, the document it listens to; nil for all documents.
     private let document: String?
     private var isListening = false
     private(set) var snapshotEnd: Int64?
@@ -29,9 +29,9 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
         case delivered
     }
 
-    /// The documents that were asked for, by id.
+    /// The requested documents, by id.
     private var fetched: [ExactText: Fetched] = [:]
-    /// Of the documents that were sent last.
+    /// Rows of recently sent documents.
     private var rows = RecentRows()
     private var pull: Task<SyncPage, any Error>?
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
@@ -91,7 +91,7 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
 extension HubRemote {
     private struct Sent {
         let write: HubWrite
-        /// Whether it changes nothing of what is sent, and has a number all the same.
+        /// Whether the write changes nothing that is sent, but still has a number.
         let isEmpty: Bool
     }
 
@@ -145,9 +145,9 @@ extension HubRemote {
         if isListening { wake() } else { pull?.cancel() }
     }
 
-    /// Fetches a document, and makes the next page of it.
+    /// Fetches a document and makes the next page from it.
     ///
-    /// - Throws: ``RemoteError/notFound`` where there is none.
+    /// - Throws: ``RemoteError/notFound`` if there is none.
     func fetch(_ id: String) async throws {
         let document = try await service.hubDocument(id)
         try await checkPath()
@@ -159,7 +159,7 @@ extension HubRemote {
         wake()
     }
 
-    /// Whether a document that was fetched may still come.
+    /// Whether a fetched document may still arrive.
     func isComing(_ id: String) -> Bool {
         switch fetched[ExactText(id)] {
         case .waiting, .handedOut: true
@@ -167,10 +167,10 @@ extension HubRemote {
         }
     }
 
-    /// Says that nobody waits for a fetched document any more.
+    /// Records that nobody waits for a fetched document any more.
     func forget(_ id: String) { fetched[ExactText(id)] = nil }
 
-    /// The documents that were fetched, as a page; nil where there are none.
+    /// The fetched documents as a page; nil if there are none.
     private func fetchedPage(at position: Int64) -> SyncPage? {
         var changes: [RemoteChange] = []
         var isAny = false
@@ -178,7 +178,7 @@ extension HubRemote {
             switch state {
             case .waiting(let change):
                 isAny = true
-                // What was pulled is newer, unless pages don't have it.
+                // The pulled version is newer, unless pages don't cover the document.
                 let isNew = change.position > position || document.map { ExactText($0) != id } ?? false
                 if isNew { changes.append(change) }
                 fetched[id] = isNew ? .handedOut(change) : .delivered
@@ -197,9 +197,9 @@ extension HubRemote {
             if let page = fetchedPage(at: position) { return page }
             guard isListening else { return nothing }
         }
-        // All is asked for again.
+        // Everything is requested again.
         if let end = snapshotEnd, position < end { snapshotEnd = nil }
-        // Until all is there that was there at the beginning, nothing is waited for.
+        // Pulls don't wait until everything is received that was there at the beginning.
         let request = request(behind: position, on: line, waits: snapshotEnd != nil)
         let service = service
         let task = Task { try await service.hub.pull(request, as: .full) }
@@ -213,7 +213,7 @@ extension HubRemote {
                 task.cancel()
             }
         } catch _ where task.isCancelled && !Task.isCancelled {
-            // Nobody listens any more, or a document was fetched.
+            // Nobody is listening any more, or a document was fetched.
             return fetchedPage(at: position) ?? nothing
         }
         guard isListening, page.end == position, snapshotEnd == nil else { return local(page) }
@@ -230,7 +230,7 @@ extension HubRemote {
         return pull
     }
 
-    /// A page as the store has it: the collection is the engine's entity.
+    /// Converts a page to the store's terms: the collection is the engine's entity.
     private func local(_ page: SyncPage) -> SyncPage {
         let entity = store.table.entity
         var changes = page.changes.map { change in
@@ -274,11 +274,11 @@ extension HubRemote {
 }
 
 extension SyncStore {
-    /// Names what is sent from a line of the store's history to this path, in up to 200 bytes.
+    /// Identifies what is sent from a line of the store's history to this path, in up to 200 bytes.
     ///
     /// - Parameter generation: How often the engine has started over.
     fileprivate func hubProducer(line: [UInt8], generation: Int64) -> String {
-        // The line is what makes it unique.
+        // The line makes it unique.
         let generation = generation > 0 ? "\u{0}\(generation)" : ""
         return "\(Hexadecimal.text(line))-\("\(manager)\u{0}\(path)\(generation)".utf8.fnv1a)"
     }

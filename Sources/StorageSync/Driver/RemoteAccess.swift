@@ -1,4 +1,4 @@
-/// What both kinds of remote services have in common.
+/// The common interface to both kinds of remote services.
 struct RemoteAccess<T: DataSyncModelProtocol>: Sendable {
     enum Change: Sendable {
         case saved(T)
@@ -11,14 +11,14 @@ struct RemoteAccess<T: DataSyncModelProtocol>: Sendable {
             }
         }
 
-        /// What the remote has then; nil where it is nothing, or nothing that can be written as JSON.
+        /// The document after the change; nil if there is none, or it can't be encoded as JSON.
         var fields: DocumentFields? {
             if case .saved(let document) = self { try? DocumentFields(encoding: document) } else { nil }
         }
     }
 
     let capabilities: RemoteCapabilities
-    /// What an engine makes use of, and the service can't do.
+    /// Capabilities that the engine uses and the service lacks.
     let missing: RemoteCapabilities
     let path: @MainActor @Sendable () -> String?
     let save: @MainActor @Sendable (T) async throws -> Void
@@ -26,14 +26,14 @@ struct RemoteAccess<T: DataSyncModelProtocol>: Sendable {
     let delete: @MainActor @Sendable (_ id: String) async throws -> Void
     let get: @MainActor @Sendable (_ id: String) async throws -> T
     let streamDocument: @MainActor @Sendable (_ id: String) -> AsyncThrowingStream<T?, any Error>
-    /// Fetches every document; nil for a remote of single documents.
+    /// Fetches all documents; nil for a remote of single documents.
     let getAll: (@MainActor @Sendable () async throws -> [T])?
-    /// Fetches what a query finds; nil likewise.
+    /// Fetches the documents that match a query; nil for a remote of single documents.
     let find: (@MainActor @Sendable (QueryBuilder) async throws -> [T])?
-    /// What changes from now on, among the documents that a query finds where there is one. Of a remote of single documents: one of them,
-    /// as it is and as it changes.
+    /// Changes from now on, among the documents that match the query, if any. For a remote of single documents: the
+    /// current state of one document, and its changes.
     let listen: @MainActor @Sendable (_ id: String?, QueryBuilder?) -> AsyncThrowingStream<Change, any Error>
-    /// The hub that the remote is a collection of; nil for any other remote.
+    /// The hub, if the remote is a collection of one.
     var hub: (any HubService)? = nil
 }
 
@@ -50,7 +50,7 @@ extension RemoteAccess {
             listen: { id, _ in
                 guard let id else { return .endless }
                 guard capabilities.contains(.changeStreams) else {
-                    // As it is, and nothing behind that.
+                    // The current state, and nothing after it.
                     return AsyncThrowingStream { continuation in
                         let task = Task { @MainActor in
                             do {
@@ -98,7 +98,7 @@ extension RemoteAccess {
                 let (updates, deletions) =
                     query.map { remote.streamCollectionUpdates(query: $0) } ?? remote.streamCollectionUpdates()
                 return AsyncThrowingStream { continuation in
-                    // Either stream that ends or fails ends both: what is missed of one isn't made up for by the other.
+                    // Either stream ending or failing ends both: the other can't make up for what it misses.
                     let tasks = [
                         Task { @MainActor in
                             do {
@@ -125,6 +125,6 @@ extension RemoteAccess {
 }
 
 extension AsyncThrowingStream where Failure == any Error {
-    /// Tells nothing for as long as somebody reads it.
+    /// A stream without elements, until its reader stops.
     fileprivate static var endless: AsyncThrowingStream { AsyncThrowingStream { _ in } }
 }

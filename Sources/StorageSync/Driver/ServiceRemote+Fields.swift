@@ -3,8 +3,8 @@ internal import StorageCore
 internal import StorageLog
 
 extension JSONValue {
-    /// The fields of a patch as a service takes them: texts, numbers and booleans as such, nil for those that go, anything else as
-    /// a value that encodes as its JSON.
+    /// The fields of a patch as a service accepts them: texts, numbers and booleans as such, nil for removed fields,
+    /// anything else as a value that encodes to its JSON.
     ///
     /// - Parameter patch: JSON texts by key.
     static func fields(_ patch: [String: String]) throws -> [String: any DMCodableSendable] {

@@ -1,8 +1,8 @@
 internal import StorageCore
 
-/// Sending writes, and what becomes of those that conflict with changes of others.
+/// Sends writes and resolves their conflicts with changes by others.
 extension ServiceRemote {
-    /// Sends a batch behind the one before, which may be under way still though its answer isn't waited for any more.
+    /// Sends a batch after the previous one, which may still be running though nobody waits for its answer.
     func push(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult] {
         let before = lastPush
         let push = Task {
@@ -18,8 +18,8 @@ extension ServiceRemote {
         }
     }
 
-    /// Sends writes one after another, as many as there is time for. One that fails for a passing reason holds back its document
-    /// only, unless the next document's fails too: then the remote can't be reached.
+    /// Sends writes one after another, as many as time allows. A write that fails temporarily holds back only its
+    /// document, unless the next document's write fails too: then the remote can't be reached.
     private func sendAll(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult]
     {
         let deadline = ContinuousClock.now + Self.longestPush
@@ -30,7 +30,7 @@ extension ServiceRemote {
         var failures = 0
         var failure: (any Error)?
         for (index, origin) in origins.enumerated() {
-            // Nobody waits for the rest any more, and somebody else may have sent later writes of the same documents.
+            // Nobody waits for the rest, and somebody else may have sent later writes of the same documents.
             try Task.checkCancellation()
             let write =
                 writes[origin]
@@ -61,9 +61,9 @@ extension ServiceRemote {
     /// Sends a write, unless it is conditional and its document has changed.
     ///
     /// - Parameters:
-    ///   - number: Of the push that the write is a part of.
-    ///   - position: How far the service was received.
-    /// - Returns: `blocked` where the write is to be sent again, on what the document is now.
+    ///   - number: The number of the push that contains the write.
+    ///   - position: How much was received from the service.
+    /// - Returns: `blocked` if the write is to be sent again, rebased onto the current document.
     private func attempt(
         _ write: OutgoingWrite, _ origin: Int64, in number: Int64, behind position: Int64
     ) async throws -> WriteResult {
@@ -82,12 +82,13 @@ extension ServiceRemote {
         }
     }
 
-    /// Asks the service for a document, and compares it with what it was known to have.
+    /// Fetches a document and compares it with the known state.
     ///
     /// - Parameters:
-    ///   - number: Of the push that the write is a part of.
-    ///   - position: How far the service was received.
-    /// - Returns: Why the write isn't to be sent; nil where nobody else has changed the document. What somebody has changed is received.
+    ///   - number: The number of the push that contains the write.
+    ///   - position: How much was received from the service.
+    /// - Returns: Why the write isn't to be sent; nil if nobody else has changed the document. A changed document is
+    ///   added to what was received.
     private func conflict(
         of write: OutgoingWrite, in number: Int64, behind position: Int64
     ) async throws -> WriteRejection? {
@@ -95,23 +96,23 @@ extension ServiceRemote {
         // Received after the write was numbered.
         if changePosition > write.base { return known == nil ? .deleted : .conflict(at: changePosition) }
         switch try await compare(known, with: write, in: number) {
-        // Where it is what the write makes of it, the write was taken before, and its answer got lost.
+        // If the document is what the write makes of it, the write was accepted before and its answer got lost.
         case .known, .written: return nil
         case .changed(.deleted): return .deleted
         case .changed: return .conflict(at: position + 1)
         }
     }
 
-    /// What a service has of a document.
+    /// How a service's document compares with the known one.
     private enum Comparison {
-        /// What it was known to have.
+        /// The known document.
         case known
-        /// What a write makes of that.
+        /// The known document with the write applied.
         case written
         case changed(RemoteAccess<T>.Change)
     }
 
-    /// Fetches a document. What somebody has changed is received.
+    /// Fetches a document. A change by someone else is added to what was received.
     private func compare(
         _ document: DocumentFields?, with write: OutgoingWrite, in number: Int64
     ) async throws -> Comparison {
@@ -126,12 +127,12 @@ extension ServiceRemote {
         return .changed(change)
     }
 
-    /// What becomes of a write that the service has refused because its document has changed.
+    /// Decides about a write that the service has refused because its document has changed.
     private func rebase(
         _ write: OutgoingWrite, of origin: Int64, in number: Int64, behind position: Int64, because reason: String
     ) async throws -> WriteResult {
         rebases[origin, default: 0] += 1
-        // It has changed nothing, so what is received of its document needn't wait for it.
+        // The refused write had no effect, so received changes of its document needn't wait for it.
         if let operations = unsaved[number]?[write.document] {
             unsaved[number]?[write.document] = operations.count > 1 ? Array(operations.dropLast()) : nil
         }
@@ -161,7 +162,7 @@ extension ServiceRemote {
         } catch RemoteError.rejected(let reason) {
             return .rejected(.invalid(reason))
         } catch let error as StorageError where error.code == .invalidValue {
-            // What the store has isn't such a document, and won't be one the next time.
+            // The stored fields don't form such a document, and retrying won't help.
             return .rejected(.invalid(error.message))
         }
     }
@@ -184,8 +185,8 @@ extension ServiceRemote {
 
     private func save(_ document: T) async throws { try await call { try await $0.save(document) } }
 
-    /// Calls the service, and decodes and encodes nothing. Between the look at its path and the call nothing is awaited: it finds the
-    /// path that was compared.
+    /// Calls the service without decoding or encoding anything. Nothing is awaited between the check of its path and
+    /// the call, so the call uses the path that was checked.
     @MainActor private func call<Result: Sendable>(
         _ body: @MainActor (RemoteAccess<T>) async throws -> Result
     ) async throws -> Result {

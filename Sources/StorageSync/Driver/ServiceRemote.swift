@@ -1,39 +1,40 @@
 internal import Foundation
 internal import StorageCore
 
-/// A batch of writes on its way to a service.
+/// A batch of writes that is being sent to a service.
 typealias SyncPush = Task<[NumberedResult], any Error>
 
-/// Speaks a core's protocol with a remote service, which knows neither positions nor numbers.
+/// Connects a core to a remote service, which has neither positions nor numbers.
 ///
-/// - **Positions** count what was received: each document that came is one. A page whose answer got lost is handed out again.
-/// - **Numbers**: the service can't tell which writes it has taken, so those without an answer are sent again. It sees them in their
-///   order, and no later write of the document in between; what sets values has no other effect the second time.
-/// - **Order**: what is received of a document while a write of it is being sent waits until the write is saved as taken. It may be of
-///   before the write or of behind it: where it doesn't agree with the write, the document is fetched again. So is one of which both
-///   a change and a deletion come, which are two streams.
-/// - **Conditions**: the service can't check that nobody else has changed a document. So it is asked for it before a conditional write is
-///   sent; what is changed between that and the write is overwritten.
-/// - **Conflicts**: where the service says by itself that a document isn't in the state that a write was made on, the document is
-///   fetched, and the write is made on that. What isn't conditional is sent again; where nobody has changed the document, it would be
-///   refused again, so it is parked.
-/// - **Pulls**: the whole collection, and then what streams say of it. Where a stream ends or fails, all of it again. With a query, those
-///   documents that it finds; of others, only what the store has is kept as the service has it.
-/// - **Capabilities**: what a service can't do isn't asked of it, see ``RemoteCapabilities``.
+/// - **Positions** count what was received: one for each document. A page whose answer got lost is returned again.
+/// - **Numbers**: the service can't tell which writes it has accepted, so those without an answer are sent again. The
+///   service receives them in their order, with no later write of the document in between; writes that set values have
+///   no further effect the second time.
+/// - **Order**: changes received for a document while one of its writes is being sent are held until the write is saved
+///   as accepted. They may predate the write or follow it: if they don't agree with the write, the document is fetched
+///   again. So is a document with both a change and a deletion, which arrive in two streams.
+/// - **Conditions**: the service can't check that nobody else has changed a document. So the document is fetched before
+///   a conditional write is sent; changes between that and the write are overwritten.
+/// - **Conflicts**: if the service itself reports a conflict, the document is fetched and the write rebased. An
+///   unconditional write is sent again; if nobody has changed the document, it would be refused again, so it is parked.
+/// - **Pulls** return the whole collection and then the changes from streams. When a stream ends or fails, everything
+///   is fetched again. With a query, they return the matching documents; for other documents, only those that are in
+///   the store are kept up to date.
+/// - **Capabilities**: the service isn't asked for what it can't do, see ``RemoteCapabilities``.
 ///
 /// Isolation: an actor; the service is called on the main actor, and only while its path is the one of this remote.
 actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     let access: RemoteAccess<T>
     let store: SyncStore<T>
     let since: Int64
-    /// Of a remote of single documents, the one that is listened to.
+    /// For a remote of single documents, the document it listens to.
     private let document: String?
 
     enum Listener {
         case off
-        /// To be begun with the next pull.
+        /// To be started with the next pull.
         case due
-        /// Documents were fetched, and streams are read.
+        /// Documents were fetched, and streams are being read.
         case on
         case failed(any Error)
     }
@@ -41,27 +42,28 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     private(set) var listener = Listener.off
     /// Reads the streams.
     private var reading: Task<Void, Never>?
-    /// What is listened to; nil for the whole collection.
+    /// The query to listen to; nil for the whole collection.
     private var query: (builder: QueryBuilder, evaluation: QueryEvaluation)?
     private(set) var snapshotEnd: Int64?
-    /// Whether ``received`` has all that the remote had when it was listened to.
+    /// Whether ``received`` contains everything that the remote had when listening began.
     private var hasSnapshot = false
-    /// Counts listeners: what an earlier one still says doesn't count.
+    /// Counts listeners: output of earlier ones is ignored.
     private(set) var generation = 0
-    /// What isn't part of a page yet.
+    /// Received documents that aren't part of a page yet.
     private var received: [Received] = []
 
     private struct Received {
         let change: RemoteAccess<T>.Change
-        /// Whether it is part of what the remote had when it was listened to.
+        /// Whether it belongs to the initial snapshot.
         let isSnapshot: Bool
     }
 
-    /// The page that was handed out last, until it is saved.
+    /// The last returned page, until it is saved.
     private var page: SyncPage?
-    /// Up to where pages were handed out since it was listened to.
+    /// The position up to which pages were returned since listening began.
     private var handedOut: Int64 = 0
-    /// What is done to documents by writes that are being sent or aren't saved as taken, by the numbers of their pushes.
+    /// Operations of writes that are being sent or aren't saved as accepted yet, by the number of their push and by
+    /// document.
     var unsaved: [Int64: [String: [DocumentOperation]]] = [:]
     private enum Fetch {
         case underWay
@@ -70,25 +72,27 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
 
     /// The documents that are being fetched again.
     private var fetches: [String: Fetch] = [:]
-    /// The documents of which the streams have told changes, and deletions: which of both came first isn't known where they are two.
+    /// The documents for which the streams have reported changes and deletions: with two streams, their order isn't
+    /// known.
     private var changedIds: Set<String> = []
     private var deletedIds: Set<String> = []
-    /// Documents that were sent to while the collection was being fetched: it may have them as they were before.
+    /// Documents that were written while the collection was being fetched: the result may contain their earlier state.
     var sentWhileFetching: Set<String> = []
-    /// How often the service has reported a conflict for a write, by origin: each time it is another write to the service.
+    /// How often the service has reported a conflict for a write, by origin: each time it is a new write to the
+    /// service.
     var rebases: [Int64: Int] = [:]
-    /// Of the documents that were sent last.
+    /// Rows of recently sent documents.
     var rows = RecentRows()
     var lastPush: SyncPush?
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
 
-    /// The longest time that a pull waits for something to answer.
+    /// The longest time that a pull waits for something to return.
     private static var longestPull: Duration { .seconds(25) }
-    /// Behind this time no further write of a batch is begun.
+    /// After this time no further write of a batch is begun.
     static var longestPush: Duration { .seconds(20) }
     private static var pageSize: Int { 1_000 }
 
-    /// - Parameter push: Of the engine's remote before this one. It may be under way still.
+    /// - Parameter push: The last push of the engine's previous remote. It may still be running.
     init(
         _ access: RemoteAccess<T>, store: SyncStore<T>, since: Int64, document: String?, behind push: SyncPush? = nil
     ) {
@@ -107,7 +111,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
             try await checkPath()
             // Writes without an answer are pending again.
             unsaved = [:]
-            // So is a collection that was being fetched: nobody waits for that answer any more.
+            // A collection that was being fetched is fetched again: nobody waits for that answer any more.
             if case .on = listener, !hasSnapshot, access.getAll != nil {
                 endListener()
                 listener = .due
@@ -129,7 +133,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     nonisolated func failure(_ error: any Error) -> SyncFailure {
         if let error = error as? RemoteError, error == .unauthorized { return .unauthorized }
         let duration = (error as? any RetryableError)?.retryAfter
-        // More than an hour isn't waited for anyway.
+        // More than an hour is never waited for anyway.
         return .retryable(afterMicroseconds: duration.map { Int64(min(max(0, $0.seconds), 86_400) * 1_000_000) })
     }
 }
@@ -137,7 +141,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
 // MARK: Reading
 
 extension ServiceRemote {
-    /// What is listened to from the next ``setListening(_:)`` on; nil for the whole collection.
+    /// Sets the query for the next ``setListening(_:)``; nil for the whole collection.
     ///
     /// - Throws: `invalid-argument` and `invalid-value` for a query that can't be listened to.
     func setQuery(_ query: QueryBuilder?) throws {
@@ -167,7 +171,7 @@ extension ServiceRemote {
         if let page, page.start == position { return page }
         page = nil
         if position < handedOut {
-            // The store knows less than was handed out: it was put back, or asks for all again.
+            // The store knows less than was returned: it was restored, or requests everything again.
             endListener()
             if case .on = listener { listener = .due }
         }
@@ -181,7 +185,7 @@ extension ServiceRemote {
             case .off, .on: break
             }
             try Task.checkCancellation()
-            // Listened to again meanwhile.
+            // Listening was started again meanwhile.
             if case .due = listener { continue }
             let isComplete = hasSnapshot && snapshotEnd == nil && received.isEmpty
             guard next().isEmpty, !isComplete, ContinuousClock.now < deadline else { break }
@@ -199,8 +203,8 @@ extension ServiceRemote {
         return page
     }
 
-    /// Where the changes of the next page stand in ``received``: none of documents that are being written, and none that stands
-    /// behind a collection that is still being fetched.
+    /// The indices in ``received`` of the next page's changes. Excludes documents that are being written, and
+    /// everything after a collection that is still being fetched.
     private func next() -> [Int] {
         if case .on = listener, !hasSnapshot { return [] }
         let written = unsaved.values.reduce(into: Set<String>()) { $0.formUnion($1.keys) }
@@ -223,7 +227,7 @@ extension ServiceRemote {
             ownOrigin: nil)
     }
 
-    /// Opens the streams, and then fetches the collection: what changes meanwhile comes twice rather than never.
+    /// Opens the streams, and then fetches the collection: concurrent changes arrive twice rather than never.
     private func begin() async throws {
         endListener()
         let number = generation
@@ -240,7 +244,7 @@ extension ServiceRemote {
         }
         listener = .on
         guard access.getAll != nil else {
-            // Without a document there is nothing to wait for; else it is the first that the stream says.
+            // Without a document there is nothing to wait for; with one, it is the first element of the stream.
             hasSnapshot = document == nil
             return
         }
@@ -249,7 +253,7 @@ extension ServiceRemote {
             let documents = try await getAll(query?.builder)
             let ids = Set(documents.map(\.id))
             let others = try await store.ids().filter { !ids.contains($0) }
-            // What a query doesn't find may be there all the same. Of what it doesn't concern nothing is known.
+            // Documents that a query doesn't match may still exist. Nothing is known about documents outside the query.
             let left = try await store.ids(of: others, foundBy: query?.evaluation)
             guard number == generation else { return }
             let gone = query == nil ? others : []
@@ -257,7 +261,7 @@ extension ServiceRemote {
             let snapshot = changes.filter { !sentWhileFetching.contains($0.id) }
             received.insert(contentsOf: snapshot.map { Received(change: $0, isSnapshot: true) }, at: 0)
             hasSnapshot = true
-            // Another pull may wait for it: this one may have been given up.
+            // Another pull may wait for it: this one may have been cancelled.
             wake()
             for id in sentWhileFetching { refetch(id) }
             refetch(left)
@@ -282,21 +286,21 @@ extension ServiceRemote {
         try checkPath()
         let documents =
             if let query { try await access.find?(query) ?? [] } else { try await access.getAll?() ?? [] }
-        // Another account's, where somebody has signed in meanwhile.
+        // Belongs to another account, if somebody has signed in meanwhile.
         try checkPath()
         return documents
     }
 
-    /// Takes a document as if the remote had told it by itself. While it is listened to, streams may have told something newer:
-    /// then the document is fetched once more.
+    /// Adds a document as if the remote had reported it. While listening, streams may have reported something newer, so
+    /// the document is fetched once more.
     ///
-    /// - Returns: The generation of listeners with which it is given up.
+    /// - Returns: The generation of listeners with which it is dropped.
     func add(_ document: T) -> Int {
         if case .on = listener { refetch(document.id) } else { take(.saved(document)) }
         return generation
     }
 
-    /// Whether something of a document was received behind a position, or is being fetched.
+    /// Whether a change of a document was received after a position, or the document is being fetched.
     func holds(_ id: String, behind position: Int64) -> Bool {
         if fetches[id] != nil || received.contains(where: { $0.change.id == id }) { return true }
         return page?.changes.contains { $0.position > position && $0.document.id == id } ?? false
@@ -313,7 +317,7 @@ extension ServiceRemote {
             sent.merge(operations) { $0 + $1 }
             unsaved[first] = nil
         }
-        // Of each document that was written, what was received last.
+        // The last received state of each written document.
         let last = Dictionary(
             received.filter { sent[$0.change.id] != nil }.map { ($0.change.id, $0.change) }, uniquingKeysWith: { $1 })
         let doubtful = last.filter { id, change in
@@ -327,7 +331,7 @@ extension ServiceRemote {
         for id in doubtful.keys { refetch(id) }
     }
 
-    /// Fetches a document, once more where something is received of it meanwhile: that may be newer or older.
+    /// Fetches a document, and once more if a change arrives meanwhile: that may be newer or older.
     func refetch(_ id: String) {
         guard fetches.updateValue(.again, forKey: id) == nil else { return }
         let number = generation
@@ -371,7 +375,7 @@ extension ServiceRemote {
         }
     }
 
-    /// Whether a change is of a document that a query finds, or that the store has or is about to.
+    /// Whether a change is of a document that a query matches, or that the store has or is about to have.
     private func concerns(_ change: RemoteAccess<T>.Change, _ query: QueryEvaluation) async throws -> Bool {
         if case .saved(let document) = change, query.matches(try JSONValue(encoding: document)) { return true }
         let id = change.id
@@ -394,7 +398,7 @@ extension ServiceRemote {
             isDoubtful = deletedIds.contains(change.id)
         case .deleted:
             deletedIds.insert(change.id)
-            // What a query doesn't find any more may be reported as a deletion.
+            // A document that stops matching the query may be reported as deleted.
             isDoubtful = changedIds.contains(change.id) || query != nil
         }
         if isDoubtful || fetches[change.id] != nil { refetch(change.id) } else { take(change) }
@@ -403,7 +407,7 @@ extension ServiceRemote {
     private func fail(_ error: any Error, _ number: Int) {
         guard number == generation else { return }
         if case .off = listener {
-            // Nobody listens: what waits for the document fetches it again.
+            // Nobody is listening: whoever waits for the document fetches it again.
             endListener()
         } else {
             reading?.cancel()

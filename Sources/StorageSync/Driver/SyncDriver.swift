@@ -3,24 +3,24 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// Runs a core on a store and a remote: hands it what happens, and does what it wants done.
+/// Runs a core on a store and a remote: passes it inputs and carries out its effects.
 ///
-/// One after another: while an effect is carried out, what happens waits. Where a transaction can't be saved, the core is thrown
-/// away, and another one goes on from what was saved last, as after a crash.
+/// Inputs are processed one at a time and wait while an effect is carried out. If a transaction can't be saved, the
+/// core is discarded, and a new one continues from what was saved last, as after a crash.
 ///
 /// Isolation: an actor; requests run in tasks of their own.
 actor SyncDriver<T: DataSyncModelProtocol> {
     private enum Input: Sendable {
         case core(SyncInput)
-        /// The log may have grown; whoever waits for it goes on once it was looked at.
+        /// The log may have grown; the continuation resumes once it was read.
         case committed(CheckedContinuation<Void, Never>?)
-        /// The documents are to be in the store again, where they were taken out.
+        /// The documents are to be put back in the store, if they were removed.
         case restore
-        /// The documents are to be taken out of the store.
+        /// The documents are to be removed from the store.
         case clear(CheckedContinuation<Void, any Error>)
-        /// What the remote hasn't taken is to be given up.
+        /// Writes that the remote hasn't accepted are to be discarded.
         case discardPending(CheckedContinuation<Void, any Error>)
-        /// The time to try again has come, after the store couldn't be used.
+        /// It is time to retry after the store couldn't be used.
         case restart
     }
 
@@ -36,10 +36,10 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     private let configuration: SyncCore.Configuration
     private let clock: any CommitClock
     private let publish: @Sendable (NumberedStatus) -> Void
-    /// What a new core begins with.
+    /// What a new core follows.
     private var followed: FollowedDocuments
     private var statusCount = 0
-    /// As of the last input that was handled: what is in the store, and not what is being saved.
+    /// As of the last processed input: the saved state, not the one being saved.
     private var settledStatus: SyncStatus
     private var phase: Phase
     private var inputs: [Input] = []
@@ -51,16 +51,16 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     private var restarts = RetryDelay()
     private var generator = SystemRandomNumberGenerator()
     private var lastError: String?
-    /// Those who wait until all is received that the remote had when it was listened to, or it has failed.
+    /// Wait until the initial snapshot was received, or has failed.
     private var listenWaiters: [CheckedContinuation<Void, Never>] = []
-    /// Those who wait until the remote has told something, or has failed to.
+    /// Wait until the remote has returned something, or has failed to.
     private var pullWaiters: [CheckedContinuation<Void, Never>] = []
-    /// How many pages were received.
+    /// The number of received pages.
     private(set) var pageCount = 0
-    /// How far the remote was received and stored.
+    /// The position up to which the remote was received and stored.
     var position: Int64 { if case .running(_, let state) = phase { state.row.record.position } else { 0 } }
     private var writeWaiters: [WriteWaiter] = []
-    /// Writes that were given up since the driver began, for whoever waits for them later.
+    /// Writes that were discarded since the driver began, for those who wait for them later.
     private var discarded: Set<Int64> = []
 
     private struct WriteWaiter {
@@ -94,7 +94,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         return .running(core: core, state: SyncStore<T>.State(row: state.row, unreadable: state.unreadable))
     }
 
-    /// Begins to send and receive.
+    /// Starts sending and receiving.
     func start() {
         guard commits == nil else { return }
         let bell = store.storage.engine.commitBell()
@@ -105,7 +105,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         add(.committed(nil))
     }
 
-    /// Ends it for good. What isn't saved hasn't happened.
+    /// Stops permanently. Anything that isn't saved is dropped.
     func stop() {
         phase = .stopped
         settledStatus = currentStatus
@@ -199,7 +199,7 @@ extension SyncDriver {
 
     private func step(_ input: SyncInput) async throws {
         guard case .running(var core, var state) = phase else { return }
-        // Where it was held twice, the step would copy the whole outbox.
+        // A second reference would make the step copy the whole outbox.
         phase = .stopped
         let effects = core.step(input, at: clock.microseconds, using: &generator)
         phase = .running(core: core, state: state)
@@ -217,12 +217,12 @@ extension SyncDriver {
             case .setTimer(let time): setTimer(time)
             }
         }
-        // In their order, and before anything else: the core takes none that is older than one it knows, and whoever waits for a write
-        // that it doesn't know would take it for one that is confirmed.
+        // Added in order and before anything else: the core ignores writes older than one it knows, and whoever waits
+        // for an unknown write would consider it confirmed.
         if !found.isEmpty { try await step(.wrote(found)) }
     }
 
-    /// Goes on from what was saved last.
+    /// Continues from what was saved last.
     private func restart() async {
         for request in requests.values { request.cancel() }
         requests = [:]
@@ -232,7 +232,7 @@ extension SyncDriver {
             if case .stopped = phase { return }
             phase = Self.begin(from: state, configuration: configuration, followed: followed)
             restarts = RetryDelay()
-            // Before all that was asked for meanwhile, which else would be asked of a core that is offline.
+            // Comes before other pending inputs, which would otherwise reach an offline core.
             inputs.insert(.core(.connected), at: 0)
             add(.committed(nil))
         } catch {
@@ -298,7 +298,7 @@ extension SyncDriver {
 // MARK: Waiting
 
 extension SyncDriver {
-    /// Begins to listen to the remote.
+    /// Starts listening to the remote.
     func startListening() async {
         isListening = true
         add(.restore)
@@ -307,15 +307,15 @@ extension SyncDriver {
         add(.core(.retryNow))
     }
 
-    /// Returns once all is stored that the remote had when it was listened to, or it couldn't be reached, or isn't listened to any more.
+    /// Returns once the initial snapshot is stored, the remote couldn't be reached, or listening was stopped.
     func waitForSnapshot() async {
         guard isListening else { return }
         await withCheckedContinuation { continuation in wait(continuation, in: &listenWaiters) }
     }
 
-    /// Returns once the remote has told something more than so many pages.
+    /// Returns once the remote has returned more than a number of pages.
     ///
-    /// - Throws: ``RemoteError/unavailable(retryAfter:)`` where it couldn't.
+    /// - Throws: ``RemoteError/unavailable(retryAfter:)`` if it couldn't be reached.
     func waitForPage(after count: Int) async throws {
         guard pageCount <= count else { return }
         switch currentStatus.connection {
@@ -331,7 +331,7 @@ extension SyncDriver {
     ) {
         if case .stopped = phase { return continuation.resume() }
         waiters.append(continuation)
-        // Behind what was asked for before: what is waited for may have come already, or may not come.
+        // Processed after earlier inputs: what is waited for may have arrived already, or may never arrive.
         add(.committed(nil))
     }
 
@@ -339,7 +339,7 @@ extension SyncDriver {
         if case .running(let core, _) = phase { core.connection.isReachable } else { false }
     }
 
-    /// Takes the documents out of the store.
+    /// Removes the documents from the store.
     func clear() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             if case .stopped = phase { return continuation.resume(throwing: CancellationError()) }
@@ -347,7 +347,7 @@ extension SyncDriver {
         }
     }
 
-    /// Gives up the writes that the remote hasn't taken.
+    /// Discards the writes that the remote hasn't accepted.
     func discardPending() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             if case .stopped = phase { return continuation.resume(throwing: CancellationError()) }
@@ -355,7 +355,8 @@ extension SyncDriver {
         }
     }
 
-    /// Of a service, everything that it takes is known at once, whether somebody listens or not.
+    /// Tells the core what pages cover. For a service, everything that it accepts is known at once, whether anyone is
+    /// listening or not.
     private func follow(_ isListening: Bool) {
         guard store.hasRemotePositions else { return }
         followed.isListening = isListening
@@ -369,9 +370,9 @@ extension SyncDriver {
         release(&listenWaiters)
     }
 
-    /// Returns once the remote has taken the writes at these positions.
+    /// Returns once the remote has accepted the writes at these positions.
     ///
-    /// - Throws: ``SyncWriteError`` where one of them is parked or discarded.
+    /// - Throws: ``SyncWriteError`` if one of them is parked or discarded.
     func waitForWrites(at positions: ClosedRange<Int64>) async throws {
         let id = UUID()
         try await withTaskCancellationHandler {
@@ -379,7 +380,7 @@ extension SyncDriver {
                 if case .stopped = phase { return continuation.resume(throwing: CancellationError()) }
                 if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
                 writeWaiters.append(WriteWaiter(id: id, positions: positions, continuation: continuation))
-                // What is being handled may not be saved yet.
+                // What is being processed may not be saved yet.
                 if !isWorking { releaseWriteWaiters() }
             }
         } onCancel: {
@@ -418,7 +419,7 @@ extension SyncDriver {
         }
     }
 
-    /// Lets those go on who have waited for what has happened.
+    /// Resumes those who waited for the input.
     private func announce(after input: Input) async {
         settledStatus = currentStatus
         releaseWriteWaiters()
@@ -437,7 +438,7 @@ extension SyncDriver {
             release(&pullWaiters)
             release(&listenWaiters)
         case .core(.timer):
-            // A request that wasn't answered in time.
+            // A request timed out.
             guard case .waiting = currentStatus.connection else { break }
             release(&pullWaiters)
             release(&listenWaiters)
@@ -455,18 +456,18 @@ extension SyncDriver {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// Why the core has halted; nil where it hasn't.
+    /// Why the core has halted; nil if it hasn't.
     var haltReason: SyncCore.HaltReason? {
         if case .running(let core, _) = phase, case .halted(let reason) = core.connection { reason } else { nil }
     }
 
-    /// How it stands in the store.
+    /// The status according to the store.
     var status: NumberedStatus {
         statusCount += 1
         return NumberedStatus(number: statusCount, status: settledStatus)
     }
 
-    /// How it stands once every write is counted that was committed before.
+    /// The status once all earlier commits are counted.
     func statusOfCommits() async -> NumberedStatus {
         await withCheckedContinuation { add(.committed($0)) }
         return status
@@ -485,7 +486,7 @@ extension SyncDriver {
 }
 
 extension SyncCore.Connection {
-    /// Whether an answer can be waited for.
+    /// Whether an answer can be expected.
     fileprivate var isReachable: Bool {
         switch self {
         case .offline, .unauthorized, .halted: false

@@ -1,7 +1,7 @@
 public import Observation
 internal import StorageCore
 
-/// Keeps a collection of documents in the store equal to a remote's.
+/// Synchronizes a collection of documents in the store with a remote.
 ///
 /// ```swift
 /// let productsSyncEngine = CollectionSyncEngine<Product>(remote: remote, managerKey: "products")
@@ -9,34 +9,39 @@ internal import StorageCore
 /// try await productsSyncEngine.updateDocument(id: "product_123", data: ["price": 29.99])
 /// ```
 ///
-/// **Writes** are in the store when a call returns, network or not, and are sent in their order for each document: also those that
-/// were made by other means than the engine, such as `storage.save(product)`. What isn't sent yet survives the process. A write
-/// that the remote refuses is parked (``SyncStatus/parked``) and holds back only later writes of its document.
+/// **Writes** are in the store when a call returns, online or offline, and are sent in order for each document. This
+/// includes writes made by other means than the engine, such as `storage.save(product)`. Unsent writes survive the
+/// process. A write that the remote rejects is parked (``SyncStatus/parked``) and holds back only later writes of its
+/// document.
 ///
-/// **Conflicts.** Unless ``ConflictResolution`` says otherwise, the remote's order counts: of two writers of a field the later one wins, and a deletion wins over a change of the
-/// deleted document. Until a write is sent, its fields are shown on top of what the remote says. Commits of the engine have
-/// `sync KEY` as their actor, and name documents that were changed on both sides in the attribute `conflicts`.
+/// **Conflicts.** Unless ``ConflictResolution`` says otherwise, the remote's order counts: if two writers change a
+/// field, the later one wins, and a deletion wins over a change of the deleted document. Until a write is sent, its
+/// fields are shown on top of the remote's state. Commits of the engine have `sync KEY` as their actor, and list
+/// documents that both sides have changed in the attribute `conflicts`.
 ///
-/// **Accounts.** What is in the store belongs to the path that the remote answers. Where it answers another one, documents are taken
-/// out of the store before any of the other account comes in; unsent writes stay, and are sent when their path is back.
+/// **Accounts.** Documents in the store belong to the remote's current path. When the path changes, they are removed
+/// from the store before any document of the other account is added; unsent writes are kept, and sent when their path
+/// returns.
 ///
 /// The whole collection is fetched and kept: use it for bounded collections, such as a user's own.
 ///
 /// Isolation: the main actor. Documents are encoded, stored and merged elsewhere.
 @MainActor @Observable
 public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
-    /// What logs the engine's events, for events of your own.
+    /// The logger of the engine's events; use it for events of your own.
     @ObservationIgnored public let logger: (any DataSyncLogger)?
     @ObservationIgnored private let controller: SyncController<T>
 
+    /// Creates an engine. It opens the store when it is first used.
+    ///
     /// - Parameters:
-    ///   - remote: Where the collection is.
-    ///   - managerKey: Names the engine in the store and in its log; one engine for each key.
-    ///   - enableLocalPersistence: Whether documents and unsent writes outlive the process. The store is the one of
-    ///     `withDatabaseContainer`, or that of ``PersistenceContainer/configure(_:)``. Where it is false, all is kept in memory:
-    ///     writes that weren't sent are lost with the process.
-    ///   - conflictResolution: What becomes of a document that somebody else changes while it has unsent writes here.
-    ///   - logger: Gets to know what the engine does.
+    ///   - remote: The remote collection.
+    ///   - managerKey: Identifies the engine in the store and in its log; use a key for one engine only.
+    ///   - enableLocalPersistence: Whether documents and unsent writes outlive the process. The store is that of
+    ///     `withDatabaseContainer`, or of ``PersistenceContainer/configure(_:)``. If false, everything is kept in
+    ///     memory, and unsent writes are lost with the process.
+    ///   - conflictResolution: How to handle a document that somebody else changes while it has unsent writes here.
+    ///   - logger: Receives the engine's events.
     public init(
         remote: some RemoteCollectionService<T>, managerKey: String, enableLocalPersistence: Bool = true,
         conflictResolution: ConflictResolution<T> = .lastWriterWins, logger: (any DataSyncLogger)? = nil
@@ -49,67 +54,76 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
 
     /// The documents, by id. Empty while nobody is signed in.
     public var currentCollection: [T] { controller.shown }
-    /// The status of synchronisation.
+    /// The status of synchronization.
     public var status: SyncStatus { controller.status }
-    /// ``status`` now, and whenever it changes.
+    /// The current ``status``, and each new one.
     public var statuses: AsyncStream<SyncStatus> { controller.statuses() }
-    /// How many writes the remote hasn't taken yet.
+    /// The number of writes that the remote hasn't accepted yet.
     public var pendingCount: Int { controller.status.pendingCount }
-    /// The writes that the remote has refused.
+    /// The writes that the remote has rejected.
     public var parked: [SyncStatus.ParkedWrite] { controller.status.parked }
 }
 
 // MARK: Listening
 
 extension CollectionSyncEngine {
-    /// Fetches the collection, and follows its changes until ``stopListening(clearCaches:)``. Returns once it is fetched, or the
-    /// remote couldn't be reached: then it is tried again by itself, and ``status`` says so.
+    /// Fetches the collection and follows its changes until ``stopListening(clearCaches:)``.
+    ///
+    /// Returns once the collection is fetched or the remote couldn't be reached. The engine then retries by itself, and
+    /// ``status`` says so.
     public func startListening() async { try? await controller.listen() }
 
-    /// Fetches the documents that a query finds, and follows their changes until ``stopListening(clearCaches:)``: for a collection that
-    /// is too large to be kept whole.
+    /// Fetches the documents that match a query and follows their changes until ``stopListening(clearCaches:)``, for a
+    /// collection that is too large to be kept whole.
     ///
     /// ```swift
     /// try await tasksSyncEngine.startListening { $0.where("project", isEqualTo: "apollo") }
     /// ```
     ///
-    /// Documents that the query doesn't find aren't taken out of the store: those that were saved here or received before stay, and so do
-    /// those that leave the query, as what they have become. What the store has is kept as the remote has it for as long as the remote's
-    /// stream reports it. So ``currentCollection`` may hold more than the query finds; ``getDocuments(where:)``
-    /// distinguishes them.
+    /// Documents that don't match the query aren't removed from the store: those that were saved here or received
+    /// before stay, and so do those that stop matching, in their new state. The store's documents are kept up to date
+    /// as long as the remote's stream reports them. So ``currentCollection`` may contain more than the query matches;
+    /// ``getDocuments(where:)`` filters it.
     ///
-    /// A collection of a hub is followed as a whole, whatever the query.
+    /// A collection of a hub is always followed as a whole.
     ///
-    /// Only one thing is listened to: another call takes the place of the one before. The query isn't stored.
+    /// Only one query is active: another call replaces it. The query isn't stored.
     ///
-    /// - Parameter buildQuery: Adds conditions, and no limits or cursors. An order has no effect, but that documents without its
-    ///   field aren't found. A remote that can't answer queries is asked for the whole collection, of which the rest isn't kept.
-    /// - Throws: `StorageError`: `invalid-argument` for a query that can't be listened to, while nobody is signed in, or where there is no store.
-    ///   Not where the remote can't be reached: then it is tried again by itself, and ``status`` says so.
+    /// - Parameter buildQuery: Adds conditions, but no limits or cursors. An order only excludes documents without its
+    ///   field. If the remote can't answer queries, the whole collection is fetched, and documents that don't match are
+    ///   dropped.
+    /// - Throws: `StorageError` with `invalid-argument` for a query that can't be listened to, while nobody is signed
+    ///   in, or if there is no store. Not if the remote can't be reached: the engine then retries by itself, and
+    ///   ``status`` says so.
     public func startListening(buildQuery: (QueryBuilder) -> QueryBuilder) async throws {
         try await controller.listen(query: buildQuery(QueryBuilder()))
     }
 
-    /// Stops to follow the collection. Writes are still sent; those that aren't sent yet stay in the store.
+    /// Stops following the collection. Pending writes are still sent, and are kept in the store until then.
     ///
-    /// - Parameter clearCaches: Whether the documents are taken out of the store: a commit of the engine, which isn't sent.
+    /// - Parameter clearCaches: Whether to remove the documents from the store, in a commit of the engine that isn't
+    ///   sent.
     public func stopListening(clearCaches: Bool = true) { controller.stopListening(clearCaches: clearCaches) }
 }
 
 // MARK: Reading
 
 extension CollectionSyncEngine {
-    /// The documents that are in the store, by id.
+    /// Returns the stored documents, by id.
     public func getCollection() -> [T] { controller.shown }
 
-    /// A document that is in the store.
-    /// - Complexity: O(log *n*) in the documents.
+    /// Returns a stored document; nil if there is none.
+    ///
+    /// - Complexity: O(log *n*) in the number of documents.
     public func getDocument(id: String) -> T? { controller.shownDocument(id) }
 
-    /// Those documents in the store for which a condition holds.
+    /// Returns the stored documents for which a condition holds.
     public func getDocuments(where isIncluded: (T) -> Bool) -> [T] { controller.shown.filter(isIncluded) }
 
-    /// The whole collection: that of the store where it has any, the remote's otherwise.
+    /// Returns the whole collection: from the store if it has any documents, otherwise from the remote.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    ///   the remote if it is asked.
     public func getCollectionAsync(behavior: FetchBehavior = .cachedOrFetch) async throws -> [T] {
         _ = try await controller.open()
         if behavior == .cachedOrFetch, !controller.shown.isEmpty { return controller.shown }
@@ -124,25 +138,32 @@ extension CollectionSyncEngine {
         }
     }
 
-    /// A document: that of the store where it has it, the remote's otherwise. Needs no listener.
+    /// Returns a document: from the store if it is there, otherwise from the remote. Works without listening.
     ///
-    /// - Throws: ``RemoteError/notFound`` where neither has it; what the remote throws.
+    /// - Throws: ``RemoteError/notFound`` if neither has it; `StorageError` with `invalid-argument` while nobody is
+    ///   signed in, or if there is no store; errors of the remote.
     public func getDocumentAsync(id: String, behavior: FetchBehavior = .cachedOrFetch) async throws -> T {
         try await controller.fetch(id, behavior)
     }
 
-    /// Those documents for which a condition holds: of the store where it has any, of the remote's collection otherwise.
+    /// Returns the documents for which a condition holds: from the store if it has any documents, otherwise from the
+    /// remote's collection.
+    ///
+    /// - Throws: As ``getCollectionAsync(behavior:)``.
     public func getDocumentsAsync(
         where isIncluded: (T) -> Bool, behavior: FetchBehavior = .cachedOrFetch
     ) async throws -> [T] {
         try await getCollectionAsync(behavior: behavior).filter(isIncluded)
     }
 
-    /// The documents that the remote finds, so that a part of a large collection can be had without all of it.
+    /// Returns the documents that match a query at the remote, to read part of a large collection.
     ///
     /// ```swift
     /// let few = try await productsSyncEngine.getDocumentsAsync { $0.where("category", isEqualTo: "electronics").limit(to: 20) }
     /// ```
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` for an invalid query, while nobody is signed in, or if there is
+    ///   no store; errors of the remote.
     public func getDocumentsAsync(buildQuery: (QueryBuilder) -> QueryBuilder) async throws -> [T] {
         let query = buildQuery(QueryBuilder())
         let count = query.getFilters().count
@@ -158,7 +179,7 @@ extension CollectionSyncEngine {
         }
     }
 
-    /// A document as the remote has it, and after each change; nil where there is none.
+    /// Returns the remote's current document and its changes; nil elements while there is none.
     public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> {
         controller.log(.streamDocumentStart(key: controller.key, documentId: id))
         return controller.access.streamDocument(id)
@@ -168,33 +189,38 @@ extension CollectionSyncEngine {
 // MARK: Writing
 
 extension CollectionSyncEngine {
-    /// Saves a document in the store, and sends it. Needs no listener.
+    /// Saves a document in the store, and sends it. Works without listening.
     ///
-    /// - Parameter expected: What the document must be like, here and at the remote.
-    /// - Throws: `StorageError`: `invalid-argument` while nobody is signed in, or where there is no store; `conflict` where the store's document
-    ///   isn't as expected.
+    /// - Parameter expected: A precondition that the document must meet, here and at the remote.
+    /// - Returns: A receipt with which the remote's answer can be awaited.
+    /// - Throws: `StorageError`: `invalid-argument` while nobody is signed in, or if there is no store; `conflict` if
+    ///   the stored document doesn't meet the precondition.
     @discardableResult
     public func saveDocument(
         _ document: T, expecting expected: SyncPrecondition<T> = .anything
     ) async throws -> SyncReceipt { try await controller.save(document, expecting: expected) }
 
-    /// Changes some fields of a document in the store, and sends those. Needs no listener; a document that the store doesn't have is
-    /// fetched first.
+    /// Changes some fields of a document in the store, and sends them. Works without listening; a document that isn't
+    /// in the store is fetched first.
     ///
     /// - Parameters:
-    ///   - data: Values by the names of fields as they are encoded; nil removes an optional one.
-    ///   - expected: What the document must be like, here and at the remote.
-    /// - Throws: `StorageError`: `not-found` where there is no such document, `invalid-value` for a field that it doesn't have or a
-    ///   value of another type, `conflict` where the store's document isn't as expected. What the remote throws, where the document has to be fetched.
+    ///   - data: Values by the names of the encoded fields; nil removes an optional one.
+    ///   - expected: A precondition that the document must meet, here and at the remote.
+    /// - Returns: A receipt with which the remote's answer can be awaited.
+    /// - Throws: `StorageError`: `not-found` if there is no such document, `invalid-value` for an unknown field or a
+    ///   value of another type, `conflict` if the stored document doesn't meet the precondition, `invalid-argument`
+    ///   while nobody is signed in, or if there is no store; errors of the remote if the document must be fetched.
     @discardableResult
     public func updateDocument(
         id: String, data: [String: any DMCodableSendable], expecting expected: SyncPrecondition<T> = .anything
     ) async throws -> SyncReceipt { try await controller.update(id, data, expecting: expected) }
 
-    /// Deletes a document in the store, and at the remote.
+    /// Deletes a document in the store and at the remote.
     ///
-    /// - Parameter expected: What the document must be like, here and at the remote.
-    /// - Returns: nil where neither has such a document.
+    /// - Parameter expected: A precondition that the document must meet, here and at the remote.
+    /// - Returns: A receipt with which the remote's answer can be awaited; nil if neither has such a document.
+    /// - Throws: `StorageError`: `conflict` if the stored document doesn't meet the precondition, `invalid-argument`
+    ///   while nobody is signed in, or if there is no store; errors of the remote if it must be asked.
     @discardableResult
     public func deleteDocument(
         id: String, expecting expected: SyncPrecondition<T> = .anything
@@ -204,28 +230,42 @@ extension CollectionSyncEngine {
 // MARK: Sending
 
 extension CollectionSyncEngine {
-    /// Tries again at once what was to be tried later.
+    /// Retries at once instead of waiting for the back-off.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
     public func retryNow() async throws { try await controller.take(.retryNow) }
 
-    /// Gives up every write that the remote hasn't taken, whether it waits or is parked; the documents are what the remote has again. One
-    /// that is being sent may reach the remote all the same, and is received then like what others write.
+    /// Discards all writes that the remote hasn't accepted, waiting and parked; the documents revert to the remote's
+    /// state. A write that is being sent may still reach the remote, and is then received like a change by others.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    ///   the store.
     public func discardPending() async throws { try await controller.discardPending() }
 
-    /// Continues with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``), as a device that it
-    /// doesn't know. All is
-    /// received again. Writes that wait are sent; those that were being sent are parked, because nobody knows whether the remote has them.
+    /// Continues as a new device with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``).
+    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because nobody
+    /// knows whether the remote has them.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    ///   the store.
     public func startOver() async throws { try await controller.startOver() }
 
     /// Sends a parked write again, and then the later ones of its document.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.retry(position: write.position))
     }
 
-    /// Gives a parked write up: its document becomes what the remote has, with the later writes on top.
+    /// Discards a parked write: its document reverts to the remote's state, with later writes on top.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
     public func discard(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.discard(position: write.position))
     }
 
-    /// Says that there are other credentials, after the remote has refused those before.
+    /// Reports new credentials, after the remote has refused the previous ones.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
     public func credentialsChanged() async throws { try await controller.take(.authorized) }
 }

@@ -1,7 +1,7 @@
 public import Observation
 internal import StorageCore
 
-/// Keeps one document in the store equal to a remote's.
+/// Synchronizes one document in the store with a remote.
 ///
 /// ```swift
 /// let userSyncEngine = DocumentSyncEngine<UserModel>(remote: remote, managerKey: "user")
@@ -9,16 +9,18 @@ internal import StorageCore
 /// try await userSyncEngine.updateDocument(data: ["name": "Anna"])
 /// ```
 ///
-/// Writes, conflicts and accounts are those of ``CollectionSyncEngine``: this is an engine of a collection of which one document is
-/// followed. Other documents are read and written by their ids.
+/// Writes, conflicts and accounts work as in ``CollectionSyncEngine``: this is an engine of a collection that follows
+/// one document. Other documents are read and written by their ids.
 ///
 /// Isolation: the main actor. Documents are encoded, stored and merged elsewhere.
 @MainActor @Observable
 public final class DocumentSyncEngine<T: DataSyncModelProtocol> {
-    /// What logs the engine's events, for events of your own.
+    /// The logger of the engine's events; use it for events of your own.
     @ObservationIgnored public let logger: (any DataSyncLogger)?
     @ObservationIgnored private let controller: SyncController<T>
 
+    /// Creates an engine. It opens the store when it is first used.
+    ///
     /// - Parameters: As those of ``CollectionSyncEngine``.
     public init(
         remote: some RemoteDocumentService<T>, managerKey: String, enableLocalPersistence: Bool = true,
@@ -30,43 +32,45 @@ public final class DocumentSyncEngine<T: DataSyncModelProtocol> {
             resolution: conflictResolution, logger: logger)
     }
 
-    /// The document; nil where there is none, or nobody is signed in.
+    /// The document; nil if there is none, or nobody is signed in.
     public var currentDocument: T? { controller.shown.first }
-    /// The status of synchronisation.
+    /// The status of synchronization.
     public var status: SyncStatus { controller.status }
-    /// ``status`` now, and whenever it changes.
+    /// The current ``status``, and each new one.
     public var statuses: AsyncStream<SyncStatus> { controller.statuses() }
-    /// How many writes the remote hasn't taken yet.
+    /// The number of writes that the remote hasn't accepted yet.
     public var pendingCount: Int { controller.status.pendingCount }
-    /// The writes that the remote has refused.
+    /// The writes that the remote has rejected.
     public var parked: [SyncStatus.ParkedWrite] { controller.status.parked }
 }
 
 // MARK: Listening
 
 extension DocumentSyncEngine {
-    /// Follows a document until ``stopListening(clearCaches:)``, and remembers its id. Returns once it was received, or the remote
-    /// couldn't be reached: then it is tried again by itself, and ``status`` says so.
+    /// Follows a document until ``stopListening(clearCaches:)``, and remembers its id.
     ///
-    /// - Throws: `StorageError`: `invalid-argument` while nobody is signed in, or where there is no store.
+    /// Returns once the document was received or the remote couldn't be reached. The engine then retries by itself, and
+    /// ``status`` says so.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
     public func startListening(documentId: String) async throws { try await controller.listen(to: documentId) }
 
-    /// Stops to follow the document. Writes are still sent; those that aren't sent yet stay in the store.
+    /// Stops following the document. Pending writes are still sent, and are kept in the store until then.
     ///
-    /// - Parameter clearCaches: Whether documents are taken out of the store, and the id is forgotten: a commit of the engine, which
-    ///   isn't sent.
+    /// - Parameter clearCaches: Whether to remove documents from the store and forget the id, in a commit of the engine
+    ///   that isn't sent.
     public func stopListening(clearCaches: Bool = true) { controller.stopListening(clearCaches: clearCaches) }
 }
 
 // MARK: Reading
 
 extension DocumentSyncEngine {
-    /// The document as the store has it.
+    /// Returns the stored document; nil if there is none.
     public func getDocument() -> T? { controller.shown.first }
 
-    /// The document as the store has it.
+    /// Returns the stored document.
     ///
-    /// - Throws: `StorageError` with the code `not-found` where it has none.
+    /// - Throws: `StorageError` with the code `not-found` if there is none.
     public func getDocumentOrThrow() throws -> T {
         guard let document = controller.shown.first else {
             throw StorageError(
@@ -76,19 +80,20 @@ extension DocumentSyncEngine {
         return document
     }
 
-    /// A document: that of the store where it has it, the remote's otherwise. Needs no listener.
+    /// Returns a document: from the store if it is there, otherwise from the remote. Works without listening.
     ///
-    /// - Parameter id: The document that is listened to where nil.
-    /// - Throws: ``RemoteError/notFound`` where neither has it; what the remote throws.
+    /// - Parameter id: Defaults to the document that is listened to.
+    /// - Throws: ``RemoteError/notFound`` if neither has it; `StorageError` with `not-found` without an id, and with
+    ///   `invalid-argument` while nobody is signed in, or if there is no store; errors of the remote.
     public func getDocumentAsync(id: String? = nil, behavior: FetchBehavior = .cachedOrFetch) async throws -> T {
         try await controller.fetch(try id ?? getDocumentId(), behavior)
     }
 
-    /// The id of the document that is listened to, or was when the process before ended.
+    /// Returns the id of the document that is listened to, or was when the previous process ended.
     ///
-    /// - Throws: `StorageError` with the code `not-found` where there is none.
+    /// - Throws: `StorageError` with the code `not-found` if there is none.
     public func getDocumentId() throws -> String {
-        // Reads what the store remembers, where nothing was read yet.
+        // Loads the stored id, if nothing was read yet.
         _ = controller.shown
         guard case .document(let id?) = controller.extent else {
             throw StorageError(
@@ -98,7 +103,7 @@ extension DocumentSyncEngine {
         return id
     }
 
-    /// A document as the remote has it, and after each change; nil where there is none.
+    /// Returns the remote's current document and its changes; nil elements while there is none.
     public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> {
         controller.log(.streamDocumentStart(key: controller.key, documentId: id))
         return controller.access.streamDocument(id)
@@ -108,22 +113,25 @@ extension DocumentSyncEngine {
 // MARK: Writing
 
 extension DocumentSyncEngine {
-    /// Saves a document in the store, and sends it. Needs no listener.
+    /// Saves a document in the store, and sends it. Works without listening.
     ///
-    /// - Parameter expected: What the document must be like, here and at the remote.
+    /// - Parameter expected: A precondition that the document must meet, here and at the remote.
+    /// - Returns: A receipt with which the remote's answer can be awaited.
+    /// - Throws: As ``CollectionSyncEngine/saveDocument(_:expecting:)``.
     @discardableResult
     public func saveDocument(
         _ document: T, expecting expected: SyncPrecondition<T> = .anything
     ) async throws -> SyncReceipt { try await controller.save(document, expecting: expected) }
 
-    /// Changes some fields of a document in the store, and sends those. Needs no listener; a document that the store doesn't have is
-    /// fetched first.
+    /// Changes some fields of a document in the store, and sends them. Works without listening; a document that isn't
+    /// in the store is fetched first.
     ///
     /// - Parameters:
-    ///   - id: The document that is listened to where nil.
-    ///   - data: Values by the names of fields as they are encoded; nil removes an optional one.
-    ///   - expected: What the document must be like, here and at the remote.
-    /// - Throws: As ``CollectionSyncEngine/updateDocument(id:data:expecting:)``.
+    ///   - id: Defaults to the document that is listened to.
+    ///   - data: Values by the names of the encoded fields; nil removes an optional one.
+    ///   - expected: A precondition that the document must meet, here and at the remote.
+    /// - Returns: A receipt with which the remote's answer can be awaited.
+    /// - Throws: As ``CollectionSyncEngine/updateDocument(id:data:expecting:)``; `not-found` without an id.
     @discardableResult
     public func updateDocument(
         id: String? = nil, data: [String: any DMCodableSendable], expecting expected: SyncPrecondition<T> = .anything
@@ -131,12 +139,13 @@ extension DocumentSyncEngine {
         try await controller.update(try id ?? getDocumentId(), data, expecting: expected)
     }
 
-    /// Deletes a document in the store, and at the remote.
+    /// Deletes a document in the store and at the remote.
     ///
     /// - Parameters:
-    ///   - id: The document that is listened to where nil.
-    ///   - expected: What the document must be like, here and at the remote.
-    /// - Returns: nil where neither has such a document.
+    ///   - id: Defaults to the document that is listened to.
+    ///   - expected: A precondition that the document must meet, here and at the remote.
+    /// - Returns: A receipt with which the remote's answer can be awaited; nil if neither has such a document.
+    /// - Throws: As ``CollectionSyncEngine/deleteDocument(id:expecting:)``; `not-found` without an id.
     @discardableResult
     public func deleteDocument(
         id: String? = nil, expecting expected: SyncPrecondition<T> = .anything
@@ -148,28 +157,42 @@ extension DocumentSyncEngine {
 // MARK: Sending
 
 extension DocumentSyncEngine {
-    /// Tries again at once what was to be tried later.
+    /// Retries at once instead of waiting for the back-off.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
     public func retryNow() async throws { try await controller.take(.retryNow) }
 
-    /// Gives up every write that the remote hasn't taken, whether it waits or is parked; the documents are what the remote has again. One
-    /// that is being sent may reach the remote all the same, and is received then like what others write.
+    /// Discards all writes that the remote hasn't accepted, waiting and parked; the documents revert to the remote's
+    /// state. A write that is being sent may still reach the remote, and is then received like a change by others.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    ///   the store.
     public func discardPending() async throws { try await controller.discardPending() }
 
-    /// Continues with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``), as a device that it
-    /// doesn't know. All is
-    /// received again. Writes that wait are sent; those that were being sent are parked, because nobody knows whether the remote has them.
+    /// Continues as a new device with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``).
+    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because nobody
+    /// knows whether the remote has them.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    ///   the store.
     public func startOver() async throws { try await controller.startOver() }
 
     /// Sends a parked write again, and then the later ones of its document.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.retry(position: write.position))
     }
 
-    /// Gives a parked write up: its document becomes what the remote has, with the later writes on top.
+    /// Discards a parked write: its document reverts to the remote's state, with later writes on top.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
     public func discard(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.discard(position: write.position))
     }
 
-    /// Says that there are other credentials, after the remote has refused those before.
+    /// Reports new credentials, after the remote has refused the previous ones.
+    ///
+    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
     public func credentialsChanged() async throws { try await controller.take(.authorized) }
 }

@@ -1,7 +1,7 @@
-/// Where a document comes from that is asked for.
+/// Where a requested document comes from.
 public enum FetchBehavior: Sendable {
-    /// From the store; from the remote where the store doesn't have it.
+    /// From the store if it is there, otherwise from the remote.
     case cachedOrFetch
-    /// From the remote. What the store has stays as it is.
+    /// From the remote. The store isn't changed.
     case alwaysFetch
 }

@@ -2,9 +2,9 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// Single documents, by id, and writes.
+/// Reads of single documents, and writes.
 extension SyncController {
-    /// A document as the store has it.
+    /// A stored document.
     func cached(_ id: String) async throws -> T? { try await cached(id, in: try await open()) }
 
     private func cached(_ id: String, in scope: SyncScope<T>) async throws -> T? {
@@ -38,7 +38,7 @@ extension SyncController {
         }
     }
 
-    /// Changes some fields; those of a document that isn't in the store are changed on what the remote has.
+    /// Changes some fields. A document that isn't in the store is fetched first.
     func update(
         _ id: String, _ data: [String: any DMCodableSendable], expecting expected: SyncPrecondition<T>
     ) async throws -> SyncReceipt {
@@ -75,7 +75,7 @@ extension SyncController {
         }
     }
 
-    /// Sees to it that a document is in the store: what is changed is an event of its row.
+    /// Ensures that a document is in the store: a change is an event of its row.
     private func make(_ id: String, in scope: SyncScope<T>) async throws {
         guard try await cached(id, in: scope) == nil else { return }
         switch scope.remote {
@@ -90,7 +90,7 @@ extension SyncController {
         while true {
             try Task.checkCancellation()
             let pages = await scope.driver.pageCount
-            // Asked first: once it has come, it is in the store.
+            // Checked first: once the document has arrived, it is in the store.
             let isComing = await remote.isComing(id)
             if try await cached(id, in: scope) != nil { return }
             if let reason = try await scope.store.unreadable(id) {
@@ -117,13 +117,13 @@ extension SyncController {
                 // Deleted here, or meanwhile.
                 throw StorageError.noDocument(id)
             } else {
-                // Given up with all else that was received, since listening began again.
+                // Dropped with everything else that was received, since listening was restarted.
                 listening = await remote.add(try await found(id, in: scope))
             }
         }
     }
 
-    /// What the remote has of a document of a scope's account.
+    /// The remote's version of a document of a scope's account.
     private func found(_ id: String, in scope: SyncScope<T>) async throws -> T {
         let document = try await existing(id) { try await fetch($0, .alwaysFetch) }
         guard access.path() == scope.path else { throw StorageError.otherAccount(id) }
@@ -144,7 +144,7 @@ extension SyncController {
         _ id: String, in scope: SyncScope<T>, expecting expected: SyncPrecondition<T>,
         _ body: @escaping @Sendable (DocumentTable<T>, WriteTransaction) throws -> Void
     ) async throws -> SyncReceipt {
-        // What it was decided on is the document of this account.
+        // The decision was based on this account's document.
         guard access.path() == scope.path else { throw StorageError.otherAccount(id) }
         let store = scope.store
         let table = store.table
@@ -153,7 +153,7 @@ extension SyncController {
             if expected.isStated { try expected.check(try table.get(id, tx.database), id: id) }
             try body(table, tx)
         }
-        // Whoever reads what is shown after this returns sees it.
+        // Whoever reads the shown documents after this returns sees the change.
         await showCommitted { try await self.refresh([id], in: scope) }
         show(await scope.driver.statusOfCommits(), of: scope)
         let driver = scope.driver
@@ -178,7 +178,7 @@ extension Result where Failure == any Error {
 extension DataSyncModelProtocol {
     /// The document with other values in some fields.
     ///
-    /// - Throws: `invalid-value` for a field that it doesn't have, for a value of another type, and for another id.
+    /// - Throws: `invalid-value` for an unknown field, a value of another type, or another id.
     fileprivate func changed(by patch: [String: String]) throws -> Self {
         var fields = try DocumentFields(encoding: self)
         fields.apply(patch)

@@ -5,7 +5,8 @@ internal import StorageKit
 internal import StorageLog
 internal import StorageRecords
 
-/// What both engines are made of: finds the store, follows the remote's path from account to account, and shows the documents.
+/// The common part of both engines: finds the store, follows the remote's path from account to account, and publishes
+/// the documents.
 @MainActor @Observable
 final class SyncController<T: DataSyncModelProtocol> {
     typealias Extent = SyncStore<T>.Extent
@@ -21,16 +22,16 @@ final class SyncController<T: DataSyncModelProtocol> {
     /// By id.
     private(set) var documents: [T] = []
     private(set) var status = SyncStatus()
-    /// Up to where of the log the documents that are shown were read.
+    /// The log position as of which the shown documents were read.
     @ObservationIgnored private var shownPosition: Int64 = 0
-    /// How often the store is still to be cleared. Until it is, nothing of it is shown.
+    /// The number of clearings of the store that are still to be done. Until then, nothing is shown.
     @ObservationIgnored private var clearings = 0
     /// The path whose documents are shown; nil before they were read.
     @ObservationIgnored private var shownPath: String?
     @ObservationIgnored private var scope: SyncScope<T>?
-    /// Of the scope's driver, which status was shown last.
+    /// The number of the last shown status of the scope's driver.
     @ObservationIgnored private var statusNumber = 0
-    /// The last change of the scope; they follow one another.
+    /// The last change of the scope; changes run one after another.
     @ObservationIgnored private var change: Task<Void, Never>?
     @ObservationIgnored private var changeNumber = 0
     @ObservationIgnored private var feed: Task<Void, Never>?
@@ -38,9 +39,9 @@ final class SyncController<T: DataSyncModelProtocol> {
     /// Changes up to this position aren't logged one by one, because all documents were fetched.
     @ObservationIgnored private var loadedPosition: Int64 = 0
     @ObservationIgnored private var statusEvents: SyncStatusEvents
-    /// Whether it was logged what the remote can't do.
+    /// Whether the remote's missing capabilities were logged.
     @ObservationIgnored private var hasLoggedLimits = false
-    /// The followed document as a logger has it, as JSON.
+    /// The followed document as last reported to the logger, as JSON.
     @ObservationIgnored private var userProperties: (id: String, json: String)?
     @ObservationIgnored private var statusListeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
 
@@ -97,9 +98,9 @@ extension SyncController {
         return path
     }
 
-    /// Asks the remote, whose answer counts where nobody else has signed in meanwhile.
+    /// Asks the remote. Its answer counts only if the account is still the same.
     ///
-    /// - Throws: `CancellationError` where somebody has.
+    /// - Throws: `CancellationError` if somebody else has signed in.
     func ask<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         let path = access.path()
         let answer = try await body()
@@ -107,7 +108,7 @@ extension SyncController {
         return answer
     }
 
-    /// The scope of the account that is signed in, opened where it isn't.
+    /// The scope of the account that is signed in; opens it if needed.
     func open() async throws -> SyncScope<T> {
         let path = try path()
         if let scope, scope.path == path, change == nil {
@@ -118,7 +119,7 @@ extension SyncController {
         return try await runExclusively { try await $0.opened(path, in: storage) }
     }
 
-    /// The scope of a path, opened where it isn't. Part of a change.
+    /// The scope of a path; opens it if needed. Part of a change.
     private func opened(_ path: String, of document: String? = nil, in storage: Storage) async throws -> SyncScope<T> {
         if let scope, scope.path == path { return scope }
         await close()
@@ -132,7 +133,7 @@ extension SyncController {
         try await enqueue(body).value
     }
 
-    /// - Returns: The change, which comes behind those that were asked for before this call.
+    /// - Returns: The change, which runs after those requested before this call.
     @discardableResult
     private func enqueue<Result: Sendable>(
         _ body: @escaping @MainActor (SyncController) async throws -> Result
@@ -151,7 +152,7 @@ extension SyncController {
         return task
     }
 
-    /// - Parameter document: The one that is to be listened to; nil for the one that was, as far as there is one.
+    /// - Parameter document: The document to listen to; nil for the previous one, if any.
     private func open(_ path: String, of document: String?, in storage: Storage) async throws -> SyncScope<T> {
         if !hasLoggedLimits, !access.missing.isEmpty { log(.remoteLimited(key: key, missing: access.missing)) }
         hasLoggedLimits = true
@@ -165,7 +166,7 @@ extension SyncController {
             self.scope = scope
             return scope
         }
-        // Another engine may have taken its place.
+        // Another engine may have replaced it.
         guard isCurrent(scope) else { return scope }
         statusNumber = 0
         statusFeed = Task { [weak self] in
@@ -176,11 +177,11 @@ extension SyncController {
             if extent == .document(nil), clearings == 0 { extent = .document(listened) }
             try await show(scope)
         } catch {
-            // Nothing would tell of what comes.
+            // Nothing would report later changes.
             await close()
             throw error
         }
-        // Whoever has opened it knows what is pending.
+        // Whoever opened it knows what is pending.
         show(await scope.driver.statusOfCommits(), of: scope)
         return scope
     }
@@ -189,7 +190,7 @@ extension SyncController {
 
     private func isCurrent(_ scope: SyncScope<T>) -> Bool { self.scope?.driver === scope.driver }
 
-    /// Ends what sends and receives; everything stays in the store.
+    /// Stops sending and receiving; everything stays in the store.
     func close() async {
         feed?.cancel()
         statusFeed?.cancel()
@@ -206,10 +207,10 @@ extension SyncController {
 // MARK: Showing
 
 extension SyncController {
-    /// The documents as far as they may be seen: none of an account that isn't signed in any more.
+    /// The documents that may be shown: none of an account that isn't signed in any more.
     var shown: [T] {
         if shownPath == nil { showCached() }
-        // Read in any case, so that whoever observes it is told.
+        // Always read, so that observers are notified.
         let documents = documents
         return access.path() == shownPath ? documents : []
     }
@@ -219,7 +220,7 @@ extension SyncController {
         return insertionPoint(of: id, in: documents).flatMap { $0.isThere ? documents[$0.index] : nil }
     }
 
-    /// Reads what the store has of the account that is signed in, on the calling thread. There may be no store yet.
+    /// Reads the stored documents of the account that is signed in, on the calling thread. There may be no store yet.
     private func showCached() {
         guard persists, clearings == 0, let path = access.path(),
             container != nil || PersistenceContainer.configured != nil, let storage = try? storage()
@@ -271,7 +272,7 @@ extension SyncController {
                 } catch {
                     if let error = error as? StorageError, error.code == .closed { return }
                     self?.note(error)
-                    // What was to be read then is read again.
+                    // Documents that were to be read then are read again.
                     guard (try? await Task.sleep(for: .seconds(delay.next()))) != nil else { return }
                 }
             }
@@ -288,9 +289,10 @@ extension SyncController {
         }
     }
 
-    /// Reads until what was read is no older than what was read and shown meanwhile: nothing would tell of the difference any more.
+    /// Reads until the result is at least as recent as what was read and shown meanwhile: nothing would report the
+    /// difference later.
     ///
-    /// - Returns: nil where something else is to be shown meanwhile.
+    /// - Returns: nil if something else is to be shown meanwhile.
     private func latest<Documents>(
         of scope: SyncScope<T>, _ read: (Extent) async throws -> (documents: Documents, head: Int64)
     ) async throws -> (documents: Documents, head: Int64)? {
@@ -311,7 +313,7 @@ extension SyncController {
         reportUserProperties()
     }
 
-    /// Gives the logger the user's properties of the followed document, once for each state of it.
+    /// Passes the user properties of the followed document to the logger, once for each state of it.
     private func reportUserProperties() {
         guard let logger, case .document = extent, let document = documents.first,
             let json = try? DocumentFields(encoding: document).json, userProperties?.json != json
@@ -320,7 +322,7 @@ extension SyncController {
         userProperties = (document.id, json)
     }
 
-    /// Shows what was committed, whatever becomes of the task of whoever has asked for it.
+    /// Shows what was committed, even if the caller's task is cancelled.
     func showCommitted(_ read: @escaping @MainActor () async throws -> Void) async {
         await Task {
             do { try await read() } catch { note(error) }
@@ -353,7 +355,7 @@ extension SyncController {
         reportUserProperties()
     }
 
-    /// Where a document stands, or would: documents stand by the bytes of their ids.
+    /// The index of a document, or where to insert it: documents are sorted by the bytes of their ids.
     private func insertionPoint(of id: String, in documents: [T]) -> (index: Int, isThere: Bool)? {
         var (low, high) = (0, documents.count)
         while low < high {
@@ -411,16 +413,16 @@ extension SyncController {
         if let document, isOther { focus(on: document) }
         log(.listenerStart(key: key, documentId: document))
         let (path, storage) = (try path(), try storage())
-        // Also where nothing could be read, or another account has signed in.
+        // Also if nothing could be read, or another account has signed in.
         defer { if loadedPosition == .max { loadedPosition = storage.head } }
-        // As one change: whoever stops after this call does so behind it.
+        // One change, so that a later stop runs after it.
         let scope = try await runExclusively { controller in
-            // Another document is another scope: its id is stored with it.
+            // Another document needs another scope: its id is stored with it.
             if isOther { await controller.close() }
             let scope = try await controller.opened(path, of: document, in: storage)
             switch scope.remote {
             case .service(let remote): try await remote.setQuery(query)
-            // It is followed as a whole.
+            // A hub's collection is followed as a whole.
             case .hub: _ = try query.map { try QueryEvaluation(listening: $0) }
             }
             if document == nil { controller.log(.bulkLoadStart(key: controller.key)) }
@@ -430,7 +432,7 @@ extension SyncController {
             return scope
         }
         await scope.driver.waitForSnapshot()
-        // What was received is shown when this returns, and how it stands.
+        // The received documents and the status are shown when this returns.
         do {
             try await reread(scope)
         } catch {
@@ -463,7 +465,7 @@ extension SyncController {
                 var hasCleared = clearCaches
                 if let scope = controller.scope {
                     await scope.driver.stopListening()
-                    // Between two steps of the driver: what is sent meanwhile goes on afterwards.
+                    // Between two steps of the driver: sending continues afterwards.
                     if clearCaches { try await scope.driver.clear() }
                 } else if clearCaches {
                     hasCleared = try await controller.clearStored()
@@ -482,13 +484,13 @@ extension SyncController {
         await showCommitted { try await self.reread(scope) }
     }
 
-    /// Clears what an earlier process has stored, also of an account that isn't signed in any more.
+    /// Clears what an earlier process has stored, even of an account that isn't signed in any more.
     ///
-    /// - Returns: Whether there was something.
+    /// - Returns: Whether anything was stored.
     private func clearStored() async throws -> Bool {
         guard persists, let storage = try? storage() else { return false }
         guard !SyncEngines.shared.isUsed(key, in: storage, byOtherThan: self) else {
-            // It shows nothing, and what there is belongs to the other one.
+            // This engine shows nothing, and the stored documents belong to the other one.
             shownPath = access.path()
             return false
         }

@@ -1,6 +1,6 @@
 internal import StorageKit
 
-/// Which engine uses a key in a store: two would send each write twice.
+/// Tracks which engine uses a key in a store: two engines would send each write twice.
 @MainActor
 final class SyncEngines {
     static let shared = SyncEngines()
@@ -24,15 +24,15 @@ final class SyncEngines {
 
     private var users: [Key: User] = [:]
     private var senders: [Key: Sender] = [:]
-    /// Those that an engine is being opened for, and who waits to be next.
+    /// Keys for which an engine is being opened, with those waiting to open the next one.
     private var openings: [Key: [CheckedContinuation<Void, Never>]] = [:]
 
     private func key(_ manager: String, in storage: Storage) -> Key {
         Key(store: ObjectIdentifier(storage.engine), manager: manager)
     }
 
-    /// Opens an engine, one after another of those that use a key. The one that has used it before is closed first; it opens again when it
-    /// is used again.
+    /// Opens an engine; the engines of a key open one after another. The previous engine of the key is closed first; it
+    /// reopens when it is used again.
     func open<T>(
         _ manager: String, in storage: Storage, by controller: SyncController<T>,
         _ body: @MainActor (_ push: SyncPush?) async throws -> SyncScope<T>
@@ -60,7 +60,7 @@ final class SyncEngines {
         return scope
     }
 
-    /// Whether another engine than one uses a key now.
+    /// Whether another engine uses a key now.
     func isUsed<T>(_ manager: String, in storage: Storage, byOtherThan controller: SyncController<T>) -> Bool {
         guard let user = users[key(manager, in: storage)], let other = user.controller else { return false }
         return other !== controller && user.isOpen()

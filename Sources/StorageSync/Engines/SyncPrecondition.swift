@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// What a document must be like for a write of an engine to be made, and to be taken by the remote: optimistic concurrency.
+/// A precondition for a write of an engine, here and at the remote: optimistic concurrency control.
 ///
 /// ```swift
 /// let product = try await productsSyncEngine.getDocumentAsync(id: "product_123")
@@ -8,12 +8,12 @@ internal import StorageCore
 ///     id: product.id, data: ["stock": product.stock - 1], expecting: .unchanged(since: product))
 /// ```
 ///
-/// It is checked twice. When the write is made, the store must have the document as it is expected: `conflict` otherwise, and nothing
-/// is written. Until the remote has taken the write, nobody else may change the document there: otherwise the write is parked, and
-/// its receipt throws. Other writes of this store's aren't conflicts.
+/// It is checked twice. When the write is made, the stored document must meet it: otherwise the write throws
+/// `conflict`, and nothing is written. Until the remote has accepted the write, nobody else may change the document
+/// there: otherwise the write is parked, and its receipt throws. Other writes of this store don't conflict.
 ///
-/// A remote service knows no versions. It is asked for the document before the write is sent, and the answer is compared with what was
-/// received from it before. What somebody changes between that answer and the write is overwritten, field by field.
+/// A remote service has no versions. The document is fetched before the write is sent, and compared with what was
+/// received before. Changes by others between that and the write are overwritten, field by field.
 public enum SyncPrecondition<T: DataSyncModelProtocol>: Sendable {
     case anything
     /// There is no such document.
@@ -21,7 +21,7 @@ public enum SyncPrecondition<T: DataSyncModelProtocol>: Sendable {
     /// The document is as it was read.
     case unchanged(since: T)
 
-    /// - Throws: `conflict` where the store has something else.
+    /// - Throws: `conflict` if the stored document differs.
     func check(_ found: T?, id: String) throws {
         let holds =
             switch self {
@@ -36,7 +36,7 @@ public enum SyncPrecondition<T: DataSyncModelProtocol>: Sendable {
             remedy: "Read it again and retry with its current version.")
     }
 
-    /// Of the commit that makes the write.
+    /// The attributes of the write's commit.
     var attributes: [String: String] {
         isStated ? [SyncPreconditionAttribute.name: SyncPreconditionAttribute.unchanged] : [:]
     }

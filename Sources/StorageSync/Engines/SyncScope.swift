@@ -1,7 +1,7 @@
 internal import StorageKit
 internal import StorageLog
 
-/// One path of a remote while its documents are in the store, and what sends and receives them.
+/// A path of a remote whose documents are in the store, with what sends and receives them.
 struct SyncScope<T: DataSyncModelProtocol>: Sendable {
     enum Remote: Sendable {
         case service(ServiceRemote<T>)
@@ -15,8 +15,8 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
     var path: String { store.path }
 
     /// - Parameters:
-    ///   - document: Of an engine of one document, its id.
-    ///   - push: What an engine before this one may still be sending.
+    ///   - document: For an engine of one document, its id.
+    ///   - push: What the previous engine may still be sending.
     static func open(
         _ path: String, of access: RemoteAccess<T>, in storage: Storage, manager: String, document: String?,
         behind push: SyncPush?, resolution: ConflictResolution<T>,
@@ -39,9 +39,9 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
             let found = ServiceRemote(
                 access, store: store, since: state.row.since, document: document, behind: push)
             (remote, answering) = (.service(found), found)
-            // A service takes them one by one.
+            // A service accepts them one by one.
             configuration.batchWrites = 50
-            // Nor can it be put back to a backup in a way that would be noticed.
+            // Nor can it be restored from a backup in a way that would be noticed.
             configuration.confirmedWrites = 0
         }
         let driver = SyncDriver(

@@ -2,9 +2,9 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// How the values of a column stand in a document.
+/// The representation of column values in documents.
 extension CatalogColumn {
-    /// A value as JSON text; nil for NULL, and for a number that JSON has no text for.
+    /// A value as JSON text; nil for NULL, and for a number that JSON can't express.
     func json(of value: StorageValue) -> String? {
         switch value {
         case .null: nil
@@ -17,15 +17,15 @@ extension CatalogColumn {
         case .blob(let bytes) where coding == "uuid" && bytes.count == 16:
             JSONText.quoted(HubTable.uuid(bytes).uuidString)
         case .blob(let bytes) where isImported && type != ImportedKind.blob.rawValue:
-            // A value that isn't of the column's kind.
+            // A value that isn't of the column's type.
             String(data: bytes, encoding: .utf8).flatMap { JSONText.isValid($0) ? $0 : nil }
                 ?? JSONText.quoted(bytes.base64EncodedString())
         case .blob(let bytes): JSONText.quoted(bytes.base64EncodedString())
         }
     }
 
-    /// A value as conditions compare it: what the document shows, also where the column keeps that as bytes or as JSON. An object or an
-    /// array is bytes, which are neither a text nor a number.
+    /// A value as conditions compare it: as the document shows it, even if the column stores it as bytes or JSON.
+    /// Objects and arrays are bytes, which are neither text nor numbers.
     func compared(_ value: StorageValue) -> StorageValue {
         guard isComparedOtherwise(value), let json = json(of: value), var reader = try? JSONReader(json.utf8),
             let json = try? reader.text()
@@ -47,15 +47,15 @@ extension CatalogColumn {
         }
     }
 
-    /// SQL for whether ``compared(_:)`` may make another value of a row's.
+    /// SQL for whether ``compared(_:)`` may change a value of the column.
     var isComparedOtherwiseSQL: String {
         let kinds = isImported && type == ImportedKind.json.rawValue ? "'blob', 'text'" : "'blob'"
         return "typeof(\(quoted(stored))) IN (\(kinds))"
     }
 
-    /// The value that a JSON text stands for.
+    /// Parses the JSON text of a value.
     ///
-    /// - Throws: ``HubError/invalid(_:)`` where the column doesn't take it.
+    /// - Throws: ``HubError/invalid(_:)`` if the column doesn't accept it.
     func value(ofJSON json: String) throws -> StorageValue {
         let kind = ImportedKind(json: json)
         if json == DocumentFields.null { return .null }
@@ -63,7 +63,7 @@ extension CatalogColumn {
             switch kind {
             case .boolean: type == ImportedKind.boolean.rawValue ? .integer(json == "true" ? 1 : 0) : nil
             case .integer: Int64(json).flatMap(integer)
-            // An integer that is too large for one is no real either, which would round it.
+            // An integer that overflows isn't read as a real, which would round it.
             case .real where json.contains(where: { ".eE".contains($0) }):
                 Double(json).flatMap { $0.isFinite ? .real($0) : nil }
             case .real: nil
@@ -79,7 +79,7 @@ extension CatalogColumn {
 
     private func integer(_ number: Int64) -> StorageValue? {
         if type == ImportedKind.boolean.rawValue {
-            // In a column of booleans 0 and 1 are those.
+            // A column of booleans doesn't accept 0 and 1.
             return isImported && (number == 0 || number == 1) ? nil : .integer(number)
         }
         return !isImported && affinity == .real ? .real(Double(number)) : .integer(number)
@@ -99,7 +99,7 @@ extension CatalogColumn {
 }
 
 extension ImportedKind {
-    /// Of a value as JSON text.
+    /// - Parameter json: A value as JSON text.
     init(json: String) {
         switch json.utf8.first {
         case UInt8(ascii: "\""): self = .text

@@ -1,5 +1,5 @@
 extension Sequence<UInt8> {
-    /// FNV-1a of 64 bits in hexadecimal digits: the same in each run, for texts that nobody chooses to collide.
+    /// The 64-bit FNV-1a hash in hexadecimal: stable across runs, for texts that nobody chooses to collide.
     ///
     /// Source: RFC 9923.
     package var fnv1a: String {

@@ -1,13 +1,13 @@
 package import StorageCore
 
-/// What a client of a hub may see and do. A hub asks it before each read, and before and after each write.
+/// What a client of a hub may see and do. A hub checks it before each read, and before and after each write.
 package struct HubAccess: Sendable, Hashable {
     package struct Grant: Sendable, Hashable {
-        /// An entity by name; nil for each one that has no grant of its own.
+        /// The entity's name; nil for every entity without a grant of its own.
         package let entity: String?
         package let reads: Bool
         package let writes: Bool
-        /// Rows for which it isn't true don't exist for the client, and can't be written by it. Nil for all rows.
+        /// Rows that don't match don't exist for the client and can't be written by it. Nil for all rows.
         package let condition: RowPredicate?
 
         package init(entity: String?, reads: Bool, writes: Bool, condition: RowPredicate? = nil) {
@@ -18,9 +18,10 @@ package struct HubAccess: Sendable, Hashable {
         }
     }
 
-    /// Who the client is, as commits name it.
+    /// The client's name in commits.
     package let actor: String
-    /// Begins the ids of its producers, so that no client can write under the name of another's; the name of its token, for example.
+    /// Prefixes the ids of its producers, so that no client can write under another's name; the name of its token, for
+    /// example.
     package let namespace: String
     package let grants: [Grant]
 
@@ -30,7 +31,7 @@ package struct HubAccess: Sendable, Hashable {
         self.grants = grants
     }
 
-    /// Everything: for a program that uses its own hub.
+    /// Full access, for a program that uses its own hub.
     package static let full = HubAccess(
         actor: "hub", namespace: "", grants: [Grant(entity: nil, reads: true, writes: true)])
 
@@ -41,9 +42,9 @@ package struct HubAccess: Sendable, Hashable {
     package func mayRead(_ entity: String) -> Bool { grant(entity)?.reads ?? false }
     package func mayWrite(_ entity: String) -> Bool { grant(entity)?.writes ?? false }
 
-    /// Changes with what can be read: the collections, and the conditions on them.
+    /// A fingerprint of what can be read: the collections, and the conditions on them.
     ///
-    /// - Throws: Where a condition's own SQL isn't an expression.
+    /// - Throws: If a condition's own SQL isn't an expression.
     package var fingerprint: String {
         get throws {
             let isOpen = grants.first { $0.entity == nil }?.reads ?? false
@@ -58,15 +59,15 @@ package struct HubAccess: Sendable, Hashable {
         }
     }
 
-    /// What a client sees of an error that its own write has caused: where it sees some rows only, not what a constraint says,
-    /// which may tell of others.
+    /// The message for a client whose own write has caused an error. If the client sees only some rows, it omits the
+    /// constraint's text, which may reveal others.
     func reason(_ error: StorageError) -> String {
         let isOfTheSchema = [.conflict, .database].contains(error.code)
         guard isOfTheSchema, grants.contains(where: { $0.condition != nil }) else { return error.message }
         return "The store doesn't take it: a rule of its schema is against it."
     }
 
-    /// A producer's id as the hub knows it.
+    /// The hub's id for a producer of the client.
     package func producer(_ name: String) -> ProducerID {
         ProducerID(namespace.isEmpty ? name : "\(namespace)/\(name)")
     }

@@ -2,7 +2,7 @@
 package struct HubBatch: Sendable, Equatable {
     package let producer: ProducerID
     package let epoch: Int64
-    /// The id of the line that the session was begun on.
+    /// The id of the line on which the session was begun.
     package let line: [UInt8]
     package let firstNumber: Int64
     package let writes: [HubWrite]

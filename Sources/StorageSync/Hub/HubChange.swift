@@ -2,30 +2,30 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// What one document became by an event of a hub's log, or by several as one.
+/// The effect of one or several events of a hub's log on a document.
 struct HubChange: Sendable {
     let table: HubTable
     let id: String
-    /// Of its last event.
+    /// The position of the last event.
     let position: Int64
-    /// What it was before; nil where there was none.
+    /// The state before; nil if there was none.
     let old: HubTable.Row?
-    /// What it is then; nil where it was deleted.
+    /// The state afterwards; nil if it was deleted.
     let new: HubTable.Row?
-    /// Both as conditions see them.
+    /// Both states as conditions see them.
     let comparedOld: [StorageValue]?
     let comparedNew: [StorageValue]?
-    /// Who made the last event, and where it stands in the log of the store that did; nil for a write of the hub's own program.
+    /// The origin of the last event in the log of the store that made it; nil for a write by the hub's own program.
     let source: HubSource?
-    /// Its last event by somebody else than that; nil where there is none.
+    /// The last event by another source; nil if there is none.
     let other: Other?
-    /// About how much memory it takes.
+    /// The approximate memory use.
     let byteCount: Int
 
     struct Other: Sendable {
         let position: Int64
-        /// Then the last events have made another document of the id. Whoever made them has known of the deletion, or was never to know of
-        /// it.
+        /// The last events have then created another document with the id. Whoever made them knew of the deletion, or
+        /// wasn't allowed to.
         let isDeletion: Bool
     }
 
@@ -47,11 +47,11 @@ struct HubChange: Sendable {
         }
     }
 
-    /// This change and a later one of the same document as one.
+    /// Combines this change with a later one of the same document.
     func followed(by later: HubChange) -> HubChange {
         HubChange(
             table: later.table, id: id, position: later.position,
-            // Columns may have been added in between: the old row is that of the later table.
+            // Columns may have been added in between: the old row is converted to the later table.
             old: old.map { row in table.columns == later.table.columns ? row : row.moved(from: table, to: later.table)
             },
             new: later.new, source: later.source,

@@ -1,21 +1,21 @@
-/// Why a hub doesn't do what a single request asks.
+/// Why a hub refuses a single request.
 package enum HubError: Error, Equatable, Sendable {
-    /// There is no such document or collection, or none that the client may see.
+    /// There is no such document or collection that the client may see.
     case notFound
-    /// The client may not do that.
+    /// The client isn't allowed to do that.
     case forbidden
-    /// The document isn't as the request expects it.
+    /// The document doesn't meet the request's precondition.
     case preconditionFailed
     /// What was sent can't be stored.
     case invalid(String)
-    /// An idempotency key that was used for something else.
+    /// The idempotency key was used for another request.
     case keyReused
-    /// What the client may see is said by a column that was dropped, or has another name now.
+    /// The client's access is defined by a column that was dropped or renamed.
     case outdatedCondition
 }
 
 extension HubError {
-    /// For whoever sent what is refused.
+    /// The message for the client.
     var reason: String {
         switch self {
         case .notFound: "There is no such document."

@@ -3,19 +3,20 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// What a transaction has to know of the past of the documents that it writes.
+/// The history that a transaction needs of the documents it writes.
 ///
-/// It is looked up before anything is written, because the events of a transaction aren't in the log before its end. The outlines of
-/// the log serve for that: a batch writes to many documents, and their values are of no use but where one was deleted. Deletions by the
-/// transaction's own writes are noted as they are made; those by triggers and cascades are known to the next transaction.
+/// It is looked up before anything is written, because the events of a transaction aren't in the log until it ends. The
+/// outlines of the log suffice: a batch writes many documents, and their values matter only for deleted ones. Deletions
+/// by the transaction's own writes are recorded as they are made; those by triggers and cascades are known to the next
+/// transaction.
 ///
 /// Not `Sendable`: it lives as long as the transaction.
 final class HubHistory {
     struct Deletion {
         let position: Int64
-        /// Nil where the hub's own program has deleted it.
+        /// Nil if the hub's own program has deleted it.
         let producer: ProducerID?
-        /// What was deleted.
+        /// The deleted row.
         let row: HubTable.Row
         let table: HubTable
     }
@@ -25,26 +26,26 @@ final class HubHistory {
         let origin: Int64
     }
 
-    /// A document from where it was made to where it was deleted. What is made under the same id later is another one: a client may see
-    /// one of them and not the other.
+    /// The lifetime of a document, from its creation to its deletion. A later document with the same id is another one:
+    /// a client may see one of them and not the other.
     private struct Existence<Deletion> {
-        /// Where conditional writes concern it, or the transaction has changed it.
+        /// Set if conditional writes concern it, or the transaction has changed it.
         var changes: LastChanges?
-        /// Nil for the document that is there.
+        /// Nil for the current document.
         var deletion: Deletion?
     }
 
     private var positions: [Write: Int64] = [:]
-    /// The last one first.
+    /// Newest first.
     private var existences: [DocumentID: [Existence<Deletion>]] = [:]
-    /// What would have taken too long to find out.
+    /// Writes that would have taken too long to look up.
     private var unknownWrites: Set<Write> = []
     private var unknownDocuments: Set<DocumentID> = []
 
-    /// - Parameter steps: How many versions of documents are looked at, those that lie together. Each document is gone through once,
-    ///   last version first, whatever is asked of it.
-    /// - Throws: `limit-exceeded` where that isn't enough for several writes: each by itself may have as many. Of one by itself it isn't
-    ///   known then what was asked.
+    /// - Parameter steps: How many versions of documents are searched, shared by all documents. Each document is
+    ///   searched once, newest version first, whatever is asked about it.
+    /// - Throws: `limit-exceeded` if that isn't enough for several writes: each may use as many by itself. For a single
+    ///   write, the answer is then unknown.
     init(
         of batches: [(batch: HubBatch, access: HubAccess)], _ writer: LogWriter, _ db: Database, steps: Int
     ) throws {
@@ -69,7 +70,7 @@ final class HubHistory {
         }
     }
 
-    /// What is asked of each document, in the order of the writes.
+    /// The questions about each document, in the order of the writes.
     private static func questions(
         of batches: [(batch: HubBatch, access: HubAccess)], _ writer: LogWriter, _ db: Database
     ) throws -> [Question] {
@@ -78,7 +79,8 @@ final class HubHistory {
         var pushing: Set<ProducerID> = []
         for (batch, access) in batches {
             guard let producer = try HubProducers.load(batch.producer, in: db) else { continue }
-            // One that is refused, or has its answer already, asks for nothing. A later one may be new by its turn.
+            // A write that is refused or already answered needs no lookup. A later one may concern a new document by
+            // then.
             guard
                 pushing.contains(batch.producer)
                     || producer.admits(epoch: batch.epoch, firstNumber: batch.firstNumber) == .new
@@ -107,30 +109,32 @@ final class HubHistory {
         return questions
     }
 
-    /// Where a write was applied before: by a hub that this one was restored from, while the producer followed another, or by this
-    /// transaction. One that changed nothing isn't found.
+    /// The position at which a write was applied before: by a hub that this one was restored from, while the producer
+    /// followed another, or by this transaction. Writes that changed nothing aren't found.
     func position(of origin: Int64, by producer: ProducerID) -> Int64? {
         positions[Write(producer: producer, origin: origin)]
     }
 
-    /// Whether a write may have been applied before, and would have to be looked for for too long.
+    /// Whether a write may have been applied before, but the search was too long.
     func isUnknown(_ origin: Int64, by producer: ProducerID) -> Bool {
         unknownWrites.contains(Write(producer: producer, origin: origin))
     }
 
-    /// Whether it would take too long to find out what has happened to a document.
+    /// Whether the search of a document's history was too long.
     func isUnknown(_ document: DocumentID) -> Bool { unknownDocuments.contains(document) }
 
-    /// The last deletion of a document that isn't there, or was made again; of one that was made again before all writes were made, none.
+    /// The last deletion of a document that doesn't exist or was created again; nil if it was created again before all
+    /// writes were made.
     ///
-    /// - Parameter scope: Which could see what was deleted; nil for any.
+    /// - Parameter scope: The scope that must have seen the deleted row; nil for any.
     func deletion(of document: DocumentID, in scope: HubScope? = nil) -> Deletion? {
         existences[document]?.lazy.compactMap(\.deletion).first { scope?.sees($0.row, in: $0.table) ?? true }
     }
 
-    /// The last change of a document by anybody but a producer; 0 where there is none. What was deleted counts where it could be seen then.
+    /// The last change of a document by anybody but a producer; 0 if there is none. Changes of a deleted document count
+    /// if it was visible then.
     ///
-    /// - Parameter isVisible: Whether there is a document, and it can be seen.
+    /// - Parameter isVisible: Whether the document exists and is visible.
     func lastChange(
         of document: DocumentID, byOthersThan producer: ProducerID, in scope: HubScope, isVisible: Bool
     ) -> Int64 {
@@ -151,7 +155,7 @@ final class HubHistory {
         }
     }
 
-    /// - Parameter isNew: Whether the change has made the document.
+    /// - Parameter isNew: Whether the change has created the document.
     func noteChange(
         of document: DocumentID, at position: Int64, by producer: ProducerID, origin: Int64, isNew: Bool
     ) {
@@ -176,26 +180,26 @@ final class HubHistory {
 // MARK: One document
 
 extension HubHistory {
-    /// What is asked of a document's past, and what was found.
+    /// The questions about a document's history, and what was found.
     private struct Question {
         let document: DocumentID
         let table: HubTable
         let key: StorageValue
-        /// The least base of its writes: what has happened up to it was known.
+        /// The lowest base of its writes: everything up to it was known to the writers.
         var base = Int64.max
-        /// Those that may have been applied before, and weren't found yet.
+        /// Writes that may have been applied before and weren't found yet.
         var writes: Set<Write> = []
         var seeksDeletion: Bool
         var seeksChanges = false
-        /// Whether somebody who asks doesn't see all documents: then the last deletion and the last changes may be none for it, and what was
-        /// before them counts.
+        /// Whether someone asking doesn't see all documents: the last deletion and changes may then be invisible to
+        /// them, and earlier ones count.
         var isLimited = false
-        /// Nil where it isn't there.
+        /// Nil if it doesn't exist.
         private let version: Int64?
         private(set) var positions: [Write: Int64] = [:]
-        /// The last one first, with the positions of deletions: as far as they lie behind the base.
+        /// Newest first, with the positions of deletions, as far as they are after the base.
         private(set) var existences: [Existence<Int64>] = []
-        /// Who has made the changes among them.
+        /// The producers of the changes among them.
         private var producers: Set<ProducerID?> = []
 
         init(document: DocumentID, table: HubTable, key: StorageValue, version: Int64?) {
@@ -208,7 +212,7 @@ extension HubHistory {
 
         var isOpen: Bool { !writes.isEmpty || seeksDeletion || seeksChanges }
 
-        /// - Complexity: O(*n*) in the versions of the document, as far as they have to be looked at.
+        /// - Complexity: O(*n*) in the number of the document's versions that must be searched.
         mutating func look(with reader: LogReader, _ steps: inout Int) throws {
             if let version, version <= base { (seeksDeletion, seeksChanges) = (false, false) }
             guard isOpen else { return }
@@ -216,7 +220,7 @@ extension HubHistory {
             var isWhole = true
             try reader.forEachVersionOutline(of: [key], in: table.entity) { outline, index in
                 let operation = outline.shape(ofEvent: index).operation
-                // Another row of the log has to be read and unpacked; that of a deletion again, for what was deleted.
+                // Another segment must be read and decompressed; for a deletion once more, for the deleted row.
                 let isCheap = row == outline.header.first && !(isLimited && operation == .delete)
                 steps -= isCheap ? 1 : HubHistory.stepsOfRow
                 row = outline.header.first
@@ -238,7 +242,7 @@ extension HubHistory {
                 let write = Write(producer: source.producer, origin: source.origin)
                 if writes.remove(write) != nil { positions[write] = position }
             }
-            // Of a document that isn't there the last deletion counts, also where it was known.
+            // For a document that doesn't exist, the last deletion counts even if it was known.
             if seeksDeletion, operation == .delete, position > base || version == nil {
                 existences.append(Existence(deletion: position))
                 seeksDeletion = isLimited
@@ -258,7 +262,7 @@ extension HubHistory {
         }
     }
 
-    /// What reading a row of the log counts as, in versions.
+    /// The cost of reading a segment, in versions.
     private static let stepsOfRow = 50
 }
 

@@ -4,7 +4,7 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// A hub's log and tables as one read sees them.
+/// A hub's log and tables as seen by one read.
 ///
 /// Not `Sendable`: it lives as long as the read.
 struct HubLog {
@@ -30,8 +30,9 @@ struct HubLog {
         }
     }
 
-    /// Who made the event at a position; nil for a write of the hub's own program.
-    /// - Complexity: O(1), and fast for positions in their order: those of a segment are read together.
+    /// The source of the event at a position; nil for a write by the hub's own program.
+    ///
+    /// - Complexity: O(1), and fast for ascending positions: those of a segment are read together.
     func source(at position: Int64) throws -> HubSource? {
         guard let outline = try reader.outline(containing: position) else {
             throw StorageError.corruptLog("position @\(position) is missing")
@@ -39,18 +40,19 @@ struct HubLog {
         return HubSource(outline.commit(ofEvent: Int(position - outline.header.first)).metadata)
     }
 
-    /// The changes of documents in a part of the log, by position: one for each event, because what a follower may not see of them is
-    /// left out before they are composed.
+    /// The changes of documents in a range of the log, by position. There is one for each event, because events that a
+    /// follower may not see are removed before changes are combined.
     ///
     /// - Parameters:
-    ///   - position: Behind it the part begins.
-    ///   - last: Where it ends at the latest.
-    ///   - scope: The follower that they are for; nil for all of them. Rows that have changed behind the part are left to a later one, where
-    ///     it can do without.
-    ///   - hasWritten: Whether it has ever written: then it gets those as they are now.
-    ///   - limit: The most events that are read.
-    ///   - bytes: What the changes have at the most, but where there is one only: the part ends before the event that would make them more.
-    /// - Returns: The changes, and up to where they reach: beyond the position, where that isn't the last one.
+    ///   - position: The range begins after it.
+    ///   - last: The latest end of the range.
+    ///   - scope: The follower that receives the changes; nil for all followers. Rows that have changed after the range
+    ///     are left to a later one, if that is possible for the follower.
+    ///   - hasWritten: Whether the follower has ever written: it then receives those rows in their current state.
+    ///   - limit: The maximum number of events to read.
+    ///   - bytes: The maximum size of the changes, unless there is only one: the range ends before the event that
+    ///     exceeds it.
+    /// - Returns: The changes, and the end of the range, which is after the position unless that is the last one.
     func changes(
         behind position: Int64, through last: Int64, for scope: HubScope? = nil, hasWritten: Bool = true,
         limit: Int, bytes: Int
@@ -60,18 +62,18 @@ struct HubLog {
         while true {
             let (changes, cut) = try changes(of: part, for: scope, hasWritten: hasWritten, bytes: bytes)
             guard let cut else { return (changes.sorted { $0.position < $1.position }, part.end) }
-            // Rows may be larger where the part ends now than where it ended before. Half of it each time needs few more looks.
+            // Rows may be larger at the new end than at the previous one. Halving keeps the number of attempts low.
             part.end(before: isShortened ? min(cut, part.events.count / 2) : cut)
             isShortened = true
         }
     }
 
-    /// Events of rows, in order, up to where a part of the log ends.
+    /// Events of rows, in order, up to the end of a range of the log.
     private struct Part {
         var events: [(row: RowKey, event: StorageEvent)] = []
         var end: Int64
 
-        /// What stands at an index begins the next part.
+        /// Ends the range before the event at an index.
         mutating func end(before index: Int) {
             end = events[index].event.position - 1
             events.removeSubrange(index...)
@@ -83,7 +85,7 @@ struct HubLog {
         let key: ExactValue
     }
 
-    /// - Parameter bytes: Of what the events say; one is read in any case.
+    /// - Parameter bytes: The maximum size of the events; at least one is read.
     private func part(
         behind position: Int64, through last: Int64, of entities: Set<String>?, limit: Int, bytes: Int
     ) throws -> Part {
@@ -107,7 +109,8 @@ struct HubLog {
         return part
     }
 
-    /// - Returns: The changes, those of a document in order, and the index of the event that makes them too many bytes; nil where none does.
+    /// - Returns: The changes, those of a document in order, and the index of the event that exceeds the byte limit;
+    ///   nil if none does.
     private func changes(
         of part: Part, for scope: HubScope?, hasWritten: Bool, bytes: Int
     ) throws -> (changes: [HubChange], cut: Int?) {
@@ -140,8 +143,8 @@ struct HubLog {
         return (changes, nil)
     }
 
-    /// - Parameter events: The row's own, in order; at least one.
-    /// - Returns: One for each of them, or none.
+    /// - Parameter events: The row's own events, in order; at least one.
+    /// - Returns: One change for each event, or none.
     private func changes(
         of key: StorageValue, in table: HubTable, _ events: [StorageEvent], end: Int64, for scope: HubScope?,
         hasWritten: Bool
@@ -154,8 +157,9 @@ struct HubLog {
         } else if let current, current.position <= end {
             new = current.row
         } else if let scope, scope.canSkip(events, in: table) {
-            // One that begins far behind gets a document once or twice then, and not with each part in which it was changed. Where it has
-            // written, the last change may be its own: then nothing behind the part would tell it of those that others have made in it.
+            // A follower that starts far behind then receives a document once or twice, and not with each range that
+            // changed it. If it has written, the last change may be its own, and nothing after the range would report
+            // others' changes in it.
             guard let current, hasWritten else { return [] }
             new = current.row
         } else {
@@ -186,7 +190,7 @@ extension HubTable.Row {
 }
 
 extension StorageEvent {
-    /// About how much memory it takes.
+    /// The approximate memory use.
     fileprivate var byteCount: Int {
         [old, new].reduce(256) { total, fields in
             (fields ?? []).reduce(total) { $0 + $1.value.byteCount }

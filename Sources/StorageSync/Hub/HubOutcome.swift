@@ -1,6 +1,6 @@
-/// What a single write has led to.
+/// The outcome of a single write.
 package struct HubOutcome: Sendable, Equatable {
-    /// Of the document; nil where it was deleted.
+    /// The document's version; nil if it was deleted.
     package let version: Int64?
     /// A reader at this position sees the write.
     package let position: Int64

@@ -1,13 +1,13 @@
-/// What a hub keeps of a producer: enough to take each of its writes once, whatever the network does.
+/// What a hub stores about a producer: enough to apply each of its writes once, whatever the network does.
 ///
 /// Its size doesn't depend on how much the producer has written.
 package struct HubProducer: Sendable, Equatable, Codable {
-    /// Of the session that may write.
+    /// The epoch of the session that may write.
     package private(set) var epoch: Int64 = 0
     /// All writes up to this number have an outcome.
     package private(set) var lastNumber: Int64 = 0
-    /// The largest origin of its writes that were applied. Those behind it are new; others may have been applied before, on a
-    /// line that the producer doesn't know of.
+    /// The largest origin of its applied writes. Later ones are new; earlier ones may have been applied before, on a
+    /// line that the producer doesn't know.
     package private(set) var lastOrigin: Int64 = 0
     /// The outcomes of the last batch: the only ones that the producer may not know.
     package private(set) var results: [NumberedResult] = []
@@ -15,7 +15,8 @@ package struct HubProducer: Sendable, Equatable, Codable {
     package init() {}
 
     /// Begins a session.
-    /// - Returns: Whether it is the latest. A hello that was overtaken by a later one begins nothing.
+    ///
+    /// - Returns: Whether it is the latest. A hello that was overtaken by a later one has no effect.
     package mutating func begin(epoch: Int64) -> Bool {
         guard epoch > self.epoch else { return false }
         self.epoch = epoch

@@ -2,7 +2,8 @@ internal import Foundation
 internal import GRDB
 internal import StorageCore
 
-/// The table `hub_producers` of a hub's store: what it keeps of each producer, changed in the transactions of its writes.
+/// The table `hub_producers` of a hub's store: what it keeps about each producer, changed in the transactions of its
+/// writes.
 enum HubProducers {
     static func create(in db: Database) throws {
         try db.execute(
@@ -13,11 +14,12 @@ enum HubProducers {
                 """)
     }
 
-    /// Whether a namespace has as many producers as it may have. The hub's own program has no namespace, and no limit.
+    /// Whether a namespace has reached its limit of producers. The hub's own program has neither namespace nor limit.
+    ///
     /// - Complexity: O(*n*) in the limit.
     static func isFull(_ namespace: String, limit: Int, in db: Database) throws -> Bool {
         guard !namespace.isEmpty else { return false }
-        // 0 is what comes behind the slash.
+        // `0` is the character after the slash.
         let statement = try db.cachedStatement(
             sql: """
                 SELECT count(*) FROM (SELECT 1 FROM hub_producers WHERE producer >= ? AND producer < ? LIMIT ?)

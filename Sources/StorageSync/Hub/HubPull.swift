@@ -1,15 +1,15 @@
-/// What is asked of a hub's history.
+/// A request for a hub's history.
 package struct HubPull: Sendable, Equatable {
-    /// Whose writes are marked as such; nil where nobody's are.
+    /// The producer whose writes are marked as its own; nil to mark none.
     package var producer: ProducerID?
-    /// The id of the line that the position belongs to; nil for the hub's present one, with position 0.
+    /// The id of the line that the position belongs to; nil for the hub's current one, with position 0.
     package var line: [UInt8]?
     package var position: Int64
-    /// Entities by name.
+    /// The names of the entities.
     package var entities: Set<String>
-    /// One document of them only.
+    /// Restricts the request to one document.
     package var document: String?
-    /// The most changes of a page.
+    /// The maximum number of changes in a page.
     package var limit = 1_000
     /// How long the hub waits for a change; zero for not at all.
     package var wait: Duration = .zero

@@ -4,12 +4,12 @@ internal import StorageKit
 internal import StorageLog
 internal import Synchronization
 
-/// Applies the batches of a hub's producers. Those that come while others are written share the next transaction, and its wait for
-/// the disk.
+/// Applies the batches of a hub's producers. Batches that arrive while others are written share the next transaction
+/// and its sync to disk.
 ///
-/// Isolation: `Sendable`, its queue behind a mutex; what is applied is applied on the store's writer.
+/// Isolation: `Sendable`, its queue behind a mutex; batches are applied on the store's writer.
 final class HubPushes: Sendable {
-    /// A transaction takes no more batches once it has so many writes, or bytes.
+    /// A transaction accepts no more batches after this many writes; bytes are limited as well.
     private static let groupWrites = 1_000
     private static let groupBytes = 16 << 20
 
@@ -53,7 +53,7 @@ final class HubPushes: Sendable {
             do {
                 for (job, outcome) in zip(jobs, try await apply(jobs)) { job.continuation.resume(with: outcome) }
             } catch let error where jobs.count > 1 && !error.isOfTheStore {
-                // One of them has ended the transaction for all: each by itself.
+                // One of them has rolled back the transaction for all: each is applied by itself.
                 for job in jobs { await applyAlone(job) }
             } catch {
                 for job in jobs { job.continuation.resume(throwing: Self.failure(error, of: job)) }
@@ -71,7 +71,7 @@ final class HubPushes: Sendable {
         }
     }
 
-    /// How many of the batches that wait are one transaction.
+    /// The number of waiting batches that form one transaction.
     static func groupCount(of waiting: some Sequence<(writes: Int, bytes: Int)>) -> Int {
         var (count, writes, bytes) = (0, 0, 0)
         for batch in waiting {
@@ -103,7 +103,7 @@ final class HubPushes: Sendable {
         }
     }
 
-    /// A batch that ends its own transaction is refused: its writes are sent one by one then.
+    /// A batch that rolls back its own transaction is refused: its writes are then sent one by one.
     private static func failure(_ error: any Error, of job: Job) -> any Error {
         if error is HubError { return error }
         guard let error = error as? StorageError, !error.isOfTheStore else {
@@ -114,7 +114,7 @@ final class HubPushes: Sendable {
 }
 
 extension HubBatch {
-    /// About how much memory it takes.
+    /// The approximate memory use.
     fileprivate var byteCount: Int {
         writes.reduce(0) { total, write in
             switch write.operation {
@@ -127,7 +127,7 @@ extension HubBatch {
 }
 
 extension Error {
-    /// Whether it says nothing of what was to be written: the store, the machine or its clock is at fault.
+    /// Whether the error isn't caused by the written data: the store, the machine or its clock is at fault.
     package var isOfTheStore: Bool {
         guard let error = self as? StorageError else { return false }
         return error.isStoreFailure || error.isOfTheMachine

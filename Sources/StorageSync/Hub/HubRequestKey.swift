@@ -1,7 +1,7 @@
-/// Names a single write for ever: one that comes again has the first one's outcome.
+/// Permanently identifies a single write: repeating it returns the first outcome.
 package struct HubRequestKey: Sendable, Equatable {
     package let value: String
-    /// Of what is asked: the same key for something else is refused.
+    /// A fingerprint of the request: using the same key for another request is refused.
     package let fingerprint: [UInt8]
 
     package init(value: String, fingerprint: [UInt8]) {

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import GRDB
 
-/// The table `hub_requests` of a hub's store: the outcomes of writes that have a key, written in their transactions. The last ones of
-/// each client are kept, which are numbered for that.
+/// The table `hub_requests` of a hub's store: the outcomes of writes with a key, written in their transactions. The
+/// last ones of each client are kept; rows are numbered for that purpose.
 enum HubRequests {
     static func create(in db: Database) throws {
         try db.execute(
@@ -12,7 +12,7 @@ enum HubRequests {
                   is_created INTEGER NOT NULL, number INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (client, key)
                 ) WITHOUT ROWID
                 """)
-        // Tables of hubs that kept all have no numbers: theirs are those that go first.
+        // Tables of hubs that kept all rows have no numbers: those rows are removed first.
         let numbers = "SELECT count(*) FROM pragma_table_info('hub_requests') WHERE name = 'number'"
         if try Int.fetchOne(db, sql: numbers) == 0 {
             try db.execute(sql: "ALTER TABLE hub_requests ADD COLUMN number INTEGER NOT NULL DEFAULT 0")
@@ -20,7 +20,7 @@ enum HubRequests {
         try db.execute(sql: "CREATE INDEX IF NOT EXISTS hub_requests_number ON hub_requests (client, number)")
     }
 
-    /// - Throws: ``HubError/keyReused`` where it was another request's.
+    /// - Throws: ``HubError/keyReused`` if the key belongs to another request.
     static func outcome(of key: HubRequestKey, by client: String, in db: Database) throws -> HubOutcome? {
         let statement = try db.cachedStatement(
             sql: "SELECT fingerprint, version, position, is_created FROM hub_requests WHERE client = ? AND key = ?")
@@ -29,7 +29,7 @@ enum HubRequests {
         return HubOutcome(version: row[1], position: row[2], isCreated: row[3])
     }
 
-    /// - Parameter limit: How many of the client's are kept, with this one.
+    /// - Parameter limit: How many of the client's requests are kept, including this one.
     static func save(
         _ outcome: HubOutcome, of key: HubRequestKey, by client: String, keeping limit: Int, in db: Database
     ) throws {

@@ -3,20 +3,21 @@ internal import StorageKit
 internal import StorageLog
 internal import Synchronization
 
-/// What a follower of a hub gets: changes of some entities, as far as its access goes.
+/// What a follower of a hub receives: changes of some entities, as far as its access allows.
 ///
-/// Isolation: `Sendable`; evaluators are made once for each state of a table, behind a mutex.
+/// Isolation: `Sendable`; evaluators are created once for each state of a table, behind a mutex.
 final class HubScope: Sendable {
     let entities: Set<String>
     private let document: String?
-    /// Of the follower's own writes; nil for one that doesn't write.
+    /// The producer of the follower's own writes; nil if it doesn't write.
     let producer: ProducerID?
     private let access: HubAccess
     private let evaluators = Mutex<[String: Evaluator]>([:])
-    /// What a row must have to concern the follower, one for each entity; nil where that can't be said of all of them.
+    /// What rows must contain to concern the follower, one for each entity; nil if that can't be determined for all of
+    /// them.
     let anchors: [Anchor]?
 
-    /// A text that a condition asks a column for.
+    /// A text that a condition requires in a column.
     struct Anchor: Hashable {
         let entity: String
         let column: String
@@ -25,7 +26,7 @@ final class HubScope: Sendable {
 
     private struct Evaluator {
         let columns: [CatalogColumn]
-        /// Nil where the condition can't be evaluated on these columns: then it is true for no row.
+        /// Nil if the condition can't be evaluated on these columns: no row matches then.
         let evaluator: PredicateEvaluator?
     }
 
@@ -38,17 +39,17 @@ final class HubScope: Sendable {
         self.anchors = anchors.contains(nil) ? nil : anchors.compactMap(\.self)
     }
 
-    /// Of an entity, for single requests.
+    /// The scope of an entity, for single requests.
     convenience init(_ entity: String, _ access: HubAccess) { self.init(HubPull(behind: 0, of: [entity]), access) }
 
-    /// Whether a change is anything to the follower.
+    /// Whether a change affects the follower.
     func concerns(_ change: HubChange) -> Bool {
         guard entities.contains(change.table.name), document.map({ $0.utf8.elementsEqual(change.id.utf8) }) ?? true
         else { return false }
         return [change.comparedNew, change.comparedOld].contains { $0.map { sees($0, in: change.table) } ?? false }
     }
 
-    /// What a change is to the follower; nil where it is nothing.
+    /// A change as the follower sees it; nil if it doesn't affect the follower.
     func visibleChange(of change: HubChange) -> RemoteChange? {
         guard entities.contains(change.table.name), document.map({ $0.utf8.elementsEqual(change.id.utf8) }) ?? true
         else { return nil }
@@ -66,18 +67,19 @@ final class HubScope: Sendable {
             operation: operation, ownOrigin: origin, otherPosition: origin == nil ? nil : otherPosition(of: change))
     }
 
-    /// Where somebody else has changed a document before the follower's own writes.
+    /// The position at which somebody else last changed a document before the follower's own writes.
     ///
-    /// It is the last of those changes that counts, and the follower has written on what that has left: it left a document that the
-    /// follower saw, whatever was hidden from it before. Of documents that were hidden to the end of them, a deletion is the last one. Only
-    /// a trigger of the hub's own schema, which shows a hidden row as part of a commit of the follower, makes the position of a hidden
-    /// change known.
+    /// The last of those changes counts, and the follower's write was based on its result: a document that the follower
+    /// saw, whatever was hidden from it before. If the document was hidden until then, the last change is a deletion.
+    /// Only a trigger of the hub's own schema that reveals a hidden row in a commit of the follower exposes the
+    /// position of a hidden change.
     private func otherPosition(of change: HubChange) -> Int64? {
         change.other.flatMap { $0.isDeletion ? nil : $0.position }
     }
 
-    /// - Throws: ``HubError/outdatedCondition`` where the client's condition names a column that the table had once. No row would meet it, and
-    ///   nobody would know why. A column that never was is none yet: a field becomes one with the first document that has it.
+    /// - Throws: ``HubError/outdatedCondition`` if the client's condition names a column that the table once had. No
+    ///   row would match it, and nobody would know why. A column that never existed is accepted: a field becomes one
+    ///   with the first document that has it.
     func checkCondition(on entity: CatalogEntity, _ reader: LogReader, _ catalog: Catalog) throws {
         for column in missingColumns(of: entity) {
             guard try !reader.hadColumn(column, in: entity, catalog) else { throw HubError.outdatedCondition }
@@ -90,7 +92,7 @@ final class HubScope: Sendable {
         let name: String
     }
 
-    /// Those that aren't there.
+    /// The columns that don't exist.
     func missingColumns(in catalog: Catalog) -> Set<ConditionColumn> {
         var missing: Set<ConditionColumn> = []
         for entity in entities.lazy.compactMap(catalog.entity(named:)) {
@@ -105,7 +107,7 @@ final class HubScope: Sendable {
         (access.grant(entity.name)?.condition?.columns ?? []).filter { entity.column(named: $0) == nil }
     }
 
-    /// Whether a row is one of those that the client may see and write.
+    /// Whether the client may see and write a row.
     func sees(_ row: HubTable.Row, in table: HubTable) -> Bool {
         access.grant(table.name)?.condition == nil || sees(table.compared(row), in: table)
     }
@@ -124,8 +126,8 @@ final class HubScope: Sendable {
         }
     }
 
-    /// Whether a follower that gets a row with later events may miss what these have done: it sees the row before them as it does behind
-    /// them, and what it has written on the row was written on this one, and not on one that was deleted.
+    /// Whether a follower that receives a row with later events may skip these: it sees the row before them and after
+    /// them, and its own writes were based on this row, and not on a deleted one.
     func canSkip(_ events: [StorageEvent], in table: HubTable) -> Bool {
         guard !events.contains(where: { $0.operation == .delete }) else { return false }
         guard let condition = access.grant(table.name)?.condition else { return true }
@@ -135,11 +137,11 @@ final class HubScope: Sendable {
         }
     }
 
-    /// Whether there are rows of an entity that ``sees(_:in:)`` may not see.
+    /// Whether an entity may have rows that ``sees(_:in:)`` rejects.
     func isLimited(in table: HubTable) -> Bool { access.grant(table.name)?.condition != nil }
 
-    /// SQL that stands behind `WHERE`, with its values, for all rows that ``sees(_:in:)`` sees; nil where there are none. Rows with a
-    /// value that isn't compared as SQLite would are among them in any case, so it is to be asked of each.
+    /// A `WHERE` condition, with its values, for all rows that ``sees(_:in:)`` accepts; nil if there are none. It
+    /// includes all rows with a value that SQLite would compare differently, so each row must still be checked.
     func candidates(in table: HubTable) -> (clause: String, values: [StorageValue])? {
         var (clause, values) = ("1", [StorageValue]())
         if let condition = access.grant(table.name)?.condition {
@@ -163,8 +165,9 @@ final class HubScope: Sendable {
 }
 
 extension LogReader {
-    /// Whether a table had a column of a name once.
-    /// - Complexity: O(*n*) in the changes of its columns.
+    /// Whether a table once had a column with a name.
+    ///
+    /// - Complexity: O(*n*) in the number of changes of its columns.
     fileprivate func hadColumn(_ name: String, in entity: CatalogEntity, _ catalog: Catalog) throws -> Bool {
         var had = false
         for column in entity.columns where !had {
@@ -180,7 +183,7 @@ extension LogReader {
 }
 
 extension RowPredicate {
-    /// Those that it is about; nil for SQL.
+    /// The columns that the condition uses; nil for SQL.
     fileprivate var columns: Set<String>? {
         switch self {
         case .constant: []
@@ -197,7 +200,7 @@ extension RowPredicate {
         }
     }
 
-    /// A text that some column has where the condition is true.
+    /// A text that a column must contain for the condition to be true.
     fileprivate func anchor(in entity: String) -> HubScope.Anchor? {
         switch self {
         case .comparison(let column, .equal, .value(.text(let text)), nil),

@@ -1,6 +1,6 @@
 internal import StorageLog
 
-/// A producer's write, as the commit that has applied it names it.
+/// A producer's write, as recorded in the commit that has applied it.
 struct HubSource: Sendable, Equatable {
     let producer: ProducerID
     let origin: Int64

@@ -7,14 +7,14 @@ internal import StorageLog
 
 /// An entity's table as a hub reads and writes it: rows as the fields of JSON documents, their keys as ids.
 ///
-/// An entity whose rows came as JSON takes fields that it doesn't know yet as new columns; any other one has those that it
-/// declares.
+/// An entity whose rows were imported from JSON accepts unknown fields as new columns; any other one has only the
+/// columns that it declares.
 struct HubTable: Sendable {
     let entity: CatalogEntity
     let key: CatalogColumn
-    /// Those beside the key.
+    /// The columns except the key.
     let columns: [CatalogColumn]
-    /// The key and those: what conditions are about.
+    /// The key and ``columns``: what conditions refer to.
     let comparedColumns: [CatalogColumn]
     private let indexes: [String: Int]
 
@@ -24,7 +24,7 @@ struct HubTable: Sendable {
         var values: [StorageValue]
     }
 
-    /// - Returns: nil for an entity whose rows have no id: without a key, or with one of several parts.
+    /// - Returns: nil for an entity whose rows have no id: without a key, or with a composite one.
     init?(_ entity: CatalogEntity) {
         guard entity.key.count == 1, let key = entity.key.first, !entity.isReserved, !entity.isDropped else {
             return nil
@@ -52,7 +52,7 @@ struct HubTable: Sendable {
         return values
     }
 
-    /// What an evaluator of conditions needs to know.
+    /// The columns for an evaluator of conditions.
     var evaluatedColumns: [EvaluatedColumn] {
         comparedColumns.map { column in
             EvaluatedColumn(
@@ -61,7 +61,7 @@ struct HubTable: Sendable {
         }
     }
 
-    /// - Throws: `invalid-name` where there is no such column.
+    /// - Throws: `invalid-name` if there is no such column.
     func column(_ column: String) throws -> CatalogColumn {
         guard let found = comparedColumns.first(where: { $0.name == column }) else {
             throw StorageError(.invalidName, "There is no column \"\(column)\".", remedy: "Name a column of \(name).")
@@ -80,12 +80,12 @@ extension HubTable {
             guard let uuid = UUID(uuidString: id) else { return nil }
             return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
         }
-        // Only the text that an integer is written as: two ids never mean one row.
+        // Only the canonical text of an integer: two ids never refer to one row.
         guard key.affinity == .integer else { return .text(id) }
         return Int64(id).flatMap { String($0) == id ? .integer($0) : nil }
     }
 
-    /// The id of the document whose row has a key; nil where it isn't one.
+    /// The document id for a row's key; nil if it isn't an id.
     func id(of key: StorageValue) -> String? {
         switch key {
         case .text(let text): text
@@ -115,13 +115,13 @@ extension HubTable {
         return DocumentFields(fields)
     }
 
-    /// The row that some fields make of another.
+    /// Applies fields to a row.
     ///
     /// - Parameters:
-    ///   - patch: JSON texts by name; null for fields that go.
-    ///   - old: What is changed; nil for a row of nothing else.
-    /// - Throws: ``HubError/invalid(_:)`` for a field that there is no column for, a value that the column doesn't take, and
-    ///   another id than the document's.
+    ///   - patch: JSON texts by name; null for removed fields.
+    ///   - old: The row to change; nil for a new row.
+    /// - Throws: ``HubError/invalid(_:)`` for a field without a column, a value that the column doesn't accept, and an
+    ///   id that isn't the document's.
     func row(_ key: StorageValue, _ patch: [String: String], on old: Row?) throws -> Row {
         var row = old ?? Row(key: key, values: columns.map { _ in .null })
         for (name, json) in patch {
@@ -148,7 +148,7 @@ extension HubTable {
 extension HubTable {
     private var list: String { ([key] + columns).map { quoted($0.stored) }.joined(separator: ", ") }
 
-    /// The columns of ``row(_:at:)``, for a statement that reads rows: first `_position`, then the row.
+    /// Selects the columns of ``row(_:at:)``: first `_position`, then the row.
     var select: String { "SELECT _position, \(list) FROM \(quoted(entity.stored))" }
 
     func row(_ statement: PreparedStatement) -> (position: Int64, row: Row) {
@@ -156,7 +156,7 @@ extension HubTable {
         return (statement.integer(0), Row(key: values[0], values: Array(values.dropFirst())))
     }
 
-    /// A row as it is, with the position of its last event.
+    /// The current row, with the position of its last event.
     func row(_ key: StorageValue, in database: Connection) throws -> (position: Int64, row: Row)? {
         let statement = try PreparedStatement(database, "\(select) WHERE \(quoted(self.key.stored)) = ?1")
         ExactValue(key).bind(to: statement, at: 1)
@@ -167,7 +167,7 @@ extension HubTable {
         Row(key: key, values: columns.map { image.value(of: $0).value })
     }
 
-    /// Writes a row as part of the commit under way; one that is equal to the old one isn't touched.
+    /// Writes a row as part of the current commit; a row that hasn't changed isn't touched.
     func write(_ row: Row, over old: Row?, with writer: LogWriter) throws {
         guard let old else { return try insert(row, with: writer) }
         let changed = columns.indices.filter { ExactValue(row.values[$0]) != ExactValue(old.values[$0]) }
@@ -181,7 +181,7 @@ extension HubTable {
     }
 
     private func insert(_ row: Row, with writer: LogWriter) throws {
-        // A column that isn't given has the default that its table says.
+        // A missing column gets its table's default.
         let given = columns.indices.filter { row.values[$0] != .null || !columns[$0].required }
         let names = ["_position", quoted(key.stored)] + given.map { quoted(columns[$0].stored) }
         let placeholders = names.map { _ in "?" }.joined(separator: ", ")
@@ -206,17 +206,17 @@ extension HubTable {
 // MARK: Columns
 
 extension HubTable {
-    /// Makes an entity for the first document of its name, or adds columns for fields that it doesn't have. Part of the commit under
-    /// way.
+    /// Creates an entity for the first document of its name, or adds columns for unknown fields, as part of the current
+    /// commit.
     ///
-    /// - Throws: ``HubError/invalid(_:)`` where an entity that declares its columns hasn't such a field.
+    /// - Throws: ``HubError/invalid(_:)`` if an entity that declares its columns doesn't have such a field.
     static func declare(
         _ name: String, id: String, fields: [String: String], with writer: LogWriter
     ) throws {
         let known = writer.catalog.entity(named: name)
         let table = known.flatMap(HubTable.init)
         if known != nil, table == nil { throw HubError.notFound }
-        // Wherever collections are named, Swift takes two spellings of a letter for one.
+        // Collections are named by `String`s, which compare two spellings of a letter as equal.
         if known == nil, writer.catalog.live.contains(where: { $0.name == name }) {
             throw HubError.invalid("There is a collection of this name already, in another spelling of its letters.")
         }

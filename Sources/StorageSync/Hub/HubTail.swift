@@ -3,30 +3,30 @@ internal import StorageKit
 internal import StorageLog
 internal import Synchronization
 
-/// The end of a hub's log, read once for all who follow it, and who waits for more.
+/// The end of a hub's log, read once for all followers, and the followers that wait for more.
 ///
-/// Always true:
-/// 1. The changes are all changes behind the first border and up to `end`, by position.
-/// 2. A page begins at the border of a part: what a document was before its change is what it was there.
+/// Invariants:
+/// 1. The changes are all changes after the first boundary and up to `end`, by position.
+/// 2. A page begins at the boundary of a part: the old state in a change is the state at that boundary.
 /// 3. Nothing that was appended while a follower has waited concerns it.
 ///
-/// A follower that is slow finds more than one change of a document, and gets one; one that is slower than the memory allows reads
-/// the log. Nobody waits for either.
+/// A slow follower finds several changes of a document and receives one; a follower that is slower than the memory
+/// allows reads the log. Nobody waits for either.
 ///
 /// Isolation: `Sendable`, its state behind a mutex.
 final class HubTail: Sendable {
-    /// How much of the log is kept.
+    /// The maximum size of the tail.
     private static let maximumBytes = 16 << 20
     private static let maximumChanges = 50_000
 
     private struct State {
         var end: Int64
-        /// As it was read with the last part.
+        /// The catalog as of the last part.
         var catalog: Catalog
-        /// Columns that conditions name, and that no table has or had.
+        /// Columns that conditions name and that no table has or had.
         var unknownColumns: Set<HubScope.ConditionColumn> = []
         var changes: [HubChange] = []
-        /// Where parts begin and end, in order; the last one is the end.
+        /// The boundaries of parts, in order; the last one is the end.
         var borders: [Int64]
         var bytes = 0
         var waiters = HubWaiters<Waiter>()
@@ -36,10 +36,10 @@ final class HubTail: Sendable {
 
     private struct Waiter {
         let continuation: CheckedContinuation<Int64, Never>
-        /// Wakes it when it has waited for as long as it wants to.
+        /// Wakes the follower when it has waited as long as it wants to.
         let alarm: Task<Void, any Error>
 
-        /// - Parameter position: Up to it nothing concerns the follower.
+        /// - Parameter position: Nothing up to it concerns the follower.
         func resume(at position: Int64) {
             alarm.cancel()
             continuation.resume(returning: position)
@@ -54,14 +54,15 @@ final class HubTail: Sendable {
     var waiterCount: Int { state.withLock { $0.waiters.count } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// The changes behind a position that concern a follower, each document's once, and up to where they reach.
+    /// The changes after a position that concern a follower, one for each document, and the position up to which they
+    /// are complete.
     ///
     /// - Parameters:
-    ///   - limit: The most changes; a page has whole parts only, because a document's last change may lie in another part than
-    ///     the one with which it has left what the follower sees.
-    ///   - bytes: The most bytes, but where the first part has more.
-    /// - Returns: nil where the position is no border of what is kept, or the next part has more changes than the limit, or where a
-    ///   condition names a column that isn't there: whether it was is in the log.
+    ///   - limit: The maximum number of changes. A page contains whole parts only, because a document's last change may
+    ///     be in another part than the one that hid it from the follower.
+    ///   - bytes: The maximum size, unless the first part is larger.
+    /// - Returns: nil if the position isn't a boundary of the tail, the next part exceeds the limit, or a condition
+    ///   names an unknown column: whether it once existed must be looked up in the log.
     func changes(
         behind position: Int64, in scope: HubScope, limit: Int, bytes: Int
     ) -> (changes: [RemoteChange], end: Int64, isWhole: Bool)? {
@@ -87,7 +88,7 @@ final class HubTail: Sendable {
         return (Self.composed(kept.changes, in: scope), kept.end, kept.isWhole)
     }
 
-    /// What is kept behind a position, with the catalog that belongs to it.
+    /// The tail after a position, with its catalog.
     private struct Kept {
         let changes: ArraySlice<HubChange>
         let end: Int64
@@ -96,7 +97,8 @@ final class HubTail: Sendable {
         let unknownColumns: Set<HubScope.ConditionColumn>
     }
 
-    /// Takes note of columns that no table of a catalog has or had, so that conditions on them needn't be asked about in the log again.
+    /// Records columns that no table of a catalog has or had, so that conditions on them needn't be looked up in the
+    /// log again.
     func note(unknown columns: Set<HubScope.ConditionColumn>, in catalog: Catalog) {
         guard !columns.isEmpty else { return }
         state.withLock { state in
@@ -104,12 +106,13 @@ final class HubTail: Sendable {
         }
     }
 
-    /// The changes that a follower may see, those of a document composed to one.
+    /// The changes that a follower may see, combined for each document.
     ///
     /// - Parameter changes: Those of a document in their order.
     static func composed(_ changes: some Sequence<HubChange>, in scope: HubScope) -> [RemoteChange] {
         var net: [DocumentID: HubChange] = [:]
-        // What happens to a document while the follower may not see it is left out: else the last of it would give its position.
+        // Changes of a document that the follower may not see are skipped: otherwise the last one would reveal its
+        // position.
         for change in changes where scope.concerns(change) {
             let document = DocumentID(entity: change.table.name, id: change.id)
             net[document] = net[document].map { $0.followed(by: change) } ?? change
@@ -121,7 +124,8 @@ final class HubTail: Sendable {
 // MARK: Growing
 
 extension HubTail {
-    /// Takes what was read behind ``end``, and wakes those whom it concerns: all, where tables have changed.
+    /// Appends changes that were read after ``end``, and wakes the followers that they concern: all followers, if
+    /// tables have changed.
     func append(_ changes: [HubChange], end: Int64, in catalog: Catalog) {
         let woken: [(Waiter, Int64)] = state.withLock { state in
             guard end > state.end else { return [] }
@@ -132,7 +136,7 @@ extension HubTail {
             state.bytes += changes.reduce(0) { $0 + $1.byteCount }
             Self.trim(&state)
             guard catalog == state.catalog else {
-                // A condition may be about a column that has gone.
+                // A condition may refer to a dropped column.
                 (state.catalog, state.unknownColumns) = (catalog, [])
                 return state.waiters.removeAll().map { ($0, before) }
             }
@@ -142,11 +146,12 @@ extension HubTail {
     }
 
     private static func trim(_ state: inout State) {
-        // A part may have no change, and be a border all the same.
+        // A part without changes may still be a boundary.
         guard state.bytes > maximumBytes || max(state.changes.count, state.borders.count) > maximumChanges else {
             return
         }
-        // Whole parts, and half of it, so that it isn't done again at once. All at once: each removal moves what is left.
+        // Removes whole parts, down to half the limit, so that this is rare; and all at once, because each removal
+        // moves the rest.
         var (border, removed) = (0, 0)
         while border < state.borders.count - 1,
             state.bytes > maximumBytes / 2
@@ -166,9 +171,10 @@ extension HubTail {
 // MARK: Waiting
 
 extension HubTail {
-    /// Waits until something concerns a follower that has seen everything up to a position, or for as long as it wants to wait.
+    /// Waits until something concerns a follower that has seen everything up to a position, or for as long as it wants
+    /// to wait.
     ///
-    /// - Returns: Up to where nothing concerns it.
+    /// - Returns: The position up to which nothing concerns it.
     func wait(behind position: Int64, in scope: HubScope, for duration: Duration) async -> Int64 {
         let id = state.withLock { state in
             state.lastWaiter += 1
@@ -178,12 +184,13 @@ extension HubTail {
             await withCheckedContinuation { continuation in
                 let isAtEnd = state.withLock { state in
                     guard !state.isStopped, !Task.isCancelled, state.end <= position else { return false }
-                    // Begun under the lock: however early it goes off, it finds whom to wake.
+                    // Created under the lock: however early it fires, it finds its waiter.
                     let alarm = Task {
                         try await Task.sleep(for: duration)
                         wake(id)
                     }
-                    // One that has read the log beyond the tail's end knows documents that may have come and gone since then.
+                    // A follower that has read the log beyond the tail's end knows documents that may have been
+                    // inserted and deleted again since.
                     state.waiters.insert(
                         Waiter(continuation: continuation, alarm: alarm), id, in: scope,
                         isImpatient: position > state.end)
@@ -212,7 +219,7 @@ extension HubTail {
 }
 
 extension Array {
-    /// Of the first element for which a condition holds, which holds for all behind it too.
+    /// The first index at which a condition holds; it must hold for all later elements too.
     fileprivate func sortedIndex(where isBehind: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,11 +1,11 @@
 internal import StorageCore
 internal import StorageLog
 
-/// The followers of a hub that wait for a change, and whom one concerns.
+/// The followers of a hub that wait for a change, indexed by what concerns them.
 ///
-/// What a follower may see is mostly said by a condition like `owner = 'anna'`, with another text for each. A change is evaluated by the
-/// conditions that ask for a text of its row, and by those that ask for none: what a write costs doesn't grow with followers whom it doesn't
-/// concern.
+/// A follower's access is usually a condition like `owner = 'anna'`, with another text for each. A change is evaluated
+/// only against conditions that require a text of its row and those that require none, so the cost of a write doesn't
+/// grow with followers that it doesn't concern.
 struct HubWaiters<Waiter> {
     private struct Entry {
         let scope: HubScope
@@ -14,21 +14,21 @@ struct HubWaiters<Waiter> {
 
     private var entries: [Int: Entry] = [:]
     private var byText: [HubScope.Anchor: Set<Int>] = [:]
-    /// Those of ``byText``, by entity and column.
+    /// Followers of ``byText``, by entity and column.
     private var byColumn: [String: [String: Set<Int>]] = [:]
-    /// Those whose conditions ask for no text.
+    /// Followers whose conditions require no text.
     private var others: Set<Int> = []
-    /// Whom the next change concerns, whatever it is.
+    /// Followers that any change wakes.
     private var impatient: Set<Int> = []
 
     var count: Int { entries.count }
-    /// Whether nothing is left of those that are gone.
+    /// Whether nothing is left of removed followers.
     var isEmpty: Bool {
         entries.isEmpty && byText.isEmpty && byColumn.values.allSatisfy(\.isEmpty) && others.isEmpty
             && impatient.isEmpty
     }
 
-    /// - Parameter isImpatient: Whether it is to be woken by any change.
+    /// - Parameter isImpatient: Whether any change wakes it.
     mutating func insert(_ waiter: Waiter, _ id: Int, in scope: HubScope, isImpatient: Bool) {
         entries[id] = Entry(scope: scope, waiter: waiter)
         if isImpatient { impatient.insert(id) }
@@ -62,7 +62,7 @@ struct HubWaiters<Waiter> {
         return entries.values.map(\.waiter)
     }
 
-    /// Takes out those whom changes concern.
+    /// Removes the followers that changes concern.
     mutating func removeConcerned(by changes: [HubChange]) -> [Waiter] {
         var concerned = impatient
         for change in changes {
@@ -75,12 +75,12 @@ struct HubWaiters<Waiter> {
         return concerned.compactMap { remove($0) }
     }
 
-    /// Those with a condition that asks for what a column has before or after a change.
+    /// Followers whose condition requires a column's old or new value.
     func candidates(of change: HubChange) -> Set<Int> {
         var found: Set<Int> = []
         let table = change.table
         for (name, waiting) in byColumn[table.name] ?? [:] {
-            // Where there is no such column, no row is seen.
+            // Without such a column, no row is visible.
             guard let index = table.comparedColumns.firstIndex(where: { $0.name == name }) else { continue }
             for row in [change.comparedNew, change.comparedOld] {
                 switch row?[index] {
@@ -96,7 +96,7 @@ struct HubWaiters<Waiter> {
 }
 
 extension CatalogColumn {
-    /// Whether texts in it equal those of the same bytes, and no others.
+    /// Whether texts in the column are compared by their bytes.
     fileprivate var comparesBytes: Bool {
         [.text, .blob].contains(affinity) && collation.uppercased() == RowPredicate.Collation.binary.rawValue
     }

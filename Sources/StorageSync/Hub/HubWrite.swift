@@ -1,13 +1,13 @@
 /// A write as a producer sends it.
 package struct HubWrite: Sendable, Equatable {
-    /// What names it among the writes of its producer: the position of an event in the log of the store that made it, the last where
-    /// several were merged.
+    /// Identifies it among the writes of its producer: the position of an event in the log of the store that made it,
+    /// the last one if several were merged.
     package let origin: Int64
     package let document: DocumentID
     package let operation: WriteOperation
-    /// The position of the hub that the writer had pulled.
+    /// The hub's position that the writer had pulled.
     package let base: Int64
-    /// Whether it is to be rejected where another producer has changed the document behind ``base``.
+    /// Whether the write is rejected if another producer has changed the document after ``base``.
     package let isConditional: Bool
 
     package init(
@@ -21,7 +21,7 @@ package struct HubWrite: Sendable, Equatable {
     }
 }
 
-/// Names a store that writes to a hub, for ever.
+/// Permanently identifies a store that writes to a hub.
 package struct ProducerID: Hashable, Sendable {
     package let value: String
 

@@ -3,14 +3,14 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// Applies writes of one client inside a transaction of the hub's store.
+/// Applies a client's writes inside a transaction of the hub's store.
 ///
 /// Not `Sendable`: it lives on the store's writer for the length of a call.
 struct HubWriter {
     private let writer: LogWriter
     private let db: Database
     private let access: HubAccess
-    /// Of a transaction that applies batches.
+    /// Set in a transaction that applies batches.
     private let history: HubHistory?
 
     init(_ writer: LogWriter, _ db: Database, as access: HubAccess, knowing history: HubHistory? = nil) {
@@ -25,7 +25,7 @@ struct HubWriter {
         let rejection: WriteRejection
     }
 
-    /// Applies a batch, each write as a commit of its own.
+    /// Applies a batch, each write in a commit of its own.
     func apply(_ batch: HubBatch) throws -> Result<[NumberedResult], SyncFailure> {
         guard var producer = try HubProducers.load(batch.producer, in: db) else {
             return .failure(.sessionEnded(epoch: nil))
@@ -81,20 +81,20 @@ struct HubWriter {
 // MARK: One write
 
 extension HubWriter {
-    /// What is there before a write.
+    /// The state before a write.
     private struct Found {
         var key: StorageValue
         var row: (position: Int64, row: HubTable.Row)?
-        /// The last deletion of the document that the client could see, also of one that was made again.
+        /// The last deletion of the document that the client could see, even if it was created again.
         var deletion: HubHistory.Deletion?
         var isVisible: Bool
     }
 
-    /// Changes a document, as part of the commit under way.
+    /// Changes a document, as part of the current commit.
     ///
-    /// - Parameter producer: Whose own deletions it knows; nil for a request by itself.
-    /// - Returns: Whether it has created the document.
-    /// - Throws: ``Rejected``; ``HubError/preconditionFailed``; ``HubError/outdatedCondition``; what the store throws.
+    /// - Parameter producer: The producer whose own deletions are known to it; nil for a single request.
+    /// - Returns: Whether the document was created.
+    /// - Throws: ``Rejected``; ``HubError/preconditionFailed``; ``HubError/outdatedCondition``; errors of the store.
     func change(
         _ write: HubWrite, from producer: ProducerID?, expecting expected: RowPrecondition? = nil
     ) throws -> Bool {
@@ -118,7 +118,7 @@ extension HubWriter {
         }
     }
 
-    /// Rejects a write that doesn't know of what others have done to its document, where that matters.
+    /// Rejects a write that was made without knowledge of others' changes to its document, if that matters.
     private func checkChanges(
         of found: Found, by producer: ProducerID?, _ write: HubWrite, _ scope: HubScope
     ) throws {
@@ -127,7 +127,7 @@ extension HubWriter {
         {
             throw Rejected(rejection: .deleted)
         }
-        // Made on what is there now, it is no question any more.
+        // A write that is based on the current state needs no lookup.
         if write.operation != .delete || write.isConditional, found.isVisible, let version = found.row?.position,
             version > write.base, history?.isUnknown(write.document) ?? false
         {
@@ -153,14 +153,14 @@ extension HubWriter {
             HubHistory.Deletion(position: position, producer: producer, row: row, table: table), of: document)
     }
 
-    /// The position of a document's last change as part of the commit under way; nil where that hasn't changed it. Triggers and cascades
-    /// have changed others behind it.
+    /// The position of a document's last change in the current commit; nil if the commit hasn't changed it. Triggers
+    /// and cascades have changed others after it.
     private func lastPosition(of document: DocumentID) throws -> Int64? {
         if let version = try version(of: document) { return version }
         return history?.deletion(of: document)?.position
     }
 
-    /// The position of a document's last change; nil where it isn't there.
+    /// The position of a document's last change; nil if it doesn't exist.
     func version(of document: DocumentID) throws -> Int64? {
         guard let table = table(document.entity), let key = table.key(of: document.id) else { return nil }
         return try table.row(key, in: writer.database)?.position
@@ -174,7 +174,7 @@ extension HubWriter {
         do {
             try HubTable.declare(document.entity, id: document.id, fields: patch, with: writer)
             guard let table = table(document.entity) else { throw HubError.notFound }
-            // Again: it may have columns now that it hadn't before.
+            // Read again: it may have more columns now.
             let old = try found.row.flatMap { _ in try table.row(found.key, in: writer.database)?.row }
             let isPatch = if case .patch = write.operation { true } else { false }
             let new = try table.row(found.key, patch, on: isPatch ? old : nil)
@@ -197,7 +197,7 @@ extension HubWriter {
         guard let table = HubTable(entity), let key = table.key(of: document.id) else {
             throw Rejected(rejection: .invalid("\"\(document.entity)\" has no document with such an id."))
         }
-        // One that the client couldn't see was never there for it.
+        // For the client, a document that it couldn't see never existed.
         let deletion = history?.deletion(of: document, in: scope)
         let row = try table.row(key, in: writer.database)
         return Found(

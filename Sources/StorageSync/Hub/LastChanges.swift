@@ -1,4 +1,4 @@
-/// When a document was changed last, and when by another producer than that.
+/// The last change of a document, and the last one by another producer.
 struct LastChanges {
     private let position: Int64
     private let producer: ProducerID?
@@ -11,12 +11,12 @@ struct LastChanges {
         positionOfOthers = before?.position(byOthersThan: producer) ?? 0
     }
 
-    /// Takes note of a change before all that are known.
+    /// Adds a change that precedes all known ones.
     mutating func addEarlier(_ position: Int64, by producer: ProducerID?) {
         if positionOfOthers == 0, producer != self.producer { positionOfOthers = position }
     }
 
-    /// Its last change by anybody but a producer; 0 where there is none.
+    /// The last change by anybody but a producer; 0 if there is none.
     func position(byOthersThan producer: ProducerID?) -> Int64 {
         producer == self.producer ? positionOfOthers : position
     }

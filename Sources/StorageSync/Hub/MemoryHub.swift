@@ -1,10 +1,10 @@
 internal import Foundation
 package import StorageCore
 
-/// A hub in memory: one log that all clients write to and read, with the documents that it leads to.
+/// A hub in memory: one log that all clients write to and read, with the resulting documents.
 ///
-/// Columns of one document that several clients write keep the value that comes last in the log. Deletes win: a write by
-/// somebody who doesn't know of the deletion is rejected, one by somebody who does may create the document again.
+/// If several clients write a column of a document, the last value in the log wins. Deletes win: a write by somebody
+/// who doesn't know of the deletion is rejected; others may create the document again.
 package struct MemoryHub: Sendable {
     package struct Event: Sendable, Equatable {
         package let producer: ProducerID
@@ -19,12 +19,12 @@ package struct MemoryHub: Sendable {
     /// The event at position *n* is at index *n* - 1.
     package private(set) var events: [Event] = []
     package private(set) var documents: [DocumentID: [String: StorageValue]] = [:]
-    /// Why a document can't be as it would become; nil where it can.
+    /// Why a document can't be stored in a new state; nil if it can.
     private let check: @Sendable (DocumentID, [String: StorageValue]) -> String?
 
     /// - Parameters:
-    ///   - line: Names the history that begins here; random in earnest.
-    ///   - check: Asked before each write but deletions.
+    ///   - line: Identifies the history that begins here; use random bytes outside of tests.
+    ///   - check: Called before each write except deletions.
     package init(
         line: [UInt8], check: @escaping @Sendable (DocumentID, [String: StorageValue]) -> String? = { _, _ in nil }
     ) {
@@ -35,7 +35,7 @@ package struct MemoryHub: Sendable {
     package var head: Int64 { Int64(events.count) }
     package var line: [UInt8] { lines[lines.count - 1].id }
 
-    /// To be called where a hub goes on from a copy of itself, before anything else.
+    /// Call it on a restored copy of a hub, before anything else.
     package mutating func beginLine(_ id: [UInt8]) { lines.append(RemoteLine(id: id, fork: head)) }
 
     package mutating func hello(
@@ -109,14 +109,17 @@ package struct MemoryHub: Sendable {
         producers[producer, default: HubProducer()].applied(origin: write.origin)
     }
 
-    /// Where a write was applied before: by a hub that this one was restored from, while the producer followed another.
-    /// - Complexity: O(1), and O(*n*) in the events for writes that aren't behind all that the producer has had applied.
+    /// The position at which a write was applied before: by a hub that this one was restored from, while the producer
+    /// followed another.
+    ///
+    /// - Complexity: O(1) for writes after all others that the producer has had applied, otherwise O(*n*) in the number
+    ///   of events.
     private func position(of origin: Int64, by producer: ProducerID) -> Int64? {
         guard let known = producers[producer], origin <= known.lastOrigin else { return nil }
         return events.firstIndex { $0.write.origin == origin && $0.producer == producer }.map { Int64($0) + 1 }
     }
 
-    /// - Parameter limit: In events.
+    /// - Parameter limit: The maximum number of events.
     package func pull(
         for producer: ProducerID, line: [UInt8], after position: Int64, limit: Int
     ) -> Result<SyncPage, SyncFailure> {

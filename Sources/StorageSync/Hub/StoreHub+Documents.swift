@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Single requests.
 extension StoreHub {
-    /// The entities that a client may read, by name.
+    /// The names of the entities that a client may read.
     package func collections(as access: HubAccess) async throws -> [String] {
         try await storage.engine.read { db in
             try HubLog(db).catalog.live.filter { HubTable($0) != nil && access.mayRead($0.name) }.map(\.name)
@@ -27,11 +27,11 @@ extension StoreHub {
         }
     }
 
-    /// Documents by id. A collection that isn't there has none.
+    /// Documents by id. A collection that doesn't exist has none.
     ///
-    /// - Parameter id: Only those behind it.
-    /// - Returns: As many as the limit says, or fewer where they are large.
-    /// - Throws: ``HubError/forbidden`` where the client may not read the collection; ``HubError/outdatedCondition``.
+    /// - Parameter id: Return only documents after it.
+    /// - Returns: As many as the limit says, or fewer if they are large.
+    /// - Throws: ``HubError/forbidden`` if the client may not read the collection; ``HubError/outdatedCondition``.
     package func documents(
         of entity: String, behind id: String? = nil, limit: Int, as access: HubAccess
     ) async throws -> HubDocuments {
@@ -41,11 +41,11 @@ extension StoreHub {
         }
     }
 
-    /// What a query finds, by the rules of ``QueryBuilder/apply(to:)``.
+    /// The documents that match a query, by the rules of ``QueryBuilder/apply(to:)``.
     ///
-    /// - Throws: ``HubError/forbidden``; ``HubError/outdatedCondition``; ``HubError/invalid(_:)`` for a query that can't be answered, and for one that finds more bytes
-    ///   than ``Limits/queryBytes``.
-    /// - Complexity: O(*n* log *n*) in the documents that the client may read. What it takes of memory is bounded.
+    /// - Throws: ``HubError/forbidden``; ``HubError/outdatedCondition``; ``HubError/invalid(_:)`` for a query that
+    ///   can't be answered, or whose result exceeds ``Limits/queryBytes``.
+    /// - Complexity: O(*n* log *n*) in the number of documents that the client may read; memory use is bounded.
     package func documents(
         of entity: String, matching query: QueryBuilder, as access: HubAccess
     ) async throws -> HubDocuments {
@@ -58,7 +58,7 @@ extension StoreHub {
             var selection = QuerySelection<HubDocument>(evaluation)
             try table.forEachDocument(in: log, scope: scope) { document, bytes in
                 selection.add(document, id: document.id, json: JSONValue(fields: document.fields), byteCount: bytes)
-                // Those that the limit leaves may have fewer. At twice as many, so that it is looked at seldom.
+                // The documents within the limit may be smaller. Cutting at twice the maximum keeps sorting rare.
                 if selection.byteCount > 2 * maximum { selection.cut() }
                 guard selection.byteCount <= 2 * maximum else { throw HubError.tooManyFound(bytes: maximum) }
                 return true
@@ -86,9 +86,10 @@ extension StoreHub {
         }
     }
 
-    /// One write by itself, durable when it returns.
+    /// Makes a single write, durable when it returns.
     ///
-    /// - Parameter key: Where the client has made the write with it before, nothing is written, and the outcome is the first one.
+    /// - Parameter key: If the client has already used it for the same write, nothing is written, and the first outcome
+    ///   is returned.
     /// - Throws: ``HubError``.
     package func write(
         _ operation: WriteOperation, to id: String, of entity: String,
@@ -115,7 +116,7 @@ extension StoreHub {
         let receipt = try await storage.engine.commit(Self.metadata(access)) { writer, db in
             let hub = HubWriter(writer, db, as: access)
             let isCreated = try hub.change(write, from: nil, expecting: expected)
-            // Of a deletion: a document that the client doesn't see may be there still.
+            // After a deletion, a document that the client doesn't see may still exist.
             let version = write.operation == .delete ? nil : try hub.version(of: write.document)
             outcome.withLock { $0 = (version, isCreated) }
         }
@@ -123,7 +124,7 @@ extension StoreHub {
         return HubOutcome(version: version, position: receipt.last, isCreated: isCreated)
     }
 
-    /// The outcome is stored in the transaction of the write.
+    /// Stores the outcome in the transaction of the write.
     private func write(
         _ write: HubWrite, expecting expected: RowPrecondition?, key: HubRequestKey, as access: HubAccess
     ) async throws -> HubOutcome {
@@ -171,7 +172,7 @@ extension HubTable {
     ///
     /// - Parameters:
     ///   - start: The key of the document before the first one.
-    ///   - bytes: The last document is the one that makes them more than that.
+    ///   - bytes: Stops after the document that exceeds this size.
     /// - Returns: The documents, and whether more follow.
     fileprivate func documents(
         _ log: HubLog, _ scope: HubScope, behind start: StorageValue?, limit: Int, bytes: Int
@@ -188,9 +189,10 @@ extension HubTable {
         return (documents, hasMore)
     }
 
-    /// Reads the documents that a client sees, by id, while the body wants more; it gets the bytes of each.
+    /// Reads the documents that a client sees, by id, until the body returns false. The body receives each document and
+    /// its size.
     ///
-    /// - Parameter limit: More aren't wanted; all may be where nil.
+    /// - Parameter limit: A hint for how many are needed; nil for all.
     fileprivate func forEachDocument(
         in log: HubLog, scope: HubScope, behind start: StorageValue? = nil, limit: Int? = nil,
         _ body: (HubDocument, Int) throws -> Bool
@@ -202,7 +204,7 @@ extension HubTable {
             """
             \(select) WHERE \(candidates.clause) \(start == nil ? "" : "AND \(name) > ?") ORDER BY \(name) LIMIT ?
             """)
-        // Of the candidates, not all may be visible.
+        // Not all candidates may be visible.
         let rows = scope.isLimited(in: self) ? -1 : limit.map { Int64($0) } ?? -1
         let values = candidates.values + (start.map { [$0] } ?? []) + [.integer(rows)]
         for (index, value) in values.enumerated() { ExactValue(value).bind(to: statement, at: Int32(index + 1)) }
@@ -217,7 +219,7 @@ extension HubTable {
 }
 
 extension JSONValue {
-    /// A field with a number that is too large to compute with is like one that is missing.
+    /// A field with a number that can't be represented is treated as missing.
     fileprivate init(fields: [String: String]) {
         self =
             (try? StorageJSON.value(JSONValue.self, of: .text(DocumentFields(fields).json)))

@@ -5,14 +5,14 @@ internal import StorageLog
 
 /// A hub on a store: its entities are the collections, its rows the documents, its log the order of all writes.
 ///
-/// - Each write is a commit of its own, with its client as the actor and where it came from in its attributes, so the log says who
-///   changed what. Followers get writes of the hub's own program, by whatever means, like any other.
-/// - What a client may not see doesn't exist for it: not in documents, pages and streams, nor in what its writes find.
-///   An id that is taken by such a document can't be saved under; that much a client can find out.
-/// - Columns of one document that several clients write keep the value that is written last. Deletes win: a write by somebody who
-///   doesn't know of the deletion is rejected.
+/// - Each write is a commit of its own, with its client as the actor and its source in the attributes, so the log says
+///   who changed what. Followers receive any writes of the hub's own program as well.
+/// - What a client may not see doesn't exist for it: neither in documents, pages and streams, nor for its writes. An id
+///   that is in use by such a document can't be saved; that much a client can find out.
+/// - If several clients write a column of a document, the last value wins. Deletes win: a write by somebody who doesn't
+///   know of the deletion is rejected.
 ///
-/// A document of the hub is a whole row: a follower gets what a document is by then, not each step.
+/// A document of the hub is a whole row: a follower receives its latest state, not each step.
 ///
 /// Isolation: `Sendable`; reads and writes are those of the store.
 package final class StoreHub: SyncHub {
@@ -23,31 +23,31 @@ package final class StoreHub: SyncHub {
     private let pushes: HubPushes
     private let following: Task<Void, Never>
 
-    /// How many events a page is made of at the most.
+    /// The maximum number of events in a page.
     private static let eventsPerRead = 10_000
-    /// How many events the tail reads at once: fewer than a page usually has changes, so that followers find every part of it in memory,
-    /// however much has been committed meanwhile.
+    /// How many events the tail reads at once: fewer than a page usually has changes, so that followers find every part
+    /// in memory, however much was committed meanwhile.
     private static let eventsPerPart = 500
     /// The longest time that a pull waits.
     package static let longestWait = Duration.seconds(25)
 
-    /// What a hub keeps of its clients, and does for them at once.
+    /// Limits on what a hub stores for its clients and processes at once.
     package struct Limits: Sendable {
-        /// Bytes of a page's changes. The first document of a page may have more.
+        /// The size of a page's changes in bytes. The first document of a page may be larger.
         package var pageBytes = 4 << 20
-        /// Bytes of the documents that a query finds.
+        /// The size of a query's result in bytes.
         package var queryBytes = 16 << 20
-        /// Producers of one namespace, which are kept for ever.
+        /// The number of producers of a namespace, which are kept permanently.
         package var producers = 10_000
-        /// Requests with keys of one namespace whose outcomes are kept: the last ones.
+        /// The number of requests with keys of a namespace whose outcomes are kept: the latest ones.
         package var keys = 10_000
-        /// How far a batch has the log looked back through, in versions of documents.
+        /// How far back a batch may search the log, in versions of documents.
         package var historySteps = 100_000
 
         package init() {}
     }
 
-    /// - Throws: `read-only` where the store can't be written to.
+    /// - Throws: `read-only` if the store can't be written.
     package init(_ storage: Storage, limits: Limits = Limits()) async throws {
         self.storage = storage
         self.limits = limits
@@ -57,7 +57,7 @@ package final class StoreHub: SyncHub {
                 try HubRequests.create(in: db)
             }
         }
-        // Before the head is read: what is committed behind that rings.
+        // Before the head is read, so that later commits are signalled.
         let engine = storage.engine
         let bell = engine.commitBell()
         let (lines, tail) = try await engine.read { db in
@@ -89,7 +89,7 @@ package final class StoreHub: SyncHub {
         tail.stop()
     }
 
-    /// Answers pulls that wait, with nothing; later ones don't wait.
+    /// Answers waiting pulls with nothing; later ones don't wait.
     package func stop() {
         following.cancel()
         tail.stop()
@@ -97,10 +97,10 @@ package final class StoreHub: SyncHub {
 
     package var isStopped: Bool { tail.isStopped }
 
-    /// How many pulls wait for a change.
+    /// The number of pulls that wait for a change.
     package var waitingPulls: Int { tail.waiterCount }
 
-    /// Of the history that goes on here.
+    /// The id of the current line.
     package var line: [UInt8] { lines[lines.count - 1].id }
 
     /// The hub's last position.
@@ -109,8 +109,9 @@ package final class StoreHub: SyncHub {
     /// Reads what was committed since the last time.
     ///
     /// - Parameters:
-    ///   - delay: Before what couldn't be read is tried again: the bell may not ring for a long time.
-    ///   - read: Gives the changes behind a position, up to where they reach, the head, and the catalog.
+    ///   - delay: The pause before a failed read is retried: the next commit may be far off.
+    ///   - read: Returns the changes after a position, the position up to which they are complete, the head, and the
+    ///     catalog.
     static func follow(
         _ tail: HubTail, retryingAfter delay: Duration = .milliseconds(200),
         _ read: (Int64) async throws -> (changes: [HubChange], end: Int64, head: Int64, catalog: Catalog)
@@ -124,10 +125,10 @@ package final class StoreHub: SyncHub {
                 isBehind = end < head
                 pause = delay
             } catch let error as StorageError where error.isStoreFailure || [.closed, .unusable].contains(error.code) {
-                // A store that can't be read any more ends its bell, and those who pull get its error.
+                // A store that can't be read any more ends its signals, and pulls receive its error.
                 return
             } catch {
-                // It ends early where the hub has gone, and so does the loop.
+                // It ends early if the hub is gone, and so does the loop.
                 try? await Task.sleep(for: pause)
                 pause = min(pause * 2, .seconds(10))
             }
@@ -173,7 +174,7 @@ extension StoreHub {
         guard pull.limit > 0 else { throw SyncFailure.refused(.invalid("A page has room for one change at least.")) }
         let scope = HubScope(pull, access)
         let start = pull.position
-        // A hub that was replaced by an older copy: nothing is to be waited for.
+        // The hub was replaced by an older copy: there is nothing to wait for.
         if start > tail.end, try await head() < start { throw SyncFailure.sessionEnded(epoch: nil) }
         let deadline = ContinuousClock.now + min(pull.wait, Self.longestWait)
         var seen = start
@@ -194,12 +195,12 @@ extension StoreHub {
     fileprivate struct Page {
         let changes: [RemoteChange]
         let end: Int64
-        /// Whether there was nothing more when it was made.
+        /// Whether nothing more followed when the page was made.
         var isWhole = true
     }
 
-    /// - Parameter isLast: Whether nothing is waited for behind it: then it has what was committed before, also where the tail hasn't read
-    ///   that yet.
+    /// - Parameter isLast: Whether the caller won't wait for more: the page then contains everything committed before,
+    ///   even if the tail hasn't read it yet.
     private func page(
         behind position: Int64, in scope: HubScope, limit: Int, isFirst: Bool, isLast: Bool
     ) async throws -> Page {
@@ -219,11 +220,11 @@ extension StoreHub {
             try log.checkConditions(of: scope)
             tail.note(unknown: scope.missingColumns(in: log.catalog), in: log.catalog)
             if isFirst { return try Self.documents(in: scope, log, db, limit: limit, bytes: bytes) }
-            // To where the tail goes on: those who wait get what lies behind it.
+            // Up to the tail's end: waiting followers receive what comes after it.
             let end = passesTail ? log.head : end
             guard position < end else { return Page(changes: [], end: position) }
-            // No more events than a page has room for changes: in a page that was cut between two events of a document, the
-            // change with which the document has left what the follower sees would be missing.
+            // Reads at most as many events as the page has room for changes: if a page ended between two events of a
+            // document, the change that hid the document from the follower would be missing.
             let (changes, reached) = try log.changes(
                 behind: position, through: end, for: scope, hasWritten: try Self.hasWritten(scope, in: db),
                 limit: min(Self.eventsPerRead, limit), bytes: bytes)
@@ -231,7 +232,7 @@ extension StoreHub {
         }
     }
 
-    /// The documents as they are, by the positions of their last events: what a follower begins with.
+    /// The current documents, by the positions of their last events: what a follower begins with.
     private static func documents(
         in scope: HubScope, _ log: HubLog, _ db: Database, limit: Int, bytes: Int
     ) throws -> Page {
@@ -260,7 +261,7 @@ extension StoreHub {
             }
         }
         found.sort { $0.position < $1.position }
-        // Somebody who begins, and has written before, isn't to take its own writes for those of others.
+        // A follower that starts anew and has written before mustn't mistake its own writes for those of others.
         let hasWritten = try Self.hasWritten(scope, in: db)
         let isWhole = found.count <= limit
         found = Array(found.prefix(limit))
@@ -284,6 +285,6 @@ extension StoreHub {
         try scope.producer.flatMap { try HubProducers.load($0, in: db) }?.lastOrigin ?? 0 > 0
     }
 
-    /// A list of documents ends behind the one that makes it longer than this.
+    /// A list of documents ends after the one that exceeds this size.
     static var maximumPageBytes: Int { Limits().pageBytes }
 }

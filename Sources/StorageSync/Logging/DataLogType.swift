@@ -1,8 +1,8 @@
-/// How grave a ``DataSyncLogEvent`` is.
+/// The severity of a ``DataSyncLogEvent``.
 public enum DataLogType: Sendable {
-    /// Something happened as it should.
+    /// Normal operation.
     case info
-    /// Something that an app counts.
+    /// An event that an app counts.
     case analytic
     /// Something went wrong.
     case severe

@@ -1,4 +1,4 @@
-/// Receives the events of sync engines: conform a client of your analytics to it.
+/// Receives the events of sync engines. Conform a client of your analytics to it.
 ///
 /// ```swift
 /// struct ConsoleLogger: DataSyncLogger {
@@ -7,11 +7,11 @@
 /// }
 /// ```
 ///
-/// Isolation: the main actor. Engines wait for what it does, so it is to be short.
+/// Isolation: the main actor. Engines wait for each call, so keep it short.
 @MainActor
 public protocol DataSyncLogger: Sendable {
     func trackEvent(event: any DataSyncLogEvent)
-    /// Properties of the user, for all events from now on. Engines of single documents pass the `eventParameters` of the document that they
-    /// follow, whenever those are others; with high priority where it is another document than before.
+    /// Sets properties of the user for all later events. Engines of single documents pass the `eventParameters` of the
+    /// document that they follow whenever they change; with high priority if it is another document than before.
     func addUserProperties(dict: [String: Any], isHighPriority: Bool)
 }

@@ -1,15 +1,15 @@
 public import Logging
 
-/// Hands the events of sync engines on to swift-log.
+/// Forwards the events of sync engines to swift-log.
 ///
 /// ```swift
 /// let logger = SwiftLogSyncLogger(Logger(label: "app.sync"))
 /// let tasksSyncEngine = CollectionSyncEngine<Task>(remote: remote, managerKey: "tasks", logger: logger)
 /// ```
 ///
-/// An event's name is the message, its parameters are metadata, and its ``DataLogType`` decides the level: `info` is `debug`, `analytic`
-/// is `info`, `severe` is `error`, unless you say otherwise. Properties of the user become metadata of all later events, behind
-/// `user_`.
+/// An event's name becomes the message, its parameters become metadata, and its ``DataLogType`` determines the level:
+/// by default `info` is logged as `debug`, `analytic` as `info`, and `severe` as `error`. User properties become
+/// metadata of all later events, prefixed with `user_`.
 ///
 /// Isolation: the main actor. The logger's handler is called there.
 @MainActor
@@ -17,9 +17,11 @@ public final class SwiftLogSyncLogger: DataSyncLogger {
     private var logger: Logger
     private let level: @Sendable (DataLogType) -> Logger.Level
 
+    /// Creates a logger.
+    ///
     /// - Parameters:
-    ///   - logger: Events below its level aren't made into messages.
-    ///   - level: The level of an event's type.
+    ///   - logger: Events below its level aren't formatted.
+    ///   - level: The level for an event's type.
     public nonisolated init(
         _ logger: Logger, level: @escaping @Sendable (DataLogType) -> Logger.Level = SwiftLogSyncLogger.level(of:)
     ) {
@@ -27,7 +29,7 @@ public final class SwiftLogSyncLogger: DataSyncLogger {
         self.level = level
     }
 
-    /// The level of a type where nothing else is said.
+    /// The default level for an event's type.
     @Sendable public nonisolated static func level(of type: DataLogType) -> Logger.Level {
         switch type {
         case .info: .debug

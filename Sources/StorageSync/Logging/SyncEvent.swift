@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// What sync engines log. Names and parameters are those of SwiftfulDataManagers, so that what was made for its events goes on
-/// working; the last five are our own.
+/// What sync engines log. Names and parameters are those of SwiftfulDataManagers, so that code written for its events
+/// keeps working; the last five are our own.
 ///
-/// Events without a document's id are those of a collection, where both engines have an event of one name.
+/// If both engines have an event with the same name, the one without a document's id belongs to collections.
 package struct SyncEvent: DataSyncLogEvent {
     package let eventName: String
     package let type: DataLogType
@@ -11,7 +11,7 @@ package struct SyncEvent: DataSyncLogEvent {
 
     package var parameters: [String: Any]? { values.isEmpty ? nil : values.mapValues { $0 } }
 
-    /// - Parameter values: Those that are nil are left out.
+    /// - Parameter values: Nil values are omitted.
     private init(
         _ key: String, _ name: String, parameters values: [String: (any Sendable)?] = [:], error: (any Error)? = nil,
         type: DataLogType? = nil
@@ -104,12 +104,12 @@ extension SyncEvent {
         SyncEvent(key, "bulkLoad_fail", error: error)
     }
 
-    /// A document was received that is there.
+    /// A document was received that exists at the remote.
     package static func documentUpdated(key: String, documentId: String) -> SyncEvent {
         SyncEvent(key, "documentUpdated", parameters: ["document_id": documentId])
     }
 
-    /// It was received that a document is gone.
+    /// A document's deletion was received.
     package static func documentDeleted(key: String, documentId: String) -> SyncEvent {
         SyncEvent(key, "documentDeleted", parameters: ["document_id": documentId])
     }
@@ -179,25 +179,25 @@ extension SyncEvent {
 // MARK: Those that SwiftfulDataManagers doesn't have
 
 extension SyncEvent {
-    /// The remote will never take a write.
+    /// The remote will never accept a write.
     package static func writeParked(key: String, documentId: String, reason: String) -> SyncEvent {
         SyncEvent(key, "writeParked", parameters: ["document_id": documentId, "reason": reason], type: .severe)
     }
 
-    /// No row can be made of a document that the remote has.
+    /// A document of the remote can't be stored as a row.
     package static func documentUnreadable(key: String, documentId: String, reason: String) -> SyncEvent {
         SyncEvent(key, "documentUnreadable", parameters: ["document_id": documentId, "reason": reason], type: .severe)
     }
 
-    /// Another account is signed in, or none. Paths may name people, so they stay out.
+    /// Another account is signed in, or none. Paths may identify people, so they are omitted.
     package static func pathChanged(key: String) -> SyncEvent { SyncEvent(key, "pathChanged") }
 
-    /// The remote service can't do all that the engine makes use of.
+    /// The remote service lacks capabilities that the engine uses.
     package static func remoteLimited(key: String, missing: RemoteCapabilities) -> SyncEvent {
         SyncEvent(key, "remoteLimited", parameters: ["missing_capabilities": missing.description])
     }
 
-    /// The remote can't be reached, and is asked again after so many seconds. Not severe: devices are offline at times.
+    /// The remote can't be reached, and is retried after a delay. Not severe: devices are offline at times.
     package static func remoteUnavailable(key: String, reason: String?, delaySeconds: Double) -> SyncEvent {
         SyncEvent(key, "remoteUnavailable", parameters: ["error_description": reason, "delay_seconds": delaySeconds])
     }

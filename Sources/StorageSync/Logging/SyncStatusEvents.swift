@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// What is logged of an engine's status as it changes.
+/// Derives log events from changes of an engine's status.
 struct SyncStatusEvents {
     let key: String
-    /// How many writes have left the queue since the remote was reached with some of them waiting; nil where none wait, or the
+    /// The number of writes sent since the remote was reached with writes waiting; nil if none are waiting, or the
     /// remote can't be reached.
     private var syncedCount: Int?
 

@@ -1,7 +1,7 @@
 internal import GRDB
 
-/// The rows of `sync_bases` of one engine and path: what the remote has of documents that have unsent writes here, or of which no row can
-/// be made.
+/// The rows of `sync_bases` of one engine and path: the remote's state of documents that have unsent writes here, or
+/// that can't be stored as rows.
 struct BaseTable: Sendable {
     let manager: String
     let path: String
@@ -9,7 +9,7 @@ struct BaseTable: Sendable {
     enum Base: Equatable {
         /// The remote hasn't changed the document since it was changed here.
         case unchanged
-        /// What it has; nil where it has none.
+        /// The remote's document; nil if it has none.
         case known(DocumentFields?)
     }
 
@@ -18,13 +18,14 @@ struct BaseTable: Sendable {
         return .known(try (row[0] as String?).map { try DocumentFields(json: $0) })
     }
 
-    /// What the remote had before the changes that aren't merged with those that were made here; `unchanged` where all are.
+    /// The remote's state before the changes that aren't merged yet with those made here; `unchanged` if all are
+    /// merged.
     func ancestor(of document: String, in db: Database) throws -> Base {
         guard let json = try row(of: document, in: db)?[1] as String? else { return .unchanged }
         return .known(json == DocumentFields.null ? nil : try DocumentFields(json: json))
     }
 
-    /// The position of the last change that somebody else has made of a document since it was changed here; 0 where there is none.
+    /// The position of the last change of a document by somebody else since it was changed here; 0 if there is none.
     func changePosition(of document: String, in db: Database) throws -> Int64 {
         try row(of: document, in: db)?[2] ?? 0
     }
@@ -34,9 +35,9 @@ struct BaseTable: Sendable {
         return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [manager, path, document])
     }
 
-    /// Keeps the ancestor.
+    /// Stores the remote's document, and keeps the ancestor.
     ///
-    /// - Parameter position: Where somebody else has changed the document; nil where nobody else has.
+    /// - Parameter position: The position at which somebody else has changed the document; nil if nobody has.
     func save(_ fields: DocumentFields?, of document: String, changedAt position: Int64? = nil, in db: Database) throws
     {
         let sql = """
@@ -47,7 +48,7 @@ struct BaseTable: Sendable {
         try db.cachedStatement(sql: sql).execute(arguments: [manager, path, document, fields?.json, position ?? 0])
     }
 
-    /// Says why there is no row of a document; to be called once its base is saved.
+    /// Stores why a document has no row. Call it once its base is saved.
     func markUnreadable(_ document: String, because reason: String, in db: Database) throws {
         let sql = "UPDATE sync_bases SET unreadable = ? WHERE manager = ? AND path = ? AND document = ?"
         try db.cachedStatement(sql: sql).execute(arguments: [reason, manager, path, document])
@@ -58,9 +59,9 @@ struct BaseTable: Sendable {
         return try String.fetchOne(db.cachedStatement(sql: sql), arguments: [manager, path, document])
     }
 
-    /// The documents of which no row can be made, by id.
+    /// The documents that can't be stored as rows, by id.
     ///
-    /// - Parameter limit: The most of them; all where it is negative.
+    /// - Parameter limit: The maximum number; negative for all.
     func unreadable(limit: Int = -1, in db: Database) throws -> [SyncStatus.UnreadableDocument] {
         let sql = """
             SELECT document, unreadable FROM sync_bases WHERE manager = ? AND path = ? AND unreadable IS NOT NULL
@@ -71,7 +72,7 @@ struct BaseTable: Sendable {
         }
     }
 
-    /// To be called once the base is saved.
+    /// Call it once the base is saved.
     func saveAncestor(_ ancestor: Base, of document: String, in db: Database) throws {
         let json: String? = if case .known(let fields) = ancestor { fields?.json ?? DocumentFields.null } else { nil }
         let sql = "UPDATE sync_bases SET ancestor = ? WHERE manager = ? AND path = ? AND document = ?"

@@ -1,4 +1,4 @@
-/// What an engine does with a document that somebody else has changed at the remote while it was changed here.
+/// How an engine handles a document that was changed both here and at the remote.
 ///
 /// ```swift
 /// let countersSyncEngine = CollectionSyncEngine<Counter>(
@@ -10,21 +10,23 @@
 ///     })
 /// ```
 ///
-/// A document that was deleted on either side isn't merged: the deletion wins. How sure it is that a conflict is found is the same as for
-/// ``SyncPrecondition``: a remote service is asked for the document before each write.
+/// A document that was deleted on either side isn't merged: the deletion wins. Conflicts are detected as reliably as
+/// described for ``SyncPrecondition``: a remote service is asked for the document before each write.
 public enum ConflictResolution<T: DataSyncModelProtocol>: Sendable {
-    /// Of two who change a field, the one whose write reaches the remote later wins; fields that only one has changed are kept.
+    /// If two writers change a field, the one whose write reaches the remote later wins; fields that only one has
+    /// changed are kept.
     case lastWriterWins
-    /// The write is parked: somebody decides between ``CollectionSyncEngine/retry(_:)``, which makes it on what the remote has, and
-    /// ``CollectionSyncEngine/discard(_:)``.
+    /// The write is parked until you call ``CollectionSyncEngine/retry(_:)``, which rebases it onto the remote's state,
+    /// or ``CollectionSyncEngine/discard(_:)``.
     case park
-    /// What the closure returns is stored and sent. Where it throws or returns nil, the write is parked.
+    /// Stores and sends the closure's result. If it throws or returns nil, the write is parked.
     ///
-    /// It runs inside a transaction of the store, perhaps more than once: let it do nothing but compute. `base` is the document as the
-    /// remote had it before both changes, nil where both have made it; `mine` as it was here, `theirs` as the remote has it.
+    /// The closure runs inside a transaction of the store, possibly more than once, so it must not have side effects.
+    /// `base` is the remote's document before both changes, or nil if both sides have created it; `mine` is the local
+    /// one, `theirs` the remote's.
     case merge(@Sendable (_ base: T?, _ mine: T, _ theirs: T) throws -> T?)
 
-    /// Whether a write is to be taken only where nobody else has changed the document.
+    /// Whether writes are accepted only if nobody else has changed the document.
     var isConditional: Bool { if case .lastWriterWins = self { false } else { true } }
     var merges: Bool { if case .merge = self { true } else { false } }
 }

@@ -1,17 +1,17 @@
 internal import StorageLog
 
-/// How a commit says that its rows were fetched from a remote. They are no writes of this store's, so no engine sends them.
+/// Marks commits whose rows were fetched from a remote. They aren't writes of this store, so no engine sends them.
 enum FetchedCommit {
     static let attributes = ["sync.rows": "fetched"]
 
     static func isOne(_ metadata: CommitMetadata) -> Bool { metadata.attributes["sync.rows"] == "fetched" }
 }
 
-/// Looks up which events are of such commits.
+/// Looks up which events belong to such commits.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 ///
-/// - Complexity: A row of the log is decoded for each commit that is looked at; for most, where positions come in order.
+/// - Complexity: Decodes a segment for each commit at worst; fewer if positions are ascending.
 final class FetchedPositions {
     private let reader: LogReader
     private var known: (positions: Range<Int64>, areFetched: Bool)?

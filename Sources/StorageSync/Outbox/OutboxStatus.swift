@@ -3,25 +3,25 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// The outbox of one engine and path of its remote, as the store has it, whether the engine is open or not.
+/// The stored outbox of one engine and path of its remote, whether the engine is open or not.
 package struct OutboxStatus: Sendable, Equatable {
-    /// One write that the remote hasn't taken.
+    /// A write that the remote hasn't accepted.
     package struct Write: Sendable, Equatable {
         package enum State: Sendable, Equatable {
             case waiting
-            /// It was sent, and no answer is known: the remote may have taken it.
+            /// It was sent without an answer: the remote may have accepted it.
             case sent
             case parked(reason: String)
-            /// The engine gives it up when it is opened next.
+            /// The engine discards it when it is next opened.
             case discarded
         }
 
-        /// Of its event in the store's log.
+        /// The position of its event in the store's log.
         package let position: Int64
         package let documentId: String
         package let kind: PendingWrite.Kind
         package let state: State
-        /// The position of the last of the writes with which it is sent as one; nil before it is sent for the first time.
+        /// The position of the last write that is sent with it as one; nil before it is first sent.
         package let origin: Int64?
 
         package var isParked: Bool { if case .parked = state { true } else { false } }
@@ -32,11 +32,12 @@ package struct OutboxStatus: Sendable, Equatable {
     package let path: String
     /// The table of the documents.
     package let entity: String
-    /// Whether the table has the documents of this path.
+    /// Whether the table contains the documents of this path.
     package let isActive: Bool
-    /// How often the remote has failed since it has answered last.
+    /// The number of failures since the remote's last answer.
     package let failures: Int
-    /// Before this time the engine doesn't ask the remote by itself, in microseconds since 1970; nil where nothing has failed.
+    /// The engine doesn't contact the remote by itself before this time, in microseconds since 1970; nil if nothing has
+    /// failed.
     package let retryTime: Int64?
     /// Whether the remote has lost writes that aren't kept any more.
     package let hasLostWrites: Bool
@@ -60,7 +61,7 @@ package struct OutboxStatus: Sendable, Equatable {
 extension OutboxStatus {
     /// The outboxes of all engines that have used the store, by key and path.
     ///
-    /// - Complexity: O(*n*) in the writes that aren't confirmed, and the part of the log that no engine has looked at.
+    /// - Complexity: O(*n*) in the number of unconfirmed writes, and in the part of the log that no engine has read.
     package static func all(in db: Database) throws -> [OutboxStatus] {
         try SyncRemoteRow.engines(in: db).flatMap { manager, entity in
             try SyncRemoteRow.all(of: manager, in: db).sorted { $0.path < $1.path }.map { row in
@@ -86,7 +87,7 @@ extension OutboxStatus {
         }
     }
 
-    /// Those that no engine has seen yet. What is written belongs to the active path.
+    /// Writes that no engine has read yet. They belong to the active path.
     private static func unscanned(
         _ row: SyncRemoteRow, manager: String, entity: String, in db: Database
     ) throws -> [PendingWrite] {

@@ -9,12 +9,12 @@ struct OutboxTable: Sendable {
 
     func all(in db: Database) throws -> [PendingWrite] { try select(in: db) }
 
-    /// The writes of a document that aren't confirmed, in order.
+    /// The unconfirmed writes of a document, in order.
     func pending(of document: String, in db: Database) throws -> [PendingWrite] {
         try select(in: db, where: "document = ? AND state <> 'confirmed'", [document], by: "sync_outbox_documents")
     }
 
-    /// Ids of documents with writes that aren't confirmed.
+    /// The ids of documents with unconfirmed writes.
     ///
     /// - Parameter end: The position of the last write that counts.
     func pendingDocuments(through end: Int64 = .max, in db: Database) throws -> [String] {
@@ -26,13 +26,13 @@ struct OutboxTable: Sendable {
                 """, arguments: [manager, path, end])
     }
 
-    /// The first of those; nil where there are none.
+    /// The first unconfirmed write of a document; nil if there is none.
     func firstPending(of document: String, in db: Database) throws -> PendingWrite? {
         let condition = "document = ? AND state <> 'confirmed'"
         return try select(in: db, where: condition, [document], by: "sync_outbox_documents", limit: 1).first
     }
 
-    /// Those that somebody has discarded while no engine was open, in order.
+    /// Writes that were discarded while no engine was open, in order.
     func discarded(in db: Database) throws -> [PendingWrite] { try select(in: db, where: "is_discarded") }
 
     func write(at position: Int64, in db: Database) throws -> PendingWrite? {
@@ -44,7 +44,7 @@ struct OutboxTable: Sendable {
         try select(in: db, where: "origin = ?", [origin], by: "sync_outbox_origins")
     }
 
-    /// - Parameter index: Without its name, SQLite takes the primary key, which has the order that is wanted, and reads every row.
+    /// - Parameter index: Without a name, SQLite uses the primary key, which has the right order, and reads every row.
     private func select(
         in db: Database, where condition: String = "1", _ values: StatementArguments = [], by index: String? = nil,
         limit: Int? = nil
@@ -83,10 +83,10 @@ struct OutboxTable: Sendable {
             remedy: "Open the store with the version of StorageKit that wrote it.")
     }
 
-    /// Adds writes that were found in the log. What is known of one already stays as it is.
+    /// Adds writes that were found in the log. Known writes aren't changed.
     func add(_ writes: [PendingWrite], in db: Database) throws { try insert(writes, "INSERT OR IGNORE", in: db) }
 
-    /// Adds writes, or gives them another state.
+    /// Adds writes, or updates their state.
     func save(_ writes: [PendingWrite], in db: Database) throws { try insert(writes, "INSERT OR REPLACE", in: db) }
 
     private func insert(_ writes: [PendingWrite], _ verb: String, in db: Database) throws {
@@ -111,15 +111,15 @@ struct OutboxTable: Sendable {
             .execute(arguments: [manager, path, position])
     }
 
-    /// Marks a write that the engine gives up when it is opened next.
+    /// Marks a write to be discarded when the engine is next opened.
     func discard(_ position: Int64, in db: Database) throws {
         let sql = "UPDATE sync_outbox SET is_discarded = 1 WHERE manager = ? AND path = ? AND position = ?"
         try db.cachedStatement(sql: sql).execute(arguments: [manager, path, position])
     }
 
-    /// Parks what was sent and isn't confirmed, and forgets what is.
+    /// Parks writes that were sent and aren't confirmed, and removes confirmed ones.
     ///
-    /// - Returns: Whether some was.
+    /// - Returns: Whether any write was parked.
     func startOver(in db: Database) throws -> Bool {
         try db.execute(
             sql: """
@@ -132,7 +132,7 @@ struct OutboxTable: Sendable {
         return db.changesCount > 0
     }
 
-    /// Marks those that the remote hasn't taken, for the engine to give up.
+    /// Marks writes that the remote hasn't accepted, to be discarded by the engine.
     ///
     /// - Returns: Their positions.
     func discardPending(in db: Database) throws -> [Int64] {
@@ -142,14 +142,14 @@ struct OutboxTable: Sendable {
             db, sql: "SELECT position FROM sync_outbox WHERE \(condition)", arguments: [manager, path])
     }
 
-    /// No write was made on a later state of the remote than this one.
+    /// Limits the bases of writes to this state of the remote.
     func limitBases(to position: Int64, in db: Database) throws {
         try db.execute(
             sql: "UPDATE sync_outbox SET base = min(base, ?) WHERE manager = ? AND path = ?",
             arguments: [position, manager, path])
     }
 
-    /// Removes writes that aren't part of the log any more. Those that were sent as one with them are by themselves again.
+    /// Removes writes that are no longer part of the log. Writes that were sent with them as one are separated again.
     func removeAll(behind position: Int64, in db: Database) throws {
         try db.execute(
             sql: "UPDATE sync_outbox SET origin = NULL WHERE manager = ? AND path = ? AND origin > ?",
@@ -173,7 +173,7 @@ extension PendingWrite.State {
 }
 
 extension WriteRejection {
-    /// As it is stored.
+    /// The stored form.
     fileprivate var text: String {
         switch self {
         case .deleted: "deleted"

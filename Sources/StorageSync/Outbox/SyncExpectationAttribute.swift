@@ -1,6 +1,6 @@
 internal import StorageLog
 
-/// How a commit says that its writes expect something of the remote.
+/// Marks commits whose writes have a precondition at the remote.
 enum SyncPreconditionAttribute {
     static let name = "sync.expecting"
     static let unchanged = "unchanged"

@@ -1,28 +1,28 @@
 public import Foundation
 internal import StorageCore
 
-/// The status of synchronisation between a store and a remote.
+/// The status of synchronization between a store and a remote.
 public struct SyncStatus: Sendable, Equatable {
     public enum Connection: Sendable, Equatable {
         /// The engine hasn't been used yet, or nobody is signed in.
         case idle
-        /// The remote is being asked for the first time.
+        /// The remote is being contacted for the first time.
         case connecting
         case connected
-        /// The remote couldn't be reached, and is asked again at this time.
+        /// The remote couldn't be reached, and is retried at this time.
         case waiting(until: Date)
-        /// The remote wants other credentials.
+        /// The remote requires other credentials.
         case unauthorized
-        /// Nothing is sent any more, because it could be applied twice.
+        /// Sending has stopped, because writes could be applied twice.
         case halted(String)
-        /// The store couldn't be read or written; it is tried again.
+        /// The store couldn't be read or written; the engine retries.
         case failed(String)
     }
 
-    /// A write that the remote has refused for good, or several of one document that were sent as one. Later writes of its document
-    /// wait until it is retried or discarded.
+    /// A write that the remote has rejected permanently, or several writes of one document that were sent as one. Later
+    /// writes of its document wait until it is retried or discarded.
     public struct ParkedWrite: Sendable, Equatable, Identifiable {
-        /// The position of its event in the store's log; of the last where several were sent as one.
+        /// The position of its event in the store's log; of the last one if several were sent as one.
         public let position: Int64
         public let documentId: String
         public let reason: String
@@ -30,8 +30,8 @@ public struct SyncStatus: Sendable, Equatable {
         public var id: Int64 { position }
     }
 
-    /// A document that the remote has, and of which no row can be made: its type can't be made of it, or the schema refuses it. The row
-    /// stays as it was. It is tried again when the document changes, and when the engine is opened.
+    /// A document of the remote that can't be stored as a row, because its type can't be decoded from it or the schema
+    /// rejects it. The row isn't changed. The engine retries when the document changes, and when the engine is opened.
     public struct UnreadableDocument: Sendable, Equatable, Identifiable {
         public let documentId: String
         public let reason: String
@@ -39,25 +39,25 @@ public struct SyncStatus: Sendable, Equatable {
         public var id: String { documentId }
     }
 
-    /// The most that ``unreadable`` names.
+    /// The maximum number of documents in ``unreadable``.
     static let namedUnreadableDocuments = 100
 
     public internal(set) var connection = Connection.idle
-    /// How many writes the remote hasn't taken yet, those that are parked among them.
+    /// The number of writes that the remote hasn't accepted yet, including parked ones.
     public internal(set) var pendingCount = 0
-    /// In the order in which they were made.
+    /// The parked writes, in the order in which they were made.
     public internal(set) var parked: [ParkedWrite] = []
     /// Documents of the remote that can't be shown, the first 100 by id.
     public internal(set) var unreadable: [UnreadableDocument] = []
-    /// What went wrong last; nil once the remote has answered again.
+    /// The last error; nil once the remote has answered again.
     public internal(set) var lastError: String?
-    /// Whether the remote was put back to a state before writes that this store doesn't keep any more.
+    /// Whether the remote was restored to a state before writes that this store doesn't keep any more.
     public internal(set) var hasLostWrites = false
-    /// What the remote service can't do, and the engine does by itself or does without.
+    /// Capabilities that the remote service lacks, which the engine compensates for or does without.
     public internal(set) var missingCapabilities: RemoteCapabilities = []
 }
 
-/// A status, and how many were told before it: one that comes late says less than those that came before it.
+/// A status with its sequence number, so that one that arrives late is ignored.
 struct NumberedStatus: Sendable {
     let number: Int
     let status: SyncStatus
@@ -77,7 +77,7 @@ extension SyncStatus {
             }
         pendingCount = core.outbox.untakenCount
         parked = core.outbox.parked.compactMap { write in
-            // Of those that were sent as one, the last stands for all.
+            // The last of several writes that were sent as one represents all.
             guard case .parked(let rejection) = write.state, write.remoteName == write.position else { return nil }
             return ParkedWrite(
                 position: write.position, documentId: write.document.id, reason: rejection.description)
@@ -106,9 +106,9 @@ extension SyncStatus {
 
 /// Why a write hasn't reached its remote, and won't.
 public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
-    /// The remote has refused it; it is parked.
+    /// The remote has rejected it; it is parked.
     case rejected(String)
-    /// It was parked, and somebody has given it up.
+    /// It was parked, and then discarded.
     case discarded
 
     public var description: String {

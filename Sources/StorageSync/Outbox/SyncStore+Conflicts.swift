@@ -4,14 +4,15 @@ internal import StorageKit
 internal import StorageLog
 
 extension SyncStore {
-    /// Bytes of the ids of each kind that a commit names.
+    /// The maximum size of the ids of each kind that a commit lists.
     private static var namedBytes: Int { 16 << 10 }
 
-    /// Says in the history which documents were changed on both sides, and which of their writes are parked for that.
+    /// The attributes of a commit that name the documents that both sides have changed, and which of their writes are
+    /// parked.
     ///
     /// - Parameters:
-    ///   - gone: Documents that the remote hasn't any more, and that no change names.
-    ///   - written: Writes that the outbox doesn't have yet.
+    ///   - gone: Documents that the remote no longer has, and that no change mentions.
+    ///   - written: Writes that the outbox doesn't contain yet.
     func conflictAttributes(
         of transaction: SyncTransaction, gone: [String], written: [PendingWrite], since: Int64, _ tx: WriteTransaction
     ) throws -> [String: String] {
@@ -23,7 +24,7 @@ extension SyncStore {
         var seen: Set<DocumentID> = []
         for change in transaction.changes where !seen.contains(change.document) {
             guard let position = change.foreignPosition else { continue }
-            // One that knew of the change, or that the remote took before it, is no part of it.
+            // A write that knew of the change, or that the remote accepted before it, doesn't conflict.
             let isConflict = try unsent(change.document)
                 .contains { $0.base < position && position < $0.remotePosition ?? .max }
             guard isConflict else { continue }
@@ -33,7 +34,7 @@ extension SyncStore {
         let documents = documentReader(tx)
         for document in gone.map({ DocumentID(entity: table.entity, id: $0) }) {
             let pending = try unsent(document)
-            // One that was made here and that the remote never had isn't gone.
+            // A document that was created here and never reached the remote isn't gone.
             guard pending.contains(where: { transaction.record.position < $0.remotePosition ?? .max }),
                 try base(of: document.id, since: since, in: tx.database, documents, first: pending.first) != nil
             else { continue }
@@ -44,7 +45,7 @@ extension SyncStore {
         return ["conflicts": Self.list(conflicts.map(\.id)), "parked": Self.list(parked)].compactMapValues { $0 }
     }
 
-    /// Names with spaces between them, and how many more there are that don't fit; nil for none.
+    /// The names separated by spaces, and the number of those that don't fit; nil for none.
     static func list(_ names: [String]) -> String? {
         var list = ""
         var left = 0
@@ -59,16 +60,16 @@ extension SyncStore {
         return list.isEmpty ? nil : list
     }
 
-    /// Lets the commit under way be there for what its attributes say, also where no row has changed: both sides have changed the
-    /// same fields only, or a write was parked.
+    /// Makes the current commit exist for its attributes even if no row has changed, because both sides have changed
+    /// only the same fields or a write was parked.
     func recordConflicts(_ attributes: [String: String], after start: Int64, _ tx: WriteTransaction) throws {
         guard !attributes.isEmpty, tx.writer.nextPosition == start else { return }
         try tx.writer.enter(
             StorageOperation("sync conflict", subject: table.entity, outcome: JSONText.of(attributes)))
     }
 
-    /// A page in which those changes are marked that tell nothing of a document with unsent writes but what is known here: what the
-    /// remote had of it, or what it has once it has taken the writes.
+    /// A page in which changes without news are marked as echoes: they only repeat, for a document with unsent writes,
+    /// what the remote had, or what it has once it has accepted the writes.
     func markingEchoes(in page: SyncPage, since: Int64) async throws -> SyncPage {
         let changes = try await storage.engine.read { db in
             let documents = try documentReader(db)
@@ -95,11 +96,11 @@ extension RemoteChange {
 // MARK: Merging
 
 extension SyncStore {
-    /// Merges documents that were changed on both sides, in a commit of its own behind the one that has received them.
+    /// Merges documents that were changed on both sides, in a separate commit after the one that has received them.
     ///
-    /// The pending writes of such a document stay what they are. On top of them comes one more, which makes of the remote's document with
-    /// those writes what the closure wants: it is an event of the log like any other write, and is pending from the same
-    /// transaction on.
+    /// The pending writes of such a document aren't changed. Another write is added on top of them, which turns the
+    /// remote's document with those writes into the closure's result: it is an event of the log like any other write,
+    /// and becomes pending in the same transaction.
     func merge(
         _ documents: [DocumentID], into state: inout State, with writer: LogWriter, in db: Database
     ) throws {
@@ -151,7 +152,7 @@ extension SyncStore {
         state.rows.append(write)
     }
 
-    /// Parks the first of a document's writes that waits, and those of its origin.
+    /// Parks a document's first waiting write, and those of its origin.
     private func park(_ id: String, _ rejection: WriteRejection, in db: Database) throws {
         let pending = try outbox.pending(of: id, in: db)
         guard let first = pending.first(where: { $0.state == .waiting }) else { return }
@@ -165,7 +166,7 @@ extension SyncStore {
     }
 }
 
-/// What was changed on both sides isn't merged.
+/// The changes of both sides couldn't be merged.
 private struct Unmerged: Error, CustomStringConvertible {
     let reason: String?
 

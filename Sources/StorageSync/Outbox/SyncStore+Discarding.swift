@@ -5,10 +5,10 @@ internal import StorageLog
 
 /// Writes that were discarded while no engine was open.
 ///
-/// What a document is without them only its type knows: what a remote has is kept as the type's JSON, and rows are made by it. So
-/// ``OutboxStatus`` marks them, and the engine gives them up before it does anything else.
+/// Only a document's type can determine its state without them: the remote's state is kept as the type's JSON, from
+/// which rows are made. So ``OutboxStatus`` marks them, and the engine discards them before it does anything else.
 extension SyncStore {
-    /// How many of them a commit names.
+    /// The maximum number of them that a commit lists.
     private static var namedWrites: Int { 20 }
 
     func discardAttributes(in db: Database) throws -> [String: String] {
@@ -18,7 +18,8 @@ extension SyncStore {
         return ["discarded": writes.map { "\($0.document.id)@\($0.position)" }.joined(separator: " ")]
     }
 
-    /// Marks all writes that the remote hasn't taken, as far as is known. One that has reached it is received as what it has.
+    /// Marks all writes that the remote hasn't accepted, as far as is known. One that has reached it is received as
+    /// part of its state.
     ///
     /// - Returns: Their positions.
     func discardPending() async throws -> [Int64] {
@@ -33,14 +34,14 @@ extension SyncStore {
         }
     }
 
-    /// Makes their documents what the remote has, with the writes on top that are left.
+    /// Resets their documents to the remote's state, with the remaining writes on top.
     func giveUpDiscarded(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         let db = tx.database
         let discarded = Dictionary(grouping: try outbox.discarded(in: db), by: \.document.id)
         guard !discarded.isEmpty else { return }
         let documents = documentReader(tx)
         for (id, writes) in discarded.sorted(by: { $0.key < $1.key }) {
-            // As long as the first of them is there: what the remote has may be the document before it.
+            // While the first of them exists: the remote's state may be the document before it.
             let base = try base(of: id, since: row.since, in: db, documents)
             for write in writes { try outbox.remove(write.position, in: db) }
             if try outbox.firstPending(of: id, in: db) == nil {
@@ -48,7 +49,7 @@ extension SyncStore {
             } else {
                 try bases.save(base, of: id, in: db)
             }
-            // Of a table that was cleared, the documents with unsent writes are put back after this.
+            // In a cleared table, the documents with unsent writes are restored later.
             if row.isCleared { continue }
             try write(try replayed(id, on: base, since: row.since, documents, in: db), on: base, of: id, tx)
         }

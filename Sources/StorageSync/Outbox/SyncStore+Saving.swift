@@ -4,16 +4,16 @@ internal import StorageKit
 internal import StorageLog
 
 extension SyncStore {
-    /// Somebody else has saved since the state was read: it says nothing any more.
+    /// Somebody else has saved since the state was read, so it is outdated.
     struct Outdated: Error {}
 
-    /// Saves what a core has decided, if nobody has saved since the state.
+    /// Saves a core's decisions, if nobody else has saved since the state was read.
     ///
-    /// - Returns: The state from now on; its `rows` are writes that were found on the way.
+    /// - Returns: The new state; its `rows` are writes that were found in the log meanwhile.
     func save(_ transaction: SyncTransaction, after state: State) async throws -> State {
         try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                // Read before the commit begins, because it says of itself what is in conflict with them.
+                // Read before the commit begins, because its attributes name conflicts with them.
                 let before = WriteTransaction(writer: writer, database: db)
                 let row = try activeRow(after: state, in: db)
                 let written = try written(since: row, before)
@@ -98,23 +98,23 @@ extension SyncStore {
                 continue
             }
             let shown = try put(document, of: id.id, since: row.since, documents, in: db)
-            // A document that was taken out of the store stays out when a write of it is confirmed.
+            // A removed document stays removed when one of its writes is confirmed.
             let isReceived = received[id]?.contains { $0.ownOrigin == nil } ?? false
             if row.isCleared, !isReceived, try table.get(id.id, db) == nil { continue }
             if try !write(shown, on: document.remote, of: id.id, tx) { refused.insert(id) }
         }
-        // What two documents have exchanged, such as a value that only one of them may have.
+        // Values that two documents have exchanged, such as a unique one.
         for id in refused { try writeAgain(id.id, since: row.since, tx) }
     }
 
-    /// The documents that none of the pages has named that name all; none before the last of these.
+    /// The documents that no page listed in a full pull; empty unless this is its last page.
     private func gone(by transaction: SyncTransaction, in db: Database) throws -> [String] {
         guard transaction.part == .last else { return [] }
         let named = Set(transaction.changes.map(\.document))
         return try unnamed.all(in: db).filter { !named.contains(DocumentID(entity: table.entity, id: $0)) }
     }
 
-    /// Follows which documents pages have named, from the first to the last of those that name all.
+    /// Tracks which documents a full pull has listed so far.
     private func followNamed(by transaction: SyncTransaction, in db: Database) throws {
         switch transaction.part {
         case .first:
@@ -128,14 +128,14 @@ extension SyncStore {
         try unnamed.remove(transaction.changes.map(\.document.id), in: db)
     }
 
-    /// What a transaction has received and wasn't known. Documents with pending writes that are gone are deleted.
+    /// The changes that are new in a transaction. Documents with pending writes that are gone are deleted.
     private func changes(
         of transaction: SyncTransaction, _ gone: [String], in db: Database
     ) throws -> [RemoteChange] {
         let position = transaction.record.position
         var changes = transaction.changes
         if try !versions.isEmpty(in: db) {
-            // One that was fetched by its id may be newer.
+            // A version that was fetched by id may be newer.
             changes = try changes.filter { try $0.position > versions.version(of: $0.document.id, in: db) }
             try versions.removeAll(through: position, in: db)
         }
@@ -149,48 +149,48 @@ extension SyncStore {
         return changes
     }
 
-    /// A document that a transaction of the engine concerns.
+    /// A document that a transaction of the engine affects.
     private struct ConcernedDocument {
-        /// What the remote has of it.
+        /// The remote's state.
         var remote: DocumentFields?
-        /// What the remote has of it as far as this store knew, with the writes on top that it has taken.
+        /// The remote's state as far as this store knew, with the writes on top that it has accepted.
         var expected: DocumentFields?
         let hadPending: Bool
-        /// Where somebody else has changed it last.
+        /// The position at which somebody else last changed it.
         var changePosition: Int64?
-        /// Whether others than its first unsent writes are gone.
+        /// Whether writes other than its first unsent ones were removed.
         var needsReplay = false
     }
 
-    /// Pending writes of a document that a transaction takes out of the pending ones.
+    /// Pending writes of a document that a transaction finishes.
     private struct FinishedWrites {
-        /// The first that was pending before.
+        /// The first pending write before.
         let first: PendingWrite?
-        /// Those that the remote has taken, in order.
+        /// The writes that the remote has accepted, in order.
         var taken: [PendingWrite] = []
-        /// Whether there are others than the document's first ones, or some that were given up.
+        /// Whether they include others than the document's first ones, or discarded ones.
         var needsReplay = false
-        /// The origins that the transaction's changes tell.
+        /// The origins in the transaction's changes.
         let origins: Set<Int64>
-        /// The positions of writes that no page will have.
+        /// The positions of writes that no page will contain.
         let unpulled: Set<Int64>
 
         func isReceived(_ write: PendingWrite) -> Bool { origins.contains(write.remoteName) }
 
-        /// Whether no page has what a write has changed. Remotes without positions apply everything at 0.
+        /// Whether no page contains a write's change. Remotes without positions apply everything at 0.
         func isUnpulled(_ write: PendingWrite) -> Bool {
             (write.remotePosition == 0 || unpulled.contains(write.position)) && !isReceived(write)
         }
 
-        /// Whether the remote has what these writes have made of the document, without a page that has it.
+        /// Whether the remote's state includes these writes, without a page that contains them.
         var isAllThere: Bool { !needsReplay && taken.allSatisfy(isUnpulled) }
     }
 
     /// Confirms or removes pending writes.
     ///
-    /// - Parameter pulled: How far the remote was pulled before. What it has applied up to there is a part already of what it was known to
-    ///   have, or somebody else has undone it.
-    /// - Returns: Those, by document.
+    /// - Parameter pulled: The position up to which the remote was pulled before. Everything it has applied up to there
+    ///   is already part of its known state, or was undone by somebody else.
+    /// - Returns: The finished writes, by document.
     private func finish(
         _ transaction: SyncTransaction, pulledUpTo pulled: Int64, in db: Database
     ) throws -> [DocumentID: FinishedWrites] {
@@ -229,15 +229,14 @@ extension SyncStore {
         return ConcernedDocument(remote: base, expected: base, hadPending: hadPending)
     }
 
-    /// Whether what the remote has of a document is, without anything stored, the document before the first of its pending writes, as the
-    /// log has it. Before a save there may be none there: it may have been taken out of the store.
+    /// Whether, with nothing stored, the remote's document is the one before the first pending write, according to the
+    /// log. Before a save, the log may have none: the document may have been removed from the store.
     private func isLogBase(of id: String, in db: Database) throws -> Bool {
         guard try bases.base(of: id, in: db) == .unchanged else { return false }
         return try outbox.firstPending(of: id, in: db)?.kind != .save
     }
 
-    /// What the remote has of a document has become what its first unsent writes made of it: with the rest of them on top, it is what it
-    /// was.
+    /// The remote's document now includes its first unsent writes: with the remaining ones on top, it is unchanged.
     private func advanceBase(of id: String, to fields: DocumentFields?, in db: Database) throws {
         if try outbox.firstPending(of: id, in: db) == nil {
             try bases.remove(id, in: db)
@@ -246,14 +245,14 @@ extension SyncStore {
         }
     }
 
-    /// The remote was put back to an earlier state: what was received is asked for again from its beginning.
+    /// The remote was restored to an earlier state: everything is requested again from the beginning.
     private func forget(_ row: inout SyncRemoteRow, behind end: Int64, _ tx: WriteTransaction) throws {
         try outbox.limitBases(to: end, in: tx.database)
         try bases.removeAll(in: tx.database)
         try askAgain(&row, in: tx.database)
     }
 
-    /// Saves what the remote has of a document.
+    /// Saves the remote's state of a document.
     ///
     /// - Returns: The document with its unsent writes.
     private func put(
@@ -270,7 +269,7 @@ extension SyncStore {
         return try replayed(id, on: document.remote, since: since, documents, in: db)
     }
 
-    /// A document as it is with its unsent writes.
+    /// A document with its unsent writes applied.
     func replayed(_ id: String, since: Int64, _ tx: WriteTransaction) throws -> DocumentFields? {
         let documents = documentReader(tx)
         let base = try base(of: id, since: since, in: tx.database, documents)
@@ -281,7 +280,7 @@ extension SyncStore {
         _ id: String, on base: DocumentFields?, since: Int64, _ documents: DocumentReader<T>, in db: Database
     ) throws -> DocumentFields? {
         let pending = try outbox.pending(of: id, in: db)
-        // What stands before a write of the whole document doesn't count.
+        // Anything before a write of the whole document is irrelevant.
         let first = pending.lastIndex { $0.kind != .patch } ?? 0
         var document = base
         for write in pending[first...] {
@@ -290,13 +289,13 @@ extension SyncStore {
         return document
     }
 
-    /// What the remote has of a document, as far as is known here.
+    /// The known state of a document at the remote.
     ///
-    /// - Parameter first: The first of the document's pending writes where it isn't in the outbox as such any more.
+    /// - Parameter first: The first of the document's pending writes, if it is no longer pending in the outbox.
     func base(
         of id: String, since: Int64, in db: Database, _ documents: DocumentReader<T>, first: PendingWrite? = nil
     ) throws -> DocumentFields? {
-        // Of a document without unsent writes only where no row could be made of it.
+        // For a document without unsent writes, only stored if it has no row.
         if case .known(let fields) = try bases.base(of: id, in: db) { return fields }
         guard let first = try first ?? outbox.firstPending(of: id, in: db) else {
             return try table.get(id, db).map { try DocumentFields(encoding: $0) }
@@ -308,11 +307,11 @@ extension SyncStore {
 // MARK: Rows
 
 extension SyncStore {
-    /// Makes the row of a document what it is with its unsent writes. Where that can't be, because its type or the schema doesn't take it,
-    /// the row stays as it was, and what the remote has is kept beside it: one document holds up no other.
+    /// Sets a document's row to its state with unsent writes. If its type or the schema rejects it, the row isn't
+    /// changed, and the remote's state is stored separately: one document doesn't block others.
     ///
-    /// - Parameter remote: What the remote has of it.
-    /// - Returns: Whether it could be.
+    /// - Parameter remote: The remote's state.
+    /// - Returns: Whether the row could be written.
     @discardableResult
     func write(
         _ fields: DocumentFields?, on remote: DocumentFields?, of id: String, _ tx: WriteTransaction
@@ -340,7 +339,7 @@ extension SyncStore {
         try table.save(document, tx)
     }
 
-    /// Tries again to make the rows of documents of which none could be made: the program may be another one.
+    /// Retries documents that couldn't be stored as rows: the program may be a newer one.
     func readAgain(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         for document in try bases.unreadable(in: tx.database) {
             try writeAgain(document.documentId, since: row.since, tx)
@@ -359,12 +358,12 @@ extension SyncStore {
 }
 
 extension SyncTransaction {
-    /// The reason of commits of what was received.
+    /// The reason of commits that contain received changes.
     static let receive = "receive"
 
-    /// As commits say it.
+    /// The reason in commits.
     ///
-    /// - Parameter hasGone: Whether documents are gone that no change names.
+    /// - Parameter hasGone: Whether documents are gone that no change mentions.
     fileprivate func reason(hasGone: Bool) -> String {
         if rewind != nil { return "the remote was restored" }
         return changes.isEmpty && !hasGone ? "send" : Self.receive

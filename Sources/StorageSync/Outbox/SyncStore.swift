@@ -4,15 +4,15 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// The documents of one engine in a store, with what the store knows of their remote.
+/// The documents of one engine in a store, with the store's knowledge of their remote.
 ///
-/// Always true:
-/// 1. Each change of the documents is sent, whoever made it and in whichever way, apart from the engine's own commits and from rows
-///    that a query source has fetched. What is to be sent is read from the log: the events behind ``SyncRemoteRow/scanned``. So a
-///    write is pending from the moment that it is committed, and nothing has to be written beside it.
-/// 2. Each commit of the engine reads the log up to itself first, and moves `scanned` behind itself. So a write's base is what the
-///    remote was known to have when it was made, and the engine's commits are never taken for somebody's writes.
-/// 3. A document is what the remote has of it, and the unsent writes on top of it, in their order.
+/// Invariants:
+/// 1. Each change of the documents is sent, whoever made it and how, except for the engine's own commits and rows that
+///    a query source has fetched. What to send is read from the log: the events after ``SyncRemoteRow/scanned``. So a
+///    write is pending from the moment it is committed, and nothing else has to be written.
+/// 2. Each commit of the engine first reads the log up to itself, and then moves `scanned` past itself. So a write's
+///    base is the known state of the remote when it was made, and the engine's commits are never mistaken for writes.
+/// 3. A document is the remote's state with the unsent writes on top, in their order.
 ///
 /// Isolation: a value; each method is one read or one transaction of the store.
 struct SyncStore<T: DataSyncModelProtocol>: Sendable {
@@ -25,10 +25,11 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
     let versions: VersionTable
     let unnamed: UnnamedTable
     let resolution: ConflictResolution<T>
-    /// Whether positions are the remote's own. Those of a service are counted here, from 0 again where all is asked for again.
+    /// Whether positions are the remote's own. Those of a service are counted here, and restart at 0 when everything is
+    /// requested again.
     let hasRemotePositions: Bool
 
-    /// - Parameter resolution: What becomes of documents that are changed on both sides.
+    /// - Parameter resolution: How to handle documents that are changed on both sides.
     init(
         storage: Storage, manager: String, path: String, resolution: ConflictResolution<T> = .lastWriterWins,
         hasRemotePositions: Bool = false
@@ -45,26 +46,26 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
         unnamed = UnnamedTable(manager: manager, path: path)
     }
 
-    /// What a driver begins with, or goes on with after a save.
+    /// The state with which a driver begins, and continues after a save.
     struct State: Sendable {
         var row: SyncRemoteRow
-        /// As of opening.
+        /// Set when the store is opened.
         var rows: [PendingWrite] = []
-        /// Documents of the remote of which no row can be made, the first by id.
+        /// Documents of the remote that can't be stored as rows, the first by id.
         var unreadable: [SyncStatus.UnreadableDocument] = []
-        /// Whether it is another than a core has decided: a new core goes on from it.
+        /// Whether the state differs from a core's decisions, so that a new core must continue from it.
         var isOther = false
     }
 
-    /// Who the engine's commits are by.
+    /// The actor of the engine's commits.
     private var actor: String { "sync \(manager)" }
 
-    /// Whether a commit is of what the engine has received.
+    /// Whether a commit contains changes that the engine has received.
     func isReceived(_ commit: CommitMetadata) -> Bool {
         commit.actor == actor && commit.reason == SyncTransaction.receive
     }
 
-    /// One transaction of the engine, which is one commit.
+    /// Runs a transaction of the engine as one commit.
     func commit<Result: Sendable>(
         reason: String, attributes: @escaping @Sendable (Database) throws -> [String: String] = { _ in [:] },
         _ body: @escaping @Sendable (WriteTransaction) throws -> Result
@@ -77,7 +78,7 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
         }
     }
 
-    /// One commit of the engine, as a part of the transaction under way.
+    /// Makes a commit of the engine, as part of the current transaction.
     func commit<Result>(
         with writer: LogWriter, in db: Database, reason: String, attributes: [String: String],
         _ body: (WriteTransaction) throws -> Result
@@ -103,10 +104,10 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
 extension SyncStore {
     /// Makes this path the one whose documents are in the table.
     ///
-    /// What another path had there is taken away; its unsent writes stay in its outbox. Documents that are in the table before it
-    /// is used by an engine for the first time become unsent writes.
+    /// Documents of another path are removed; its unsent writes stay in its outbox. Documents that are in the table
+    /// before an engine first uses it become unsent writes.
     ///
-    /// - Throws: `invalid-argument` where another engine keeps its documents in the same table.
+    /// - Throws: `invalid-argument` if another engine keeps its documents in the same table.
     func activate(document: String? = nil) async throws -> State {
         try await commit(reason: "synchronise \(path)", attributes: discardAttributes) { tx in
             let db = tx.database
@@ -130,13 +131,13 @@ extension SyncStore {
             }
             let schema = tx.writer.catalog.entity(named: table.entity)?.schema ?? ""
             if row.schema != schema {
-                // What the remote was known to have has the names of before. It is asked for again.
+                // The known state of the remote has the old column names. It is requested again.
                 try bases.removeAll(in: db)
                 if !row.schema.isEmpty { try askAgain(&row, in: db) }
                 row.schema = schema
             }
             if let document, document != row.document {
-                // Nothing that was pulled is of this one.
+                // Nothing that was pulled belongs to this one.
                 try askAgain(&row, in: db)
             }
             try giveUpDiscarded(row, tx)
@@ -144,7 +145,7 @@ extension SyncStore {
                 for document in try outbox.pendingDocuments(in: db) {
                     try write(try replayed(document, since: row.since, tx), on: nil, of: document, tx)
                 }
-                // Everything else is asked for again.
+                // Everything else is requested again.
                 try askAgain(&row, in: db)
             }
             try readAgain(row, tx)
@@ -162,7 +163,7 @@ extension SyncStore {
             hasRemotePositions: hasRemotePositions)
     }
 
-    /// With the writes of the outbox.
+    /// Includes the writes of the outbox.
     private func state(_ row: SyncRemoteRow, in db: Database) throws -> State {
         State(row: row, rows: try outbox.all(in: db), unreadable: try unreadable(in: db))
     }
@@ -171,7 +172,7 @@ extension SyncStore {
         try bases.unreadable(limit: SyncStatus.namedUnreadableDocuments, in: db)
     }
 
-    /// Sees to it that everything is pulled from the beginning.
+    /// Makes the next pull start from the beginning.
     func askAgain(_ row: inout SyncRemoteRow, in db: Database) throws {
         row.record.position = 0
         try versions.removeAll(in: db)
@@ -179,7 +180,7 @@ extension SyncStore {
         if !hasRemotePositions { try outbox.limitBases(to: 0, in: db) }
     }
 
-    /// Takes the documents out of the table; unsent writes stay in the outbox.
+    /// Removes the documents from the table; unsent writes stay in the outbox.
     func clear() async throws {
         try await commit(reason: "clear \(path)") { tx in
             guard let row = try SyncRemoteRow.all(of: manager, in: tx.database).first(where: { $0.path == path }),
@@ -192,15 +193,15 @@ extension SyncStore {
     private func clear(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         var cleared = row
         try empty(&cleared, tx)
-        // Whatever is asked for from now on isn't there.
+        // Documents requested from now on aren't in the table.
         try askAgain(&cleared, in: tx.database)
         cleared.document = nil
         try store(&cleared, tx)
     }
 
-    /// Takes the documents out of the table, whichever path they are of: nobody may be signed in any more.
+    /// Removes the documents from the table, whichever path they belong to: nobody may be signed in any more.
     ///
-    /// - Returns: Whether there was a path that had documents there.
+    /// - Returns: Whether the table had documents of a path.
     static func clearActive(
         in storage: Storage, manager: String, resolution: ConflictResolution<T>
     ) async throws -> Bool {
@@ -212,10 +213,11 @@ extension SyncStore {
         return true
     }
 
-    /// Starts over with a remote that has halted the engine: under another name, and knowing nothing of it. What waits to be sent is sent
-    /// to it; what became of writes that were being sent, or were taken and not pulled, nobody can know any more: they are parked.
+    /// Starts over as another producer with a remote that has halted the engine, knowing nothing about it. Waiting
+    /// writes are sent to it. The outcome of writes that were being sent, or were accepted and not pulled, can't be
+    /// determined any more: they are parked.
     ///
-    /// - Parameter hasLostWrites: Whether the remote may not have writes any more that it has taken.
+    /// - Parameter hasLostWrites: Whether the remote may have lost accepted writes.
     func startOver(hasLostWrites: Bool) async throws {
         try await commit(reason: "start over \(path)") { tx in
             let db = tx.database
@@ -245,13 +247,13 @@ extension SyncStore {
         row.isCleared = true
     }
 
-    /// What a store that was put back to an earlier point, or is a copy that went on, still knows: it can't tell what it has pulled
-    /// since then, so everything is asked for again.
+    /// The part of a row that is still valid in a store that was restored to an earlier point, or in a diverged copy:
+    /// it doesn't know what it has pulled since, so everything is requested again.
     private func valid(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws -> SyncRemoteRow {
         let lineage = try StoreLineage.load(tx.writer.database)
         guard let shared = row.sharedEnd(lineage, head: tx.writer.nextPosition - 1) else {
             guard !row.line.isEmpty, row.line != lineage.lines.last?.id else { return row }
-            // A copy that goes on from here writes under numbers of its own.
+            // A diverged copy uses numbers of its own.
             var renumbered = row
             (renumbered.record.lastNumber, renumbered.record.settledNumber) = (0, 0)
             return renumbered
@@ -269,12 +271,12 @@ extension SyncStore {
         return fresh
     }
 
-    /// The documents that were there before the engine, apart from those that came from a remote.
+    /// The documents that existed before the engine, except those fetched from a remote.
     private func existing(_ tx: WriteTransaction) throws -> [PendingWrite] {
         let db = tx.database
         let documents = try table.positions(db)
         let fetched = FetchedPositions(LogReader(tx.writer.database))
-        // In the order of the log, so that no row of it is read twice.
+        // In log order, so that no segment is read twice.
         let positions = Set(try documents.map(\.position).sorted().filter(fetched.contain))
         return try documents.filter { !positions.contains($0.position) }.map { id, position in
             let size = try table.get(id, db).map { try DocumentFields(encoding: $0).json.utf8.count } ?? 0
@@ -287,18 +289,18 @@ extension SyncStore {
 
 // MARK: Reading
 
-/// What the writes of one origin do to their document.
+/// The combined operation of the writes of one origin.
 struct OutgoingWrite: Sendable {
     let document: String
     let operation: DocumentOperation
     let isConditional: Bool
     let base: Int64
-    /// Names it among those of all stores, see ``RemoteWrite/idempotencyKey``.
+    /// Identifies it among those of all stores, see ``RemoteWrite/idempotencyKey``.
     let key: String
 }
 
 extension SyncStore {
-    /// What was written behind the last commit of the engine, and behind a position.
+    /// The writes after the engine's last commit, and after a position.
     func written(since row: SyncRemoteRow, behind position: Int64) async throws -> [PendingWrite] {
         try await storage.engine.read { db in
             let connection = try db.connection
@@ -326,7 +328,7 @@ extension SyncStore {
         }
     }
 
-    /// What was saved last; nil where another path has taken the place of this one.
+    /// The last saved state; nil if another path has replaced this one.
     func load() async throws -> State? {
         try await storage.engine.read { db in
             guard let row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive
@@ -335,9 +337,9 @@ extension SyncStore {
         }
     }
 
-    /// What writes of the outbox are to do to the remote, by origin.
+    /// The operations of outbox writes for the remote, by origin.
     ///
-    /// - Parameter rows: Those that were read for the batch before.
+    /// - Parameter rows: Rows that were read for the previous batch.
     func outgoingWrites(
         of origins: [Int64], since: Int64, rows: RecentRows
     ) async throws -> (writes: [Int64: OutgoingWrite], rows: RecentRows) {
@@ -366,12 +368,13 @@ extension SyncStore {
             table, connection, catalog: try Catalog.load(connection), upcasts: storage.upcasts, rows: rows)
     }
 
-    /// In a transaction of the engine.
+    /// Inside a transaction of the engine.
     func documentReader(_ tx: WriteTransaction) -> DocumentReader<T> {
         DocumentReader(table, tx.writer.database, catalog: tx.writer.catalog, upcasts: storage.upcasts)
     }
 
-    /// What the remote has of a document with unsent writes, as far as is known here, and where somebody else has changed it last.
+    /// The known state of a document with unsent writes at the remote, and the position at which somebody else last
+    /// changed it.
     func remoteDocument(
         _ id: String, since: Int64
     ) async throws -> (fields: DocumentFields?, changePosition: Int64) {
@@ -383,7 +386,7 @@ extension SyncStore {
         }
     }
 
-    /// Those documents of some that a query finds; none without a query.
+    /// The ids of documents that match a query; none without a query.
     func ids(of ids: [String], foundBy query: QueryEvaluation?) async throws -> [String] {
         guard let query else { return [] }
         return try await storage.engine.read { db in
@@ -402,12 +405,12 @@ extension SyncStore {
 // MARK: Documents
 
 extension SyncStore {
-    /// Why no row can be made of a document; nil where that isn't so.
+    /// Why a document can't be stored as a row; nil if it can.
     func unreadable(_ id: String) async throws -> String? {
         try await storage.engine.read { try bases.unreadableReason(of: id, in: $0) }
     }
 
-    /// Whether the table has the documents of this path.
+    /// Whether the table contains the documents of this path.
     func isActive(in db: Database) throws -> Bool {
         try SyncRemoteRow.all(of: manager, in: db).contains { $0.path == path && $0.isActive }
     }
@@ -418,9 +421,10 @@ extension SyncStore {
         case document(String?)
     }
 
-    /// What an engine shows that hasn't been used yet, on the calling thread; nil where the store has nothing of this path.
+    /// What an engine shows before its first use, read on the calling thread; nil if the store has nothing for this
+    /// path.
     ///
-    /// - Parameter extent: Where it names no document, it is the one that was listened to last.
+    /// - Parameter extent: If it names no document, the one that was last listened to.
     func shownNow(_ extent: Extent) throws -> (extent: Extent, documents: [T])? {
         try storage.engine.readNow { db in
             guard let row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive
@@ -430,7 +434,7 @@ extension SyncStore {
         }
     }
 
-    /// What an engine shows, and up to which position of the log.
+    /// What an engine shows, and the log position as of which it was read.
     func shown(_ extent: Extent) async throws -> (documents: [T], head: Int64) {
         try await storage.engine.read { db in
             let connection = try db.connection
@@ -445,12 +449,12 @@ extension SyncStore {
         }
     }
 
-    /// Some documents by their ids; nil for those that there aren't.
+    /// Some documents by their ids; nil for missing ones.
     func documents(_ ids: [String]) async throws -> [(id: String, document: T?)] {
         try await shown(ids).documents
     }
 
-    /// Some documents by their ids, and up to which position of the log.
+    /// Some documents by their ids, and the log position as of which they were read.
     func shown(_ ids: [String]) async throws -> (documents: [(id: String, document: T?)], head: Int64) {
         try await storage.engine.read { db in
             let connection = try db.connection
@@ -460,6 +464,6 @@ extension SyncStore {
 }
 
 extension CatalogEntity {
-    /// Names what its columns are called, and what they hold.
+    /// The names and types of its columns.
     fileprivate var schema: String { live.map { "\($0.id) \($0.name) \($0.type)" }.joined(separator: ", ") }
 }

@@ -3,16 +3,16 @@ internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
-/// The tables in which engines keep what they know of their remotes, in the store's file and changed in the same transactions as
-/// the documents. They are no entities: what was sent and when leaves nothing in the log beside the writes themselves.
+/// The tables in which engines keep their knowledge of remotes, in the store's file and changed in the same
+/// transactions as the documents. They aren't entities: sending leaves nothing in the log beside the writes themselves.
 ///
 /// - `sync_remotes`: a row for each engine and path of a remote, with the core's record.
-/// - `sync_outbox`: the writes that aren't confirmed. What was written isn't in it: that is the event at `position` of the log.
-/// - `sync_bases`: of documents that were changed on both sides, what the remote has of them, and at which position somebody else has
-///   changed it last; where both are to be merged and aren't yet, also what it had before. So it is of documents of which no row can be
-///   made, with the reason.
-/// - `sync_versions`: of documents that were fetched by their ids, the position of the remote at which they were.
-/// - `sync_unnamed`: while all documents are pulled, those in the table that no page has named yet.
+/// - `sync_outbox`: the unconfirmed writes. Their content is the event at `position` of the log.
+/// - `sync_bases`: for documents that both sides have changed, the remote's state, and the position at which somebody
+///   else last changed it; before a merge also the previous state. The same for documents that can't be stored as rows,
+///   with the reason.
+/// - `sync_versions`: for documents that were fetched by id, the remote's position at that time.
+/// - `sync_unnamed`: during a full pull, the documents in the table that no page has listed yet.
 enum SyncTables {
     private static let statements = [
         """
@@ -70,25 +70,25 @@ enum SyncTables {
     static func exist(in db: Database) throws -> Bool { try db.tableExists("sync_remotes") }
 }
 
-/// One engine's row of `sync_remotes`.
+/// An engine's row of `sync_remotes`.
 struct SyncRemoteRow: Sendable {
     let path: String
-    /// Whether the table has the documents of this path, so that what is written to it belongs to it.
+    /// Whether the table contains the documents of this path, so that writes to it belong to this path.
     var isActive = true
-    /// Whether the documents were taken out of the table, and those with unsent writes are to be put back.
+    /// Whether the documents were removed from the table, and those with unsent writes are to be restored.
     var isCleared = false
-    /// Of an engine of one document, its id.
+    /// For an engine of one document, its id.
     var document: String?
     /// Writes up to here were made before there was an engine: their documents are sent whole.
     var since: Int64 = 0
-    /// The position of the log up to which writes are in the outbox.
+    /// The log position up to which writes are in the outbox.
     var scanned: Int64 = 0
     /// The line of the log that ``scanned`` belongs to.
     var line: [UInt8] = []
-    /// Counts what was saved.
+    /// Counts saves.
     var revision: Int64 = 0
     var record = SyncRecord()
-    /// Of the documents in `sync_bases`: the columns of their entity.
+    /// The columns of the documents in `sync_bases`.
     var schema = ""
     /// How often the engine has started over, as another producer each time.
     var generation: Int64 = 0
@@ -111,28 +111,28 @@ extension SyncRemoteRow {
         record = try JSONDecoder().decode(SyncRecord.self, from: Data((row["record"] as String).utf8))
     }
 
-    /// An engine's rows; none where it was never used.
+    /// An engine's rows; none if it was never used.
     static func all(of manager: String, in db: Database) throws -> [SyncRemoteRow] {
         guard try SyncTables.exist(in: db) else { return [] }
         return try Row.fetchAll(db, sql: "SELECT * FROM sync_remotes WHERE manager = ?", arguments: [manager])
             .map(SyncRemoteRow.init)
     }
 
-    /// Those whose documents are in the table of an entity, each with the key of its engine.
+    /// The rows whose documents are in an entity's table, each with the key of its engine.
     static func active(of entity: String, in db: Database) throws -> [(manager: String, row: SyncRemoteRow)] {
         guard try SyncTables.exist(in: db) else { return [] }
         let sql = "SELECT * FROM sync_remotes WHERE entity = ? AND is_active"
         return try Row.fetchAll(db, sql: sql, arguments: [entity]).map { ($0["manager"], try SyncRemoteRow($0)) }
     }
 
-    /// Where what is known of the log ends to be true of it: the store was put back to an earlier point, or is a copy that went on.
-    /// Nil where it is true of all of it.
+    /// The log position up to which the row is valid: the store was restored to an earlier point, or is a diverged
+    /// copy. Nil if it is valid for the whole log.
     func sharedEnd(_ lineage: StoreLineage, head: Int64) -> Int64? {
         guard scanned > head || (!line.isEmpty && line != lineage.line(of: scanned).id) else { return nil }
         return min(head, lineage.lines.last.map { $0.fork } ?? 0)
     }
 
-    /// The keys of all engines that have used the store, each with the entity that its documents are.
+    /// The keys of all engines that have used the store, each with the entity of its documents.
     static func engines(in db: Database) throws -> [(manager: String, entity: String)] {
         guard try SyncTables.exist(in: db) else { return [] }
         let sql = "SELECT manager, min(entity) FROM sync_remotes GROUP BY manager ORDER BY manager"

@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// The rows of `sync_unnamed` of one engine and path: documents in the table that the remote may not have any more.
+/// The rows of `sync_unnamed` of one engine and path: documents in the table that the remote may no longer have.
 struct UnnamedTable: Sendable {
     let manager: String
     let path: String

@@ -4,19 +4,20 @@ internal import StorageKit
 internal import StorageLog
 internal import StorageRecords
 
-/// Which rows of an entity waited to be sent by a sync engine at some time: those with writes that the remote hasn't confirmed, and
-/// those that were written behind what the engine has read of the log.
+/// Which rows of an entity were waiting to be sent by a sync engine at some point: those with unconfirmed writes, and
+/// those written after the engine's last read of the log.
 ///
-/// - Complexity: O(*n*) memory in the documents whose writes are in the outbox.
+/// - Complexity: O(*n*) memory in the number of documents whose writes are in the outbox.
 struct UnsentRows: Sendable {
     /// The documents with writes in the outbox.
     private var documents: Set<ExactText> = []
-    /// Up to where the engine had read the log; nil where no engine keeps its documents in the entity's table.
+    /// The position up to which the engine had read the log; nil if no engine keeps its documents in the entity's
+    /// table.
     private var scanned: Int64?
     /// The end of the log.
     private let end: Int64
 
-    /// As the connection has it now.
+    /// The connection's current state.
     init(of entity: String, in db: Database, _ reader: LogReader) throws {
         end = try reader.head().position
         let lineage = try StoreLineage.load(reader.database)
@@ -34,7 +35,7 @@ struct UnsentRows: Sendable {
     ///
     /// - Parameters:
     ///   - last: The position of the row's last event.
-    ///   - isFetched: Whether the commit of a position has fetched rows: those aren't sent.
+    ///   - isFetched: Whether the commit at a position has fetched rows: those aren't sent.
     func contains(_ key: StorageValue, last: Int64, isFetched: (Int64) throws -> Bool) rethrows -> Bool {
         if case .text(let id) = key, documents.contains(ExactText(id)) { return true }
         guard let scanned, last > scanned, last <= end else { return false }

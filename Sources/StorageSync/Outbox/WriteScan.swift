@@ -1,16 +1,16 @@
 internal import StorageCore
 internal import StorageLog
 
-/// Finds an engine's writes in the log: whatever was changed in the table of its documents.
+/// Finds an engine's writes in the log: all changes in the table of its documents.
 struct WriteScan: Sendable {
     /// The table's name in the log.
     let entity: String
-    /// The id of the document whose row has a key; nil where it is none of the engine's.
+    /// The document id for a row's key; nil if the row isn't one of the engine's.
     let id: @Sendable (_ key: [StorageEvent.Field]) -> String?
 
-    /// The writes behind a position, each with what its commit says of itself.
+    /// The writes after a position, each with its commit's attributes.
     ///
-    /// - Parameter base: The position of the remote that is known.
+    /// - Parameter base: The known position of the remote.
     func writes(
         behind position: Int64, base: Int64, _ reader: LogReader, _ catalog: Catalog
     ) throws -> [(write: PendingWrite, metadata: CommitMetadata)] {
@@ -32,7 +32,7 @@ struct WriteScan: Sendable {
 }
 
 extension StorageEvent.Operation {
-    /// What it does to the document that the row is.
+    /// The event's effect on the row's document.
     fileprivate var kind: PendingWrite.Kind {
         switch self {
         case .insert: .save
@@ -43,7 +43,7 @@ extension StorageEvent.Operation {
 }
 
 extension StorageEvent {
-    /// About how many bytes its values take.
+    /// The approximate size of its values in bytes.
     fileprivate var size: Int {
         (key + (new ?? old ?? [])).reduce(0) { total, field in
             switch field.value {

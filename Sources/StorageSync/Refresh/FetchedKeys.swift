@@ -5,11 +5,12 @@ internal import Synchronization
 
 /// The keys of the rows that a refresh has fetched, and of those that it is going to delete.
 ///
-/// They are in a temporary file of SQLite's, which is made only where they take more memory than ``cacheBytes``, and goes with this.
+/// They are kept in a temporary SQLite file, which is created only if they take more memory than ``cacheBytes``, and
+/// deleted with this object.
 ///
 /// Isolation: `Sendable`; the file is guarded by a lock.
 ///
-/// - Complexity: O(log *n*) for each key, in the keys that it has.
+/// - Complexity: O(log *n*) for each key, in the number of keys.
 final class FetchedKeys: Sendable {
     /// How much of the file is kept in memory.
     static let cacheBytes = 1 << 20
@@ -19,14 +20,14 @@ final class FetchedKeys: Sendable {
 
     init() throws { file = Mutex(try File()) }
 
-    /// Adds the key of a fetched row. One that is there already is added once.
+    /// Adds the keys of fetched rows. Duplicates are ignored.
     func insert(_ keys: some Sequence<StorageValue>) throws {
         try file.withLock { file in
             for key in keys { try file.run(file.insert, KeyCoding.encode([key])) }
         }
     }
 
-    /// Memory that the file takes, in bytes.
+    /// The memory use of the file, in bytes.
     var usedBytes: Int { file.withLock { $0.usedBytes } }
 }
 
@@ -36,17 +37,17 @@ extension FetchedKeys {
     /// Looks for rows that weren't fetched.
     ///
     /// - Parameters:
-    ///   - isCut: Whether the answer says nothing of rows that sort behind the last fetched one.
-    ///   - skips: Whether it says nothing of those that sort before the first one.
-    ///   - walk: Hands over the keys of all rows, in order.
+    ///   - isCut: Whether the answer excludes rows that sort after the last fetched one.
+    ///   - skips: Whether it excludes those that sort before the first one.
+    ///   - walk: Visits the keys of all rows, in order.
     func findMissing(
         isCut: Bool, skips: Bool, _ walk: ((StorageValue) throws -> Void) throws -> Void
     ) throws {
-        // It may run again, where the commit does.
+        // It may run again if the commit does.
         try file.withLock { try $0.clearMissing() }
         var hasBegun = !skips
         var count: Int64 = 0
-        // How many were found before the last fetched row.
+        // The number of missing rows before the last fetched one.
         var certain: Int64 = 0
         try walk { key in
             let key = KeyCoding.encode([key])
@@ -63,7 +64,7 @@ extension FetchedKeys {
         if isCut { try file.withLock { try $0.dropMissing(behind: certain) } }
     }
 
-    /// Hands over what ``findMissing(isCut:skips:_:)`` has found, in its order.
+    /// Visits the keys that ``findMissing(isCut:skips:_:)`` has found, in its order.
     func forEachMissing(_ body: (StorageValue) throws -> Void) throws {
         var last: Int64 = 0
         while true {

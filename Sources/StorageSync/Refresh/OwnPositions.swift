@@ -3,7 +3,7 @@ struct OwnPositions: Sendable {
     private var ranges: [Range<Int64>] = []
     private(set) var count: Int64 = 0
 
-    /// - Parameter range: Behind all that were added before; maybe empty.
+    /// - Parameter range: Must follow all that were added before; may be empty.
     mutating func append(_ range: Range<Int64>) {
         guard !range.isEmpty else { return }
         count += range.upperBound - range.lowerBound
@@ -14,7 +14,7 @@ struct OwnPositions: Sendable {
         }
     }
 
-    /// - Complexity: O(log *n*) in the commits between which others have committed.
+    /// - Complexity: O(log *n*) in the number of contiguous ranges, which others' commits separate.
     func contains(_ position: Int64) -> Bool {
         var (low, high) = (0, ranges.count)
         while low < high {

@@ -1,5 +1,5 @@
-/// Notices that a remote's pages go in a circle, by two cursors however many there are: one that is kept, and the new one. The kept one
-/// is exchanged after 1, 2, 4, 8 … pages, so it is part of the circle sooner or later, and comes again.
+/// Detects a cycle in a remote's pages with constant memory: it keeps one cursor to compare new ones with, and replaces
+/// it after 1, 2, 4, 8 … pages, so that it eventually is part of the cycle and recurs.
 ///
 /// Source: Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980, section 2.
 package struct PageCircle: Sendable {
@@ -9,7 +9,7 @@ package struct PageCircle: Sendable {
 
     package init() {}
 
-    /// - Returns: Whether the cursor is one that came before.
+    /// - Returns: Whether the cursor is a repeated one.
     package mutating func closes(with cursor: String) -> Bool {
         if cursor == kept { return true }
         pages += 1

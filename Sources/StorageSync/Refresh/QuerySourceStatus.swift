@@ -1,37 +1,37 @@
 public import Foundation
 
-/// When a source was fetched, what went wrong, and when it is asked again, as it is stored beside its rows.
+/// When a source was fetched, what failed, and when it is retried, as stored beside its rows.
 public struct QuerySourceStatus: Sendable, Hashable {
     /// The source's name.
     public let source: String
-    /// Its parameter as JSON; empty for a source without.
+    /// The source's parameter as JSON; empty for a source without one.
     public let parameter: String
-    /// The policy that it was fetched under last.
+    /// The policy under which it was last fetched.
     public var policy = ""
-    /// When its rows were fetched last; nil where they never were.
+    /// When its rows were last fetched; nil if they never were.
     public var lastRefresh: Date?
-    /// When the remote was asked last.
+    /// When the remote was last asked.
     public var lastAttempt: Date?
-    /// How often the remote has failed since.
+    /// The number of failures since.
     public var failures = 0
-    /// Why it failed the last time; nil while all is well.
+    /// The last failure; nil after a success.
     public var lastError: String?
-    /// Before this time it isn't asked again by itself.
+    /// The remote isn't retried automatically before this time.
     public var retryTime: Date?
-    /// When the rows become too old; nil where the policy doesn't go by their age.
+    /// When the rows become stale; nil if the policy ignores their age.
     public var staleTime: Date?
-    /// Whether the remote has refused the source, so that it answers the same however often it is asked: it isn't asked by itself any
-    /// more until something changes. See ``PersistenceContainer/credentialsChanged()``.
+    /// Whether the remote has refused the source, so that repeating the request is pointless: it isn't asked
+    /// automatically until something changes. See ``PersistenceContainer/credentialsChanged()``.
     public var isRefused = false
-    /// What the last complete answer came with.
+    /// The validator of the last complete answer.
     var validator: String?
-    /// The query that it speaks for, and what became of the rows.
+    /// The query and merge strategy of the validator.
     var query: String?
-    /// Whether all rows that it speaks for are the query's.
+    /// Whether all rows covered by the validator match the query.
     var isClosed = false
-    /// Up to this position of the log, the store's rows are those that it speaks for.
+    /// Up to this log position, the store's rows are those covered by the validator.
     var position: Int64 = 0
-    /// The last refresh's name in its commits.
+    /// The identifier of the last refresh in its commits.
     var refresh = ""
     /// The last position whose rows the refresh has seen, and the line of the store's history that it belongs to.
     var end: Int64 = 0
@@ -42,8 +42,8 @@ public struct QuerySourceStatus: Sendable, Hashable {
         self.parameter = parameter
     }
 
-    /// When the remote will be asked by itself, as long as somebody shows the source; nil where it won't be, as
-    /// after a refusal.
+    /// When the remote will be asked automatically, as long as the source is shown; nil if it won't be, as after a
+    /// refusal.
     public var nextRefresh: Date? {
         guard !isRefused else { return nil }
         guard let retryTime else { return staleTime }

@@ -1,27 +1,28 @@
 internal import Foundation
 internal import StorageCore
 
-/// What a policy makes of a source's state at a time.
+/// What a policy makes of a source's state at a given time.
 struct RefreshPlan: Equatable, Sendable {
     /// Whether stored rows are shown before the remote has answered.
     var showsStored: Bool
-    /// Whether stored rows are older than the policy allows; where it doesn't go by age, whether the remote has failed since they were
-    /// fetched.
+    /// Whether stored rows are older than the policy allows; if it ignores their age, whether the remote has failed
+    /// since they were fetched.
     var isStale: Bool
-    /// When the remote is to be asked; nil where it isn't.
+    /// When to ask the remote; nil for never.
     var asksAt: Date?
 }
 
 extension QueryCachePolicy {
-    /// The longest wait that a remote can ask for, in seconds. A wait that is longer by more than the random part comes from a clock that
-    /// was set back.
+    /// The longest delay that a remote can request, in seconds. A delay that exceeds it by more than the random part
+    /// results from a clock that was set back.
     static var longestWait: TimeInterval { 86_400 }
-    /// The seconds between two requests that nobody asks for, however short the age that rows may reach.
+    /// The minimum number of seconds between two automatic requests, however short the allowed age is.
     static var shortestPause: TimeInterval { 1 }
 
     /// - Parameters:
-    ///   - isOpening: Whether somebody has just begun to show the source: some policies ask then, whatever is stored.
-    ///   - mayAskRefused: Whether a remote that has refused the source may be asked once more, because something may have changed.
+    ///   - isOpening: Whether the source has just been opened: some policies ask then, whatever is stored.
+    ///   - mayAskRefused: Whether a remote that has refused the source may be asked once more, because something may
+    ///     have changed.
     func plan(
         _ status: QuerySourceStatus, now: Date, isOpening: Bool, mayAskRefused: Bool = false
     ) -> RefreshPlan {
@@ -30,7 +31,7 @@ extension QueryCachePolicy {
         let latest = now + Self.longestWait + Double(RemoteDelay.longestRandomMicroseconds) / 1_000_000
         let retryTime = status.retryTime.flatMap { $0 > now && $0 <= latest ? $0 : nil }
         let expiry = expiry(of: status, now: now)
-        // `failures` begins at zero again with each success. Rows that are young enough need none.
+        // `failures` restarts at zero with each success. Rows that are young enough tolerate failures.
         let isStale = maximumAge == nil ? lastRefresh == nil || status.failures > 0 : expiry.map { $0 <= now } ?? true
         let isHeldBack = status.isRefused && !mayAskRefused
         let asksAt: Date? =
@@ -41,8 +42,8 @@ extension QueryCachePolicy {
                 if isStale, isOpening || lastRefresh == nil || status.failures > 0 {
                     retryTime ?? now
                 } else {
-                    // Rows that are too old as soon as they come are asked for at openings only. A remote that wants to be left alone
-                    // is, though its rows were still young when it was asked.
+                    // Rows that are stale on arrival are requested on opening only. A requested delay is respected,
+                    // even if the rows were still young when the remote was asked.
                     maximumAge == .zero
                         ? nil : expiry.map { max($0, (lastRefresh ?? now) + Self.shortestPause, retryTime ?? now) }
                 }
@@ -59,13 +60,13 @@ extension QueryCachePolicy {
         return RefreshPlan(showsStored: showsStored, isStale: isStale, asksAt: asksAt)
     }
 
-    /// When the rows become too old; nil where they were never fetched, or where the policy doesn't go by their age.
+    /// When the rows become stale; nil if they were never fetched, or the policy ignores their age.
     func expiry(of status: QuerySourceStatus, now: Date) -> Date? {
         status.lastRefresh(before: now).flatMap { last in maximumAge.map { last + $0.seconds } }
     }
 }
 
 extension QuerySourceStatus {
-    /// When the rows were fetched. A time that lies ahead is that of a clock that was set back since: it says nothing.
+    /// When the rows were fetched. A time in the future comes from a clock that was set back since, and is ignored.
     fileprivate func lastRefresh(before now: Date) -> Date? { lastRefresh.flatMap { $0 > now ? nil : $0 } }
 }

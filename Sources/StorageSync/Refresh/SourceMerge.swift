@@ -3,28 +3,29 @@ internal import StorageEntities
 internal import StorageKit
 internal import StorageLog
 
-/// Merges the pages of one refresh into the store. A value: what a commit's body does with it can be done again.
+/// Merges the pages of one refresh into the store. A value, so that a commit's body can be repeated.
 ///
-/// Always true:
-/// 1. A row that somebody else has changed or deleted after ``start`` stays as it is: the answer may be older than the change.
-/// 2. So does a row that waited to be sent at ``start``: the answer is of a remote that didn't have it, whatever has become of it
-///    meanwhile.
+/// Invariants:
+/// 1. A row that somebody else has changed or deleted after ``start`` isn't touched: the answer may be older than the
+///    change.
+/// 2. Neither is a row that was waiting to be sent at ``start``: the answer comes from a remote that didn't have it,
+///    whatever has happened since.
 struct SourceMerge<Element: RegisteredEntity>: Sendable {
     let request: QueryRequest<Element>
     let strategy: QueryMergeStrategy<Element>
-    /// The position of the log when the request began.
+    /// The log position at which the request began.
     let start: Int64
-    /// The rows that waited to be sent then.
+    /// The rows that were waiting to be sent then.
     let unsent: UnsentRows
-    /// The keys of the rows that were fetched; nil where no others are deleted.
+    /// The keys of the fetched rows; nil if no other rows are deleted.
     let fetched: FetchedKeys?
-    /// Whether it is to be known if the query's rows have all that was fetched.
+    /// Whether to determine if all fetched rows match the query.
     var watchesWindow = false
     private var fetchedCount = 0
     private var own = OwnPositions()
-    /// Whether rows of the pages that are committed were left as they are.
+    /// Whether rows of committed pages were skipped.
     private(set) var hasKeptRows = false
-    /// Whether all rows of those pages are the query's.
+    /// Whether all rows of those pages match the query.
     private(set) var isClosed = true
     let table = EntityTables.of(Element.Record.self)
 
@@ -38,13 +39,13 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
         fetched = if case .replace = strategy { try FetchedKeys() } else { nil }
     }
 
-    /// To be called with each page before it is saved.
+    /// Call it with each page before it is saved.
     mutating func note(_ rows: [Element]) throws {
         fetchedCount += rows.count
         try fetched?.insert(rows.lazy.map { Element.Record.key(of: $0.id) })
     }
 
-    /// To be called once a page is committed.
+    /// Call it once a page is committed.
     mutating func note(_ outcome: MergeOutcome) {
         own.append(outcome.positions)
         hasKeptRows = hasKeptRows || outcome.hasKeptRows
@@ -53,7 +54,7 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
 
     /// Whether nobody else has committed anything since the request began.
     ///
-    /// - Parameter begin: Where the events of the commit under way begin.
+    /// - Parameter begin: The position of the current commit's first event.
     func isAlone(before begin: Int64) -> Bool { begin - 1 - start == own.count }
 
     /// Saves a page.
@@ -85,16 +86,16 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
         }
     }
 
-    /// The position of the last event of a row, which may be its deletion.
+    /// The position of a row's last event, which may be its deletion.
     private func lastPosition(of key: StorageValue, in tx: WriteTransaction) throws -> Int64? {
         if let position = try table.position(of: key, with: tx.writer) { return position }
         guard let entity = tx.writer.catalog.entity(named: table.name) else { return nil }
         return try LogReader(tx.writer.database).lastPosition(of: [key], in: entity)
     }
 
-    /// Whether a row is to stay as it is.
+    /// Whether a row must not be touched.
     ///
-    /// - Parameter begin: Where the events of the commit under way begin.
+    /// - Parameter begin: The position of the current commit's first event.
     private func isKept(
         _ key: StorageValue, last: Int64?, before begin: Int64, _ commits: FetchedPositions
     ) throws -> Bool {
@@ -103,14 +104,14 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
     }
 }
 
-/// What came of rows that were merged.
+/// The result of merging rows.
 struct MergeOutcome: Sendable {
-    /// The events that the merge has made.
+    /// The events of the merge.
     let begin: Int64
     var end: Int64
-    /// Whether rows were left as they are, because somebody else has changed them, or because they wait to be sent.
+    /// Whether rows were skipped, because somebody else has changed them or they are waiting to be sent.
     var hasKeptRows = false
-    /// Whether all rows that were fetched are the query's, as far as that was to be known.
+    /// Whether all fetched rows match the query, if that was to be determined.
     var isInWindow = true
 
     init(begin: Int64) { (self.begin, end) = (begin, begin) }
@@ -121,9 +122,9 @@ struct MergeOutcome: Sendable {
 // MARK: Deleting
 
 extension SourceMerge {
-    /// Deletes rows of the query that weren't fetched, behind the last page.
+    /// Deletes rows of the query that weren't fetched, after the last page.
     ///
-    /// - Returns: Whether some of them were left as they are.
+    /// - Returns: Whether some of them were skipped.
     func deleteMissing(in tx: WriteTransaction) throws -> Bool {
         guard let fetched else { return false }
         let begin = tx.writer.nextPosition
@@ -142,15 +143,15 @@ extension SourceMerge {
         return hasKept
     }
 
-    /// Looks for the query's rows that weren't fetched, as far as the answer says something of them: a remote that was asked for so
-    /// many rows says nothing of those that sort behind the last one, or before the first one where it skips some.
+    /// Looks for the query's rows that weren't fetched, as far as the answer covers them: with a limit or an offset, it
+    /// doesn't cover rows that sort after the last one or before the first one.
     private func findMissing(_ fetched: FetchedKeys, in tx: WriteTransaction) throws {
         var rows = request.rows
         let isCut = rows.limit.map { fetchedCount >= $0 } ?? false
         let skips = rows.offset > 0
         (rows.limit, rows.offset) = (nil, 0)
         let query = try QuerySQL(rows, of: table.queryTable)
-        // Without a window, the order says nothing, and sorting takes time.
+        // Without a limit or offset, the order is irrelevant, and sorting takes time.
         let isOrdered = isCut || skips
         let keyIndex = table.queryTable.key.first ?? 0
         let text = try isOrdered ? query.select(limit: nil) : query.aggregate(quoted(table.keyColumn))
@@ -167,7 +168,7 @@ extension SourceMerge {
 extension SourceMerge {
     /// Whether somebody else has changed rows of the entity since the request began.
     ///
-    /// - Parameter begin: Where the events of the commit under way begin.
+    /// - Parameter begin: The position of the current commit's first event.
     func hasOthersChanges(before begin: Int64, in tx: WriteTransaction) throws -> Bool {
         guard !isAlone(before: begin) else { return false }
         var query = LogQuery(tables: [table.name])

@@ -5,20 +5,21 @@ internal import StorageKit
 internal import StorageLog
 internal import StorageViews
 
-/// One refresh of a source: asks its remote page by page, and merges each page as a commit.
+/// One refresh of a source: requests pages from its remote, and merges each in a commit.
 ///
-/// The commits' actor is the source, their reason the policy, their correlation this refresh. Deletions and the source's new state
-/// are part of the last commit, so whatever ends the refresh before leaves it as old as it was.
+/// The commits' actor is the source, their reason the policy, their correlation this refresh. Deletions and the
+/// source's new state are part of the last commit, so an interrupted refresh leaves the source as old as it was.
 struct SourceRefresh<Element: RegisteredEntity>: Sendable {
     let storage: Storage
     let source: QuerySource<Element>
     let action: QueryRefreshAction<Element>
     private let id = UUID().uuidString
 
-    /// - Returns: The state of the source afterwards.
+    /// Runs the refresh.
     ///
-    /// - Throws: ``SourceFailure`` where the remote has failed or its answer couldn't be stored; other errors say that the store can't be
-    ///   used at all, or not for these rows.
+    /// - Returns: The new state of the source.
+    /// - Throws: ``SourceFailure`` if the remote has failed or its answer couldn't be stored; other errors mean that
+    ///   the store can't be used at all, or not for these rows.
     func run() async throws -> QuerySourceStatus {
         guard !storage.engine.configuration.isReadOnly else { throw StorageError.onlyRead(source.label) }
         try await checkIsDeclared()
@@ -28,7 +29,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
         do {
             return try await fetch(status)
         } catch {
-            // A refresh that nobody waits for any more hasn't failed. A remote that has cancelled its own work has.
+            // A refresh that nobody waits for hasn't failed. A remote that has cancelled its own work has.
             guard !Task.isCancelled else { throw CancellationError() }
             let failure = self.failure(error)
             status.note(failure, cause: error, now: storage.config.clock.now)
@@ -37,7 +38,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
         }
     }
 
-    /// Rows that the store has no table for aren't asked for: it isn't the remote that has failed.
+    /// Rows without a table aren't requested: the remote hasn't failed.
     private func checkIsDeclared() async throws {
         let table = Element.Record.databaseTableName
         try await storage.engine.read { db in
@@ -81,12 +82,12 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
         SourceWindow(request: source.request, strategy: action.merge, upcasts: storage.upcasts)
     }
 
-    /// What a request begins with.
+    /// The state at the start of a request.
     private struct Beginning {
         /// The end of the log.
         let position: Int64
         let unsent: UnsentRows
-        /// What the last answer came with, if the store still holds what it said.
+        /// The last answer's validator, if the store still contains that answer.
         let validator: String?
     }
 
@@ -104,7 +105,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
         }
     }
 
-    /// Saves the last page, deletes what the remote doesn't have any more, and keeps what is known of the source now.
+    /// Saves the last page, deletes rows that the remote no longer has, and stores the source's new state.
     private func finish(
         _ merge: SourceMerge<Element>, saving rows: [Element], after earlier: QuerySourceStatus, validator: String?
     ) async throws -> QuerySourceStatus {
@@ -128,9 +129,9 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
         }
     }
 
-    /// Keeps that nothing has changed.
+    /// Stores that nothing has changed.
     ///
-    /// - Parameter position: Up to where the store's rows are what the validator speaks for.
+    /// - Parameter position: The position up to which the store's rows are those covered by the validator.
     private func confirm(_ earlier: QuerySourceStatus, at position: Int64) async throws -> QuerySourceStatus {
         let confirmed = succeeding(earlier)
         return try await commit { tx in
@@ -156,7 +157,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
             body)
     }
 
-    /// Keeps what went wrong. Where even that can't be written, the store says so itself to whoever writes next.
+    /// Stores a failure. If even that can't be written, the next writer gets the store's error.
     private func store(_ status: QuerySourceStatus) async {
         try? await commit { try SourceStateTable.save(status, in: $0.database) }
     }
@@ -170,7 +171,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
 }
 
 extension String {
-    /// What those can do who show a source whose remote has failed.
+    /// The remedy for a source whose remote has failed.
     static func remedy(isRefused: Bool) -> String {
         isRefused
             ? "It isn't retried automatically: fix the cause, then call credentialsChanged() or refresh()."
@@ -191,7 +192,7 @@ extension StorageError {
             remedy: "Answer `notModified` only where the request has a validator.")
     }
 
-    /// What a cursor says isn't repeated: it may hold a secret.
+    /// The cursor isn't included: it may contain a secret.
     fileprivate static func endlessPages() -> StorageError {
         StorageError(
             .remoteFailed, "The remote's pages go in a circle: one was named as the next one twice.",
@@ -199,19 +200,19 @@ extension StorageError {
     }
 }
 
-/// A refresh that failed, and what is known of the source since.
+/// A refresh that failed, and the source's new state.
 struct SourceFailure: Error {
     let status: QuerySourceStatus
     let error: StorageError
 }
 
 extension QuerySource {
-    /// The source as it is named in commits: `TaskSources.byPriority(2)`.
+    /// The source's name in commits: `TaskSources.byPriority(2)`.
     var label: String { parameter.isEmpty ? name : "\(name)(\(parameter))" }
 }
 
 extension QuerySourceStatus {
-    /// Takes over the end of the log as the commit under way leaves it.
+    /// Takes the end of the log from the current commit.
     fileprivate mutating func see(_ writer: LogWriter) throws {
         end = writer.nextPosition - 1
         line = try StoreLineage.load(writer.database).line(of: end).id
@@ -246,6 +247,6 @@ extension QuerySourceStatus {
 }
 
 extension Error {
-    /// Whether the remote answers the same however often it is asked.
+    /// Whether repeating the request is pointless.
     fileprivate var isRefusal: Bool { (self as? any RetryableError)?.isRefusal ?? false }
 }

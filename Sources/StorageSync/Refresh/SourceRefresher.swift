@@ -5,47 +5,47 @@ internal import StorageKit
 internal import StorageViews
 internal import Synchronization
 
-/// Refreshes one source of a store for all who show it: one request at a time, again when its rows become too old, after failures
-/// later and later, after a refusal when something may have changed. When nobody holds it any more, it ends, and the request under way
-/// is cancelled.
+/// Refreshes a source of a store for all its users: one request at a time, again when its rows become stale, with
+/// back-off after failures, and after a refusal when something may have changed. When nobody holds it any more, it
+/// ends, and the current request is cancelled.
 ///
-/// Who begins to show the source, or asks for a refresh, has their own remote asked, unless a request is under way. By itself it asks
-/// that of whoever began last of those who still show it.
+/// Opening the source or asking for a refresh uses the caller's own remote, unless a request is in flight. Automatic
+/// requests use the remote of the most recent remaining user.
 ///
 /// Isolation: the main actor, for what views show; requests and merges run elsewhere.
 @MainActor @Observable
 final class SourceRefresher {
     private enum Phase {
-        /// Nothing is to be done until somebody asks.
+        /// Nothing to do until someone asks.
         case idle
-        /// Waits for the time at which the remote is to be asked.
+        /// Waits until it is time to ask the remote.
         case waiting
         /// Asks the remote.
         case refreshing(Task<Void, Never>)
     }
 
-    /// What is known of the source; nil until it was read.
+    /// The source's state; nil until it was read.
     private(set) var status: QuerySourceStatus?
-    /// Why the last refresh failed; nil while all is well.
+    /// Why the last refresh failed; nil after a success.
     private(set) var error: StorageError?
     private(set) var isRefreshing = false
     private(set) var isStale = false
-    /// How many requests have ended, and how many of them with rows.
+    /// The number of finished requests, and of those that returned rows.
     private(set) var answerCount = 0
     private(set) var fetchCount = 0
-    /// What was decided when the first one began to show the source; nil until its state was read.
+    /// The plan for the first user; nil until the source's state was read.
     private(set) var opening: RefreshPlan?
 
     @ObservationIgnored private var phase = Phase.idle
-    /// Of those who show the source, in the order in which they began.
+    /// The users, in the order in which they began.
     @ObservationIgnored private var uses: [WeakReference]
     @ObservationIgnored private let container: PersistenceContainer
     @ObservationIgnored private let key: AnyHashable
     @ObservationIgnored private let task = OwnedTask()
 
     /// - Parameters:
-    ///   - use: Of who shows it first, and keeps it.
-    ///   - key: What the open store knows the source by.
+    ///   - use: The first user, which is kept.
+    ///   - key: The source's key in the open store.
     init<Element>(
         _ source: QuerySource<Element>, for use: SourceUse, key: AnyHashable, in container: PersistenceContainer,
         start: SubscriptionStart
@@ -65,27 +65,27 @@ final class SourceRefresher {
         }
     }
 
-    /// What counts for requests that nobody asks for; nil where nobody shows the source.
+    /// The user that automatic requests are made for; nil if there is none.
     private var current: SourceUse? {
         let uses = uses.compactMap { $0.object as? SourceUse }
         return uses.last { $0.policy != .localOnly } ?? uses.last
     }
 
-    /// Somebody else begins to show the source.
+    /// Adds a user of the source.
     ///
-    /// - Returns: What is decided for them; nil while the source's state is still being read.
+    /// - Returns: The plan for the user; nil while the source's state is still being read.
     func reopen(for use: SourceUse) -> RefreshPlan? {
         uses = uses.filter { $0.object != nil } + [WeakReference(use)]
         watch(use)
         guard let status, opening != nil else { return nil }
         let plan = plan(status, for: use, isOpening: true)
         if case .refreshing = phase { return plan }
-        // Who asks nobody leaves what the others wait for.
+        // A user without a remote doesn't change what the others wait for.
         if use === current { schedule(plan) }
         return plan
     }
 
-    /// Plans again once somebody doesn't show the source any more: others may want it to be fetched at another time.
+    /// Plans again when a user is gone: the others may want the source at another time.
     private func watch(_ use: SourceUse) {
         use.whenGone { [weak self] in
             Task { @MainActor in
@@ -97,7 +97,7 @@ final class SourceRefresher {
     }
 
     private func open(_ found: Result<QuerySourceStatus, any Error>) {
-        // Who asks before the state was read learns it from the answer.
+        // Users that ask before the state was read learn it from the answer.
         guard opening == nil else { return }
         switch found {
         case .success(let found):
@@ -117,8 +117,8 @@ final class SourceRefresher {
         isStale = plan(status, isOpening: false).isStale
     }
 
-    /// What is to be done. A remote that has refused the source is asked once more with other credentials, and once where nobody has
-    /// asked it since the store was opened.
+    /// Determines what to do. A remote that has refused the source is asked once more with other credentials, and once
+    /// if it wasn't asked since the store was opened.
     private func plan(_ status: QuerySourceStatus, for use: SourceUse? = nil, isOpening: Bool) -> RefreshPlan {
         ((use ?? current)?.policy ?? .localOnly).plan(
             status, now: container.storage.config.clock.now, isOpening: isOpening,
@@ -128,12 +128,12 @@ final class SourceRefresher {
     /// Asks a remote that has refused the source, with other credentials.
     func credentialsChanged() {
         guard let use = current, use.policy != .localOnly, let status, status.isRefused else { return }
-        // One that is under way may have the old ones; if it is refused, it is made again.
+        // A request in flight may use the old ones; if it is refused, it is repeated.
         if case .refreshing = phase { return }
         begin(use)
     }
 
-    /// Waits for the time of the next request, or until the rows become too old, and plans again then.
+    /// Waits for the time of the next request, or until the rows become stale, and then plans again.
     private func schedule(_ plan: RefreshPlan) {
         guard let use = current, use.run != nil, let status, let time = plan.asksAt else {
             phase = .idle
@@ -149,7 +149,7 @@ final class SourceRefresher {
         let expiry = use.policy.expiry(of: status, now: now).flatMap { $0 > now ? $0 : nil }
         let end = min(expiry ?? time, time)
         task.task = Task { [weak self] in
-            // Cancelled with whoever waits.
+            // Cancelled with the waiting task.
             guard (try? await clock.sleep(until: end)) != nil, let self, case .waiting = self.phase else { return }
             self.take(status)
             self.schedule(self.plan(status, isOpening: false))
@@ -159,15 +159,15 @@ final class SourceRefresher {
     /// Whether its state was read.
     var isOpened: Bool { opening != nil }
 
-    /// Returns when its state was read, or the request under way has ended.
+    /// Returns when its state was read, or the current request has ended.
     func answer() async {
         if case .refreshing(let request) = phase { return await request.value }
         await task.task?.value
     }
 
-    /// Fetches now, or waits for the request that is under way.
+    /// Fetches now, or waits for the current request.
     ///
-    /// - Parameter use: Of who asks.
+    /// - Parameter use: The user that asks.
     func refresh(for use: SourceUse) async {
         if case .refreshing(let task) = phase { return await task.value }
         await begin(use)?.value
@@ -191,7 +191,7 @@ final class SourceRefresher {
         return request
     }
 
-    /// - Parameter credentials: With which of them the remote was asked.
+    /// - Parameter credentials: The number of the credentials that were used.
     private func end(_ result: Result<QuerySourceStatus, any Error>, _ credentials: Int) {
         isRefreshing = false
         phase = .idle
@@ -207,7 +207,8 @@ final class SourceRefresher {
             container.storage.refreshes.refusals[key] = failure.status.isRefused ? credentials : nil
             take(failure.status)
         case .failure(let failure):
-            // The store itself can't be used: it isn't the remote that is to be asked again, whether or not it has failed before.
+            // The store can't be used: there is no point in asking the remote again, whether or not it has failed
+            // before.
             error = failure.forSources
             mayAskAgain = false
         }
@@ -222,7 +223,7 @@ final class SourceRefresher {
     }
 }
 
-/// Holds a task, and cancels it when another takes its place or the owner goes.
+/// Owns a task, and cancels it when it is replaced or the owner is released.
 ///
 /// Isolation: `Sendable`; the task is guarded by a lock.
 private final class OwnedTask: Sendable {
@@ -248,7 +249,7 @@ extension Result where Success: Sendable, Failure == any Error {
 }
 
 extension Error {
-    /// The error as those who show the source see it.
+    /// The error for users of sources.
     var forSources: StorageError {
         (self as? StorageError)
             ?? StorageError(
@@ -257,7 +258,7 @@ extension Error {
 }
 
 extension StorageError {
-    /// What a run of the program before this one has met.
+    /// The stored failure of an earlier run of the program.
     fileprivate static func remembered(_ status: QuerySourceStatus) -> StorageError {
         StorageError(
             .remoteFailed, status.lastError ?? "The remote failed.", remedy: .remedy(isRefused: status.isRefused))

@@ -4,8 +4,8 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// The table in which the state of query sources is stored, beside their rows and changed in the same commits. It is no entity: that a
-/// source was asked and nothing was new leaves nothing in the log.
+/// The table that stores the state of query sources, beside their rows and changed in the same commits. It isn't an
+/// entity: a request without news leaves nothing in the log.
 enum SourceStateTable {
     static let name = "query_source_state"
 
@@ -50,7 +50,7 @@ enum SourceStateTable {
             ])
     }
 
-    /// The state of a source; one that was never fetched where nothing is stored.
+    /// The state of a source; that of a source that was never fetched if nothing is stored.
     static func status(source: String, parameter: String, in db: Database) throws -> QuerySourceStatus {
         let rows = try statuses("WHERE source = ? AND parameter = ?", [source, parameter], in: db)
         return rows.first ?? QuerySourceStatus(source: source, parameter: parameter)
@@ -72,7 +72,7 @@ enum SourceStateTable {
             status.policy = row["policy"]
             status.end = row["end_position"]
             status.line = Array(row["line"] as Data)
-            // A store that was restored to an earlier point has the rows of then, and was never fetched since.
+            // A store that was restored to an earlier point contains old rows, and was never fetched since.
             guard status.end <= head, status.line.isEmpty || status.line == lineage.line(of: status.end).id else {
                 return QuerySourceStatus(source: status.source, parameter: status.parameter)
             }
@@ -107,7 +107,9 @@ extension QuerySourceStatus {
 }
 
 extension Storage {
-    /// The state of every query source that was ever fetched into this store, by name.
+    /// Returns the state of every query source that was ever fetched into this store, by name.
+    ///
+    /// - Throws: Errors of the store.
     public func querySourceStatuses() async throws -> [QuerySourceStatus] {
         try await engine.read { try SourceStateTable.all(in: $0) }
     }

@@ -1,13 +1,13 @@
 internal import StorageKit
 internal import Synchronization
 
-/// How one of those who show a source has it fetched.
+/// How one user of a source fetches it.
 ///
-/// Sources of one name are one source, however many show it. Their remotes may differ even so: a feature's provider, inside of another of
-/// its type, has an API of its own.
+/// Sources with the same name are one source, however many users show it. Their remotes may still differ: a feature's
+/// provider, nested inside another of its type, has its own API.
 final class SourceUse: Sendable {
     let policy: QueryCachePolicy
-    /// Asks the remote, and merges its answer; nil where there is none.
+    /// Asks the remote, and merges its answer; nil if there is none.
     let run: (@Sendable () async throws -> QuerySourceStatus)?
     private let end = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -22,6 +22,6 @@ final class SourceUse: Sendable {
 
     deinit { end.withLock { $0 }?() }
 
-    /// - Parameter body: Called when nobody shows the source in this way any more.
+    /// - Parameter body: Called when the use ends.
     func whenGone(_ body: @escaping @Sendable () -> Void) { end.withLock { $0 = body } }
 }

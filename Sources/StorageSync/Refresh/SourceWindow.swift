@@ -4,24 +4,24 @@ internal import StorageHistory
 internal import StorageKit
 internal import StorageLog
 
-/// Whether the rows that a validator speaks for may have changed in the store since: then it isn't sent, because a remote that says that
-/// nothing has changed says so of its own rows only.
+/// Whether the rows covered by a validator may have changed in the store since: the validator isn't sent then, because
+/// an answer of "not modified" refers to the remote's rows only.
 ///
-/// Always true: a refresh that keeps a validator has left the fetched rows as the remote has them (``MergeOutcome/hasKeptRows``). So
-/// as long as none of them is changed, an answer that nothing has changed says what fetching all of them would have made.
+/// Invariant: a refresh that keeps a validator has left the fetched rows as the remote has them
+/// (``MergeOutcome/hasKeptRows``). So as long as none of them is changed, "not modified" means that fetching would
+/// change nothing.
 ///
-/// Where every fetched row is one of the query's, only changes of such rows count: of those that meet its condition before or
+/// If every fetched row matches the query, only changes of matching rows count: those that meet its condition before or
 /// afterwards. Otherwise any change of the entity does.
 struct SourceWindow<Element: RegisteredEntity>: Sendable {
     let request: QueryRequest<Element>
     let strategy: QueryMergeStrategy<Element>
     let upcasts: [String: Upcast]
 
-    /// More changes than these aren't looked at: they are taken for changes of the rows.
+    /// If there are more changes, they are assumed to concern the rows.
     private static var maximumEvents: Int { 10_000 }
 
-    /// Which rows, and what becomes of those that are fetched. A validator of another query, or of one with another strategy, says
-    /// nothing.
+    /// The query and merge strategy. A validator of another query or strategy is ignored.
     var identity: String {
         let name =
             switch strategy {
@@ -34,18 +34,18 @@ struct SourceWindow<Element: RegisteredEntity>: Sendable {
         return "\(name) \(text.sql) [\(text.values)]"
     }
 
-    /// Whether an event shows that one of the query's rows was changed.
+    /// Whether an event alone shows that a matching row was changed.
     ///
-    /// What a closure makes of fetched rows may depend on any row, and conditions in SQL on anything.
+    /// Custom merge closures may depend on any row, and conditions in SQL on anything.
     var isDecidable: Bool {
         if case .custom = strategy { return false }
         return request.rows.predicate?.isEvaluable ?? true
     }
 
-    /// Whether the rows may have changed behind a position.
+    /// Whether the rows may have changed after a position.
     ///
-    /// - Parameter isClosed: Whether all that was fetched are the query's rows.
-    /// - Complexity: O(*m*) in the entity's changes behind the position, up to a limit.
+    /// - Parameter isClosed: Whether all fetched rows match the query.
+    /// - Complexity: O(*m*) in the number of the entity's changes after the position, up to a limit.
     func mayHaveChanged(behind position: Int64, isClosed: Bool, in connection: Connection) throws -> Bool {
         let catalog = try Catalog.load(connection)
         let table = EntityTables.of(Element.Record.self)
@@ -74,7 +74,7 @@ struct SourceWindow<Element: RegisteredEntity>: Sendable {
         }
     }
 
-    /// Nil where there is no condition, or where it can't be answered here.
+    /// Nil if there is no condition, or if it can't be evaluated here.
     private func evaluator(of table: EntityTable<Element.Record>, _ entity: CatalogEntity) -> PredicateEvaluator? {
         guard let predicate = request.rows.predicate else { return nil }
         let columns = table.columns.compactMap { declared -> EvaluatedColumn? in
@@ -84,7 +84,7 @@ struct SourceWindow<Element: RegisteredEntity>: Sendable {
             return EvaluatedColumn(name: declared.name, affinity: column.affinity, collation: collation)
         }
         guard columns.count == table.columns.count else { return nil }
-        // A condition that names no column of the table fails where its rows are read.
+        // A condition that names an unknown column fails when rows are read.
         return try? PredicateEvaluator(predicate, columns: columns)
     }
 }

@@ -2,7 +2,7 @@ internal import GRDB
 internal import StorageCore
 internal import StorageEntities
 
-/// Whether single rows are a query's, whatever its limit, as a transaction has them.
+/// Whether single rows match a query, regardless of its limit, as seen by a transaction.
 struct WindowTest {
     /// The key is the last of its values.
     private let text: QuerySQL.Text?

@@ -1,9 +1,9 @@
-/// A value with a text as its id.
+/// A value identified by a text.
 public protocol StringIdentifiable: Identifiable where ID == String {
     var id: String { get }
 }
 
-/// A document as sync engines keep it: a value with an id, which is sent as JSON.
+/// A document of a sync engine: a value with an id that is sent as JSON.
 ///
 /// ```swift
 /// @StorageEntity
@@ -14,12 +14,13 @@ public protocol StringIdentifiable: Identifiable where ID == String {
 /// }
 /// ```
 ///
-/// A storage entity is kept in its own table, where queries and live views find it, and whatever changes that table is sent. Any
-/// other type is kept as JSON in the table `sync_documents`.
+/// A storage entity is kept in its own table, where queries and live views find it, and all changes of that table are
+/// sent. Any other type is kept as JSON in the table `sync_documents`.
 ///
-/// What its `Codable` conformance leaves out isn't synchronised. Changes of two writers are merged by the top-level keys of its JSON.
+/// Properties that its `Codable` conformance leaves out aren't synchronized. Changes of two writers are merged by the
+/// top-level keys of its JSON.
 public protocol DataSyncModelProtocol: StringIdentifiable, Codable, Sendable {
-    /// What analytics get to know of the document; its id where nothing else is said.
+    /// The document's properties for analytics; its id by default.
     var eventParameters: [String: Any] { get }
 }
 
@@ -27,5 +28,6 @@ extension DataSyncModelProtocol {
     public var eventParameters: [String: Any] { ["id": id] }
 }
 
-/// A value of a field that ``CollectionSyncEngine/updateDocument(id:data:expecting:)`` and remotes take: anything that can be written as JSON.
+/// A value of a field that ``CollectionSyncEngine/updateDocument(id:data:expecting:)`` and remotes accept: anything
+/// that can be encoded as JSON.
 public typealias DMCodableSendable = Codable & Sendable

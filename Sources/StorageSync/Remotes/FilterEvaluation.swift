@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// A condition of a query, as documents are asked whether they meet it.
+/// Evaluates a condition of a query on documents.
 struct FilterEvaluation: Sendable {
     private let path: [String]
     private let test: Test
@@ -8,7 +8,7 @@ struct FilterEvaluation: Sendable {
     private enum Test {
         case equal(JSONValue)
         case notEqual(JSONValue)
-        /// Compares with a value of the same kind; the closure gets the order of both.
+        /// Compares with a value of the same kind; the closure receives the order of both.
         case order(against: JSONValue, isMet: @Sendable (Int) -> Bool)
         case containsAny(Set<JSONValue>)
         case isAny(Set<JSONValue>)
@@ -47,7 +47,7 @@ struct FilterEvaluation: Sendable {
         case .containsAny(let values):
             if case .array(let elements) = field { elements.contains { values.contains($0) } } else { false }
         case .isAny(let values): values.contains(field)
-        // As in SQL, nobody knows whether a value differs from null.
+        // As in SQL, it is unknown whether a value differs from null.
         case .isNone(let values): field != .null && !values.contains(.null) && !values.contains(field)
         }
     }

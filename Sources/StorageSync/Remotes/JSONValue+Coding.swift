@@ -37,10 +37,10 @@ extension JSONValue: Codable {
 }
 
 extension JSONValue {
-    /// What a value is written as. Dates are seconds since 2001, as numbers have their order, and the texts that ``StorageJSON``
-    /// writes don't.
+    /// Encodes a value. Dates become seconds since 2001, since numbers sort correctly, and the texts that
+    /// ``StorageJSON`` writes don't.
     ///
-    /// - Throws: `StorageError` with the code `invalidValue` where it can't be written as JSON.
+    /// - Throws: `StorageError` with the code `invalidValue` if it can't be encoded as JSON.
     /// - Complexity: O(*n*) in the bytes of the JSON, which is written and read once.
     package init(encoding value: some Encodable) throws {
         do {
@@ -52,15 +52,15 @@ extension JSONValue {
         }
     }
 
-    /// The value of a type that is written like this. Dates may be seconds, or what ``StorageJSON`` writes.
+    /// Decodes a value. Dates may be seconds, or the texts that ``StorageJSON`` writes.
     ///
-    /// - Throws: `StorageError` with the code `invalidValue` where this isn't one of that type.
+    /// - Throws: `StorageError` with the code `invalidValue` if this doesn't decode as the type.
     package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
         try StorageJSON.value(type, of: .text(String(decoding: try JSONEncoder().encode(self), as: UTF8.self)))
     }
 }
 
-/// Whether two values of queries are written as the same JSON. Those that can't be written are compared by their descriptions,
+/// Whether two values of queries have the same JSON. Values that can't be encoded are compared by their descriptions,
 /// so that a query equals itself.
 func haveSameJSON(_ left: any DMCodableSendable, _ right: any DMCodableSendable) -> Bool {
     guard let a = try? JSONValue(encoding: left), let b = try? JSONValue(encoding: right) else {

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// What can be compared with what. The raw values are the order of kinds.
+    /// The kinds of values, which are only compared among themselves. The raw values are the order of kinds.
     package enum Kind: Int {
         case null, bool, number, string, array, object
     }
@@ -15,10 +15,10 @@ extension JSONValue {
         }
     }
 
-    /// Negative, zero or positive as `left` is before, with or behind `right`.
+    /// Negative, zero or positive, as `left` sorts before, equal to or after `right`.
     ///
-    /// Firestore's order: null, booleans (false first), numbers, texts by UTF-8 bytes, arrays value by value, objects key by
-    /// key with their values, the keys sorted. A number that isn't any comes before all others.
+    /// Uses Firestore's order: null, booleans (false first), numbers, texts by UTF-8 bytes, arrays by elements, objects
+    /// by sorted keys with their values. NaN sorts before all other numbers.
     ///
     /// See "Value type ordering" in Firestore's documentation of data types.
     package static func order(_ left: JSONValue, _ right: JSONValue) -> Int {
@@ -47,7 +47,8 @@ extension JSONValue {
         if number.isNaN { return 1 }
         if number >= 0x1p63 { return -1 }
         if number < -0x1p63 { return 1 }
-        // The integer as a Double may be another number, so the Double becomes an integer and a rest.
+        // The integer may not be exactly representable as a Double, so the Double is split into an integer and a
+        // fraction.
         let whole = Int64(number)
         if integer != whole { return integer < whole ? -1 : 1 }
         let rest = number - Double(whole)

@@ -1,10 +1,10 @@
-/// A value of JSON.
+/// A JSON value.
 ///
-/// Values are equal where they mean the same: numbers by what they are worth, exactly, so that 1 equals 1.0, and 2^53 + 1
-/// doesn't equal the `Double` next to it; texts by their UTF-8 bytes, unlike `String`, for which "é" has two equal spellings.
-/// Keys of an object are `String`s still.
+/// Values are equal if they mean the same: numbers are compared exactly by value, so 1 equals 1.0, and 2^53 + 1 doesn't
+/// equal the adjacent `Double`; texts are compared by their UTF-8 bytes, unlike `String`, for which "é" has two equal
+/// spellings. Keys of an object are still `String`s.
 ///
-/// Integers outside of `Int64`, and digits beyond those of a `Double`, are rounded when JSON is read.
+/// Integers outside of `Int64`, and digits beyond the precision of a `Double`, are rounded when JSON is read.
 package enum JSONValue: Sendable {
     case null
     case bool(Bool)
@@ -18,7 +18,7 @@ package enum JSONValue: Sendable {
 extension JSONValue: Hashable {
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
-        // Without sorting the keys, which the order of objects needs.
+        // Doesn't need the sorted keys that the order of objects requires.
         case (.object(let a), .object(let b)): a == b
         case (.array(let a), .array(let b)): a == b
         default: left.kind == right.kind && order(left, right) == 0
@@ -32,7 +32,7 @@ extension JSONValue: Hashable {
         case .bool(let value): hasher.combine(value)
         case .integer(let value): hasher.combine(value)
         case .number(let value):
-            // Where it equals an integer, it has to have the integer's hash; and all that aren't any number are equal.
+            // A number that equals an integer must have the integer's hash; all NaNs are equal.
             if let whole = Int64(exactly: value) {
                 hasher.combine(whole)
             } else {
@@ -46,7 +46,7 @@ extension JSONValue: Hashable {
 }
 
 extension JSONValue {
-    /// The value at a path of keys; nil where there is none.
+    /// The value at a path of keys; nil if there is none.
     package subscript(path: some Sequence<String>) -> JSONValue? {
         var value = self
         for key in path {

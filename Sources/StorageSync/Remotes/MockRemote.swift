@@ -1,4 +1,4 @@
-/// Documents in memory, and those who listen to them: what both mocks are made of.
+/// Documents in memory, and their listeners: the common part of both mocks.
 @MainActor
 final class MockRemote<T: DataSyncModelProtocol> {
     private(set) var documents: [T]
@@ -24,7 +24,7 @@ final class MockRemote<T: DataSyncModelProtocol> {
         if let refusal { throw refusal }
     }
 
-    /// Why every call fails; nil while none does.
+    /// Why every call fails; nil if none does.
     private var refusal: (any Error)? { failure ?? (path() == nil ? RemoteError.unauthorized : nil) }
 
     private func index(of id: String) -> Int? { documents.firstIndex { $0.id == id } }
@@ -92,7 +92,7 @@ extension MockRemote {
 // MARK: Streams
 
 extension MockRemote {
-    /// How many streams are open.
+    /// The number of open streams.
     var listenerCount: Int { documentListeners.count + updateListeners.count + deletionListeners.count }
 
     func streamDocument(_ id: String) -> AsyncThrowingStream<T?, any Error> {
@@ -120,8 +120,8 @@ extension MockRemote {
         return stream
     }
 
-    /// - Parameter end: Called when nobody reads the stream any more.
-    /// - Returns: The listener's number; nil where the stream has failed already.
+    /// - Parameter end: Called when the reader ends the stream.
+    /// - Returns: The listener's number; nil if the stream has already failed.
     private func register<Element>(
         _ continuation: AsyncThrowingStream<Element, any Error>.Continuation,
         _ end: @escaping @MainActor @Sendable (MockRemote, Int) -> Void

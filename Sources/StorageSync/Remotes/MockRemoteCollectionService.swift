@@ -6,18 +6,20 @@
 /// remote.failure = RemoteError.unavailable()  // no network from now on
 /// ```
 ///
-/// It does what a remote does: updates are merged by top-level keys, queries follow Firestore's rules, and any number of
-/// streams see each change, whoever makes it. A call that is cancelled while it waits has done nothing.
+/// It behaves like a remote: updates are merged by top-level keys, queries follow Firestore's rules, and any number of
+/// streams see each change, whoever makes it. A call that is cancelled while it waits has no effect.
 ///
-/// - Complexity: O(*n*) in the documents for each call.
+/// - Complexity: O(*n*) in the number of documents for each call.
 @MainActor
 public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: RemoteCollectionService {
     private let remote: MockRemote<T>
 
+    /// Creates a remote.
+    ///
     /// - Parameters:
-    ///   - collection: What the remote holds to begin with. Of several documents with an id, the first one counts.
-    ///   - collectionPath: Asked with each call; while it is nil, calls throw ``RemoteError/unauthorized``. All paths have the
-    ///     same documents.
+    ///   - collection: The initial documents. If several have the same id, the first one counts.
+    ///   - collectionPath: Evaluated on each call; while it is nil, calls throw ``RemoteError/unauthorized``. All paths
+    ///     have the same documents.
     ///   - delay: How long each call waits before the remote answers.
     public nonisolated init(
         collection: [T] = [], collectionPath: @escaping @MainActor @Sendable () -> String? = { "" },
@@ -26,10 +28,10 @@ public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: Remote
         remote = MockRemote(collection, path: collectionPath, delay: delay)
     }
 
-    /// What the remote holds, in the order in which documents were created.
+    /// The remote's documents, in the order in which they were created.
     public var collection: [T] { remote.documents }
-    /// The writes that have arrived, in their order, also those that were rejected. What fails by ``failure``, or for want of a
-    /// path, hasn't arrived.
+    /// The writes that have arrived, in their order, including rejected ones. Writes that fail because of ``failure``
+    /// or a missing path haven't arrived.
     public var writes: [MockRemoteWrite<T>] { remote.writes }
     /// Thrown by every call and stream while it is set. Setting it ends the open streams with it.
     public var failure: (any Error)? {
@@ -37,13 +39,13 @@ public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: Remote
         set { remote.failure = newValue }
     }
     public var collectionPath: String? { remote.path() }
-    /// How many streams are open.
+    /// The number of open streams.
     package var listenerCount: Int { remote.listenerCount }
 
     /// Creates or replaces a document, as another device would. Works while ``failure`` is set.
     public func change(_ model: T) { remote.change(model) }
 
-    /// Deletes a document, as another device would; there may be none. Works while ``failure`` is set.
+    /// Deletes a document, if it exists, as another device would. Works while ``failure`` is set.
     public func remove(id: String) { remote.remove(id) }
 
     public func getCollection() async throws -> [T] {
@@ -51,9 +53,10 @@ public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: Remote
         return remote.documents
     }
 
-    /// Fetches the documents that a query finds, by Firestore's rules.
+    /// Fetches the documents that match a query, by Firestore's rules.
     ///
-    /// - Throws: `StorageError` with the code `invalid-argument` for a query that makes no sense.
+    /// - Throws: `StorageError` with the code `invalid-argument` for an invalid query; ``failure``;
+    ///   ``RemoteError/unauthorized`` without a path.
     public func getDocuments(query: QueryBuilder) async throws -> [T] {
         try await remote.answer()
         return try query.apply(to: remote.documents)
@@ -71,8 +74,8 @@ public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: Remote
 
     /// Merges fields into a document, by the top-level keys of its JSON.
     ///
-    /// - Throws: ``RemoteError/notFound`` where there is no document, ``RemoteError/rejected(_:)`` where it wouldn't be one any
-    ///   more, or would have another id.
+    /// - Throws: ``RemoteError/notFound`` if there is no document, ``RemoteError/rejected(_:)`` if the result doesn't
+    ///   decode or has another id; ``failure``; ``RemoteError/unauthorized`` without a path.
     public func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
         try await remote.answer()
         try remote.update(id, data)

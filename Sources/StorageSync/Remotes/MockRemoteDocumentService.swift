@@ -6,16 +6,18 @@
 /// remote.failure = RemoteError.unavailable()  // no network from now on
 /// ```
 ///
-/// It does what a remote does: updates are merged by top-level keys, and any number of streams see each change, whoever makes
-/// it. A call that is cancelled while it waits has done nothing.
+/// It behaves like a remote: updates are merged by top-level keys, and any number of streams see each change, whoever
+/// makes it. A call that is cancelled while it waits has no effect.
 @MainActor
 public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDocumentService {
     private let remote: MockRemote<T>
 
+    /// Creates a remote.
+    ///
     /// - Parameters:
-    ///   - document: What the remote holds to begin with; nothing where nil.
-    ///   - collectionPath: Asked with each call; while it is nil, calls throw ``RemoteError/unauthorized``. All paths have the
-    ///     same documents.
+    ///   - document: The initial document; nil for none.
+    ///   - collectionPath: Evaluated on each call; while it is nil, calls throw ``RemoteError/unauthorized``. All paths
+    ///     have the same documents.
     ///   - delay: How long each call waits before the remote answers.
     public nonisolated init(
         document: T? = nil, collectionPath: @escaping @MainActor @Sendable () -> String? = { "" },
@@ -24,10 +26,10 @@ public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDo
         remote = MockRemote(document.map { [$0] } ?? [], path: collectionPath, delay: delay)
     }
 
-    /// What the remote holds, in the order in which documents were created.
+    /// The remote's documents, in the order in which they were created.
     public var documents: [T] { remote.documents }
-    /// The writes that have arrived, in their order, also those that were rejected. What fails by ``failure``, or for want of a
-    /// path, hasn't arrived.
+    /// The writes that have arrived, in their order, including rejected ones. Writes that fail because of ``failure``
+    /// or a missing path haven't arrived.
     public var writes: [MockRemoteWrite<T>] { remote.writes }
     /// Thrown by every call and stream while it is set. Setting it ends the open streams with it.
     public var failure: (any Error)? {
@@ -35,13 +37,13 @@ public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDo
         set { remote.failure = newValue }
     }
     public var collectionPath: String? { remote.path() }
-    /// How many streams are open.
+    /// The number of open streams.
     package var listenerCount: Int { remote.listenerCount }
 
     /// Creates or replaces a document, as another device would. Works while ``failure`` is set.
     public func change(_ model: T) { remote.change(model) }
 
-    /// Deletes a document, as another device would; there may be none. Works while ``failure`` is set.
+    /// Deletes a document, if it exists, as another device would. Works while ``failure`` is set.
     public func remove(id: String) { remote.remove(id) }
 
     public func getDocument(id: String) async throws -> T {
@@ -56,8 +58,8 @@ public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDo
 
     /// Merges fields into a document, by the top-level keys of its JSON.
     ///
-    /// - Throws: ``RemoteError/notFound`` where there is no document, ``RemoteError/rejected(_:)`` where it wouldn't be one any
-    ///   more, or would have another id.
+    /// - Throws: ``RemoteError/notFound`` if there is no document, ``RemoteError/rejected(_:)`` if the result doesn't
+    ///   decode or has another id; ``failure``; ``RemoteError/unauthorized`` without a path.
     public func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
         try await remote.answer()
         try remote.update(id, data)

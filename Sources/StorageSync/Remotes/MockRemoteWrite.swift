@@ -1,7 +1,7 @@
-/// A write that a mock of a remote was sent.
+/// A write that a mock remote has received.
 public enum MockRemoteWrite<T: DataSyncModelProtocol>: Sendable {
     case save(T)
-    /// The names of the fields, sorted.
+    /// The sorted names of the fields.
     case update(id: String, fields: [String])
     case delete(id: String)
 }

@@ -1,4 +1,4 @@
-/// A query of a remote collection: conditions, orders, a limit and cursors, in the order in which they were said.
+/// A query of a remote collection: conditions, orders, a limit and cursors.
 ///
 /// ```swift
 /// let query = QueryBuilder()
@@ -7,15 +7,15 @@
 ///     .limit(to: 10)
 /// ```
 ///
-/// A value: each method returns a changed copy, and the query itself stays as it is. Values of conditions and cursors are
-/// anything that can be written as JSON. All conditions have to be met. Of several limits the last one counts, and so it is
-/// with cursors that begin a result, and with those that end it.
+/// A value: each method returns a changed copy. Values of conditions and cursors are anything that can be encoded as
+/// JSON. All conditions have to be met. If there are several limits, the last one counts; the same applies to cursors
+/// that begin a result, and to those that end it.
 ///
-/// What a query finds is up to the remote. ``MockRemoteCollectionService`` follows Firestore.
+/// How a query is evaluated is up to the remote. ``MockRemoteCollectionService`` follows Firestore.
 public struct QueryBuilder: Sendable, Equatable {
     private var operations: [QueryOperation] = []
 
-    /// A query that finds all documents.
+    /// Creates a query that matches all documents.
     public init() {}
 
     mutating func append(_ operation: QueryOperation) { operations.append(operation) }
@@ -36,52 +36,52 @@ public struct QueryBuilder: Sendable, Equatable {
 // MARK: Conditions
 
 extension QueryBuilder {
-    /// Documents whose field equals a value.
+    /// Matches documents whose field equals a value.
     public func `where`(_ field: String, isEqualTo value: any DMCodableSendable) -> QueryBuilder {
         filtering(field, by: .isEqualTo, value)
     }
 
-    /// Documents that have the field, with another value.
+    /// Matches documents that have the field, with another value.
     public func `where`(_ field: String, isNotEqualTo value: any DMCodableSendable) -> QueryBuilder {
         filtering(field, by: .isNotEqualTo, value)
     }
 
-    /// Documents whose field is greater than a value of the same kind.
+    /// Matches documents whose field is greater than a value of the same kind.
     public func `where`(_ field: String, isGreaterThan value: any DMCodableSendable) -> QueryBuilder {
         filtering(field, by: .isGreaterThan, value)
     }
 
-    /// Documents whose field is a value of the same kind, or greater.
+    /// Matches documents whose field is greater than or equal to a value of the same kind.
     public func `where`(_ field: String, isGreaterThanOrEqualTo value: any DMCodableSendable) -> QueryBuilder {
         filtering(field, by: .isGreaterThanOrEqualTo, value)
     }
 
-    /// Documents whose field is less than a value of the same kind.
+    /// Matches documents whose field is less than a value of the same kind.
     public func `where`(_ field: String, isLessThan value: any DMCodableSendable) -> QueryBuilder {
         filtering(field, by: .isLessThan, value)
     }
 
-    /// Documents whose field is a value of the same kind, or less.
+    /// Matches documents whose field is less than or equal to a value of the same kind.
     public func `where`(_ field: String, isLessThanOrEqualTo value: any DMCodableSendable) -> QueryBuilder {
         filtering(field, by: .isLessThanOrEqualTo, value)
     }
 
-    /// Documents whose field is an array with a value in it.
+    /// Matches documents whose field is an array that contains a value.
     public func `where`(_ field: String, arrayContains value: any DMCodableSendable) -> QueryBuilder {
         filtering(field, by: .arrayContains, value)
     }
 
-    /// Documents whose field is an array with at least one of the values in it.
+    /// Matches documents whose field is an array that contains at least one of the values.
     public func `where`<V: DMCodableSendable>(_ field: String, arrayContainsAny values: [V]) -> QueryBuilder {
         filtering(field, by: .arrayContainsAny, values)
     }
 
-    /// Documents whose field equals one of the values.
+    /// Matches documents whose field equals one of the values.
     public func `where`<V: DMCodableSendable>(_ field: String, in values: [V]) -> QueryBuilder {
         filtering(field, by: .in, values)
     }
 
-    /// Documents that have the field, with none of the values.
+    /// Matches documents that have the field, with none of the values.
     public func `where`<V: DMCodableSendable>(_ field: String, notIn values: [V]) -> QueryBuilder {
         filtering(field, by: .notIn, values)
     }
@@ -90,46 +90,46 @@ extension QueryBuilder {
 // MARK: Orders, limits and cursors
 
 extension QueryBuilder {
-    /// Sorts by a field, behind the orders said before. Documents without it aren't found.
+    /// Sorts by a field, after earlier orders. Documents without it don't match.
     public func order(by field: String) -> QueryBuilder { order(by: field, descending: false) }
 
-    /// Sorts by a field, behind the orders said before. Documents without it aren't found.
+    /// Sorts by a field, after earlier orders. Documents without it don't match.
     public func order(by field: String, descending: Bool) -> QueryBuilder {
         adding(.order(QueryOrder(field: field, descending: descending)))
     }
 
-    /// The first so many documents.
+    /// Limits the result to the first documents.
     ///
-    /// - Parameter value: 1 or more.
+    /// - Parameter value: The maximum number, at least 1.
     public func limit(to value: Int) -> QueryBuilder { adding(.limit(value)) }
 
-    /// The last so many documents, in the same order. Needs an order.
+    /// Limits the result to the last documents, in the same order. Requires an order.
     ///
-    /// - Parameter value: 1 or more.
+    /// - Parameter value: The maximum number, at least 1.
     public func limit(toLast value: Int) -> QueryBuilder { adding(.limitToLast(value)) }
 
-    /// Begins with the documents at a cursor.
+    /// Begins the result at a cursor.
     ///
-    /// - Parameter values: One for each order, or for the first of them.
+    /// - Parameter values: One for each order, or for the first ones.
     public func start(at values: [any DMCodableSendable]) -> QueryBuilder {
         adding(.startAt(QueryCursor(values: values)))
     }
 
-    /// Begins after the documents at a cursor.
+    /// Begins the result after a cursor.
     ///
-    /// - Parameter values: One for each order, or for the first of them.
+    /// - Parameter values: One for each order, or for the first ones.
     public func start(after values: [any DMCodableSendable]) -> QueryBuilder {
         adding(.startAfter(QueryCursor(values: values)))
     }
 
-    /// Ends with the documents at a cursor.
+    /// Ends the result at a cursor.
     ///
-    /// - Parameter values: One for each order, or for the first of them.
+    /// - Parameter values: One for each order, or for the first ones.
     public func end(at values: [any DMCodableSendable]) -> QueryBuilder { adding(.endAt(QueryCursor(values: values))) }
 
-    /// Ends before the documents at a cursor.
+    /// Ends the result before a cursor.
     ///
-    /// - Parameter values: One for each order, or for the first of them.
+    /// - Parameter values: One for each order, or for the first ones.
     public func end(before values: [any DMCodableSendable]) -> QueryBuilder {
         adding(.endBefore(QueryCursor(values: values)))
     }
@@ -138,41 +138,41 @@ extension QueryBuilder {
 // MARK: What was said
 
 extension QueryBuilder {
-    /// All that was said, in its order.
+    /// Returns all operations, in their order.
     public func getOperations() -> [QueryOperation] { operations }
 
-    /// The conditions, in their order.
+    /// Returns the conditions, in their order.
     public func getFilters() -> [QueryFilter] {
         operations.compactMap { if case .filter(let filter) = $0 { filter } else { nil } }
     }
 
-    /// The orders, in their order.
+    /// Returns the orders, in their order.
     public func getOrders() -> [QueryOrder] {
         operations.compactMap { if case .order(let order) = $0 { order } else { nil } }
     }
 
-    /// The last `limit(to:)`; nil where there was none.
+    /// Returns the last `limit(to:)`; nil if there is none.
     public func getLimit() -> Int? { last { if case .limit(let value) = $0 { value } else { nil } } }
 
-    /// The last `limit(toLast:)`; nil where there was none.
+    /// Returns the last `limit(toLast:)`; nil if there is none.
     public func getLimitToLast() -> Int? { last { if case .limitToLast(let value) = $0 { value } else { nil } } }
 
-    /// The last `start(at:)`; nil where there was none.
+    /// Returns the last `start(at:)`; nil if there is none.
     public func getStartAt() -> [any DMCodableSendable]? {
         last { if case .startAt(let cursor) = $0 { cursor.values } else { nil } }
     }
 
-    /// The last `start(after:)`; nil where there was none.
+    /// Returns the last `start(after:)`; nil if there is none.
     public func getStartAfter() -> [any DMCodableSendable]? {
         last { if case .startAfter(let cursor) = $0 { cursor.values } else { nil } }
     }
 
-    /// The last `end(at:)`; nil where there was none.
+    /// Returns the last `end(at:)`; nil if there is none.
     public func getEndAt() -> [any DMCodableSendable]? {
         last { if case .endAt(let cursor) = $0 { cursor.values } else { nil } }
     }
 
-    /// The last `end(before:)`; nil where there was none.
+    /// Returns the last `end(before:)`; nil if there is none.
     public func getEndBefore() -> [any DMCodableSendable]? {
         last { if case .endBefore(let cursor) = $0 { cursor.values } else { nil } }
     }

@@ -1,24 +1,23 @@
 internal import StorageCore
 
-/// A query as documents are asked whether it finds them: fields as paths, values as JSON. See ``QueryBuilder/apply(to:)`` for
-/// what it finds.
+/// Evaluates a query on documents: fields as paths, values as JSON. See ``QueryBuilder/apply(to:)`` for the rules.
 package struct QueryEvaluation: Sendable {
     private let filters: [FilterEvaluation]
-    /// By which fields documents are sorted: the query's orders, and those that its conditions imply.
+    /// The fields that documents are sorted by: the query's orders, and those that its conditions imply.
     private let orders: [(path: [String], isDescending: Bool)]
     private let start: Bound?
     private let end: Bound?
     let limit: Int?
     let isLimitedToLast: Bool
 
-    /// Where a result begins or ends.
+    /// The beginning or end of a result.
     private struct Bound {
         let values: [JSONValue]
         let includesEqual: Bool
     }
 
-    /// - Throws: `StorageError` with the code `invalid-argument` for a query that makes no sense, and with `invalidValue` for a value
-    ///   that can't be written as JSON.
+    /// - Throws: `StorageError` with the code `invalid-argument` for an invalid query, and with `invalidValue` for a
+    ///   value that can't be encoded as JSON.
     package init(_ query: QueryBuilder) throws {
         let filters = query.getFilters()
         self.filters = try filters.map { try FilterEvaluation($0) }
@@ -49,7 +48,7 @@ package struct QueryEvaluation: Sendable {
         (self.start, self.end, self.limit, self.isLimitedToLast) = (start, end, limit, isLimitedToLast)
     }
 
-    /// A query that each document meets or doesn't, whatever the others are.
+    /// A query that each document matches or doesn't, independently of others.
     ///
     /// - Throws: As ``init(_:)``; `invalid-argument` for one with a limit or a cursor.
     package init(listening query: QueryBuilder) throws {
@@ -64,14 +63,14 @@ package struct QueryEvaluation: Sendable {
         return Bound(values: try cursor.values.map { try JSONValue(encoding: $0) }, includesEqual: includesEqual)
     }
 
-    /// Whether the query finds a document, as far as the document alone can tell: limits aren't looked at.
+    /// Whether a document matches the query, ignoring limits.
     ///
-    /// - Parameter document: Made with ``JSONValue/init(encoding:)``, by which dates are numbers, as the query's are.
+    /// - Parameter document: Created with ``JSONValue/init(encoding:)``, so that dates are numbers, like the query's.
     package func matches(_ document: JSONValue) -> Bool { sortKey(of: document) != nil }
 
-    /// The documents that the query finds, in its order.
+    /// The documents that match the query, in its order.
     ///
-    /// - Complexity: O(*n* log *n*) in the documents.
+    /// - Complexity: O(*n* log *n*) in the number of documents.
     package func select<Document>(from documents: [(document: Document, id: String, json: JSONValue)]) -> [Document] {
         var selection = QuerySelection<Document>(self)
         for (document, id, json) in documents { selection.add(document, id: id, json: json) }
@@ -79,7 +78,7 @@ package struct QueryEvaluation: Sendable {
         return selection.documents
     }
 
-    /// What a document is sorted by; nil where the query doesn't find it.
+    /// The sort key of a document; nil if it doesn't match the query.
     func sortKey(of document: JSONValue) -> [JSONValue]? {
         guard filters.allSatisfy({ $0.matches(document) }) else { return nil }
         var sortKey: [JSONValue] = []
@@ -107,7 +106,7 @@ package struct QueryEvaluation: Sendable {
         return 0
     }
 
-    /// Whether a document stands before another one; each with what it is sorted by.
+    /// Whether a document sorts before another one.
     func isBefore(_ left: (sortKey: [JSONValue], id: String), _ right: (sortKey: [JSONValue], id: String)) -> Bool {
         let order = order(left.sortKey, right.sortKey)
         if order != 0 { return order < 0 }
@@ -117,7 +116,7 @@ package struct QueryEvaluation: Sendable {
 }
 
 extension QueryOperator {
-    /// Whether Firestore sorts by the field of such a condition where the query doesn't say how.
+    /// Whether Firestore sorts by the field of such a condition if the query doesn't specify an order.
     fileprivate var impliesOrder: Bool {
         switch self {
         case .isEqualTo, .arrayContains, .arrayContainsAny, .in: false

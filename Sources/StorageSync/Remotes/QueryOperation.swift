@@ -1,4 +1,4 @@
-/// One call of a ``QueryBuilder``.
+/// A call of a ``QueryBuilder``.
 public enum QueryOperation: Sendable, Equatable {
     case filter(QueryFilter)
     case order(QueryOrder)

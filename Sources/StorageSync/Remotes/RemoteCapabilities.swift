@@ -1,4 +1,5 @@
-/// What a remote service can do, so that an engine does by itself what it can't, and says so in ``SyncStatus/missingCapabilities``.
+/// What a remote service can do. An engine compensates for missing capabilities, and reports them in
+/// ``SyncStatus/missingCapabilities``.
 ///
 /// ```swift
 /// extension ProductsService: RemoteCollectionService {
@@ -10,28 +11,32 @@ public struct RemoteCapabilities: OptionSet, Sendable, Hashable {
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Streams report changes. Without: the engine reads no streams, and what others change is seen at the next `startListening`.
+    /// Streams report changes. Without it, the engine reads no streams, and changes by others become visible at the
+    /// next `startListening`.
     public static let changeStreams = RemoteCapabilities(rawValue: 1 << 0)
-    /// Streams of a collection report deletions. Without: what others delete is seen at the next `startListening`.
+    /// Streams of a collection report deletions. Without it, deletions by others become visible at the next
+    /// `startListening`.
     public static let deletionStreams = RemoteCapabilities(rawValue: 1 << 1)
-    /// `getDocuments(query:)` answers any query. Without: the engine fetches the collection and looks for the documents itself.
+    /// `getDocuments(query:)` answers any query. Without it, the engine fetches the collection and filters the
+    /// documents itself.
     public static let queries = RemoteCapabilities(rawValue: 1 << 2)
-    /// `updateDocument` changes single fields. Without: the engine fetches the document and saves all of it, and what others change
-    /// in between is overwritten.
+    /// `updateDocument` changes single fields. Without it, the engine fetches the document and saves all of it, and
+    /// changes by others in between are overwritten.
     public static let partialUpdates = RemoteCapabilities(rawValue: 1 << 3)
-    /// A write that is sent again with the key of ``RemoteWrite`` is taken once. Without: a write whose answer was lost may overwrite
-    /// what others have written to the same fields meanwhile.
+    /// A write that is sent again with the key of ``RemoteWrite`` is applied once. Without it, a write whose answer was
+    /// lost may overwrite what others have written to the same fields meanwhile.
     public static let idempotencyKeys = RemoteCapabilities(rawValue: 1 << 4)
-    /// A write that says so is refused with ``RemoteError/conflict(_:)`` where its document has changed since it was fetched last.
-    /// Without: what others change in the milliseconds between that and the write is overwritten, field by field.
+    /// A conditional write is refused with ``RemoteError/conflict(_:)`` if its document has changed since it was last
+    /// fetched. Without it, changes by others in the milliseconds between that and the write are overwritten, field by
+    /// field.
     public static let conditionalWrites = RemoteCapabilities(rawValue: 1 << 5)
 
-    /// What services do that say nothing: all but ``idempotencyKeys`` and ``conditionalWrites``.
+    /// The default of services: all but ``idempotencyKeys`` and ``conditionalWrites``.
     public static let standard: RemoteCapabilities = [.changeStreams, .deletionStreams, .queries, .partialUpdates]
 
-    /// What an engine of a collection makes use of.
+    /// The capabilities that an engine of a collection uses.
     static let ofCollections: RemoteCapabilities = [.standard, .idempotencyKeys, .conditionalWrites]
-    /// What an engine of single documents makes use of.
+    /// The capabilities that an engine of single documents uses.
     static let ofDocuments: RemoteCapabilities = [
         .changeStreams, .partialUpdates, .idempotencyKeys, .conditionalWrites,
     ]

@@ -1,38 +1,49 @@
 /// A remote that holds a collection of documents, as ``CollectionSyncEngine`` uses it.
 ///
-/// Errors, retries and isolation are those of ``RemoteDocumentService``.
+/// Errors, retries and isolation are the same as for ``RemoteDocumentService``.
 @MainActor
 public protocol RemoteCollectionService<T>: Sendable {
     associatedtype T: DataSyncModelProtocol
 
-    /// Where the collection is, such as `users/42/watchlist`: it names the account to which cached documents and unsent writes
-    /// belong. Nil while nobody is signed in; nothing is read or sent then. The same text always where nothing else is said.
+    /// The path of the collection, such as `users/42/watchlist`: it identifies the account that cached documents and
+    /// unsent writes belong to. Nil while nobody is signed in; nothing is read or sent then. Constant by default.
     var collectionPath: String? { get }
-    /// What it can do; ``RemoteCapabilities/standard`` where nothing else is said. The same always.
+    /// The capabilities of the service; ``RemoteCapabilities/standard`` by default. Must be constant.
     var capabilities: RemoteCapabilities { get }
 
     /// Fetches every document.
+    ///
+    /// - Throws: Any error, see ``RemoteDocumentService``.
     func getCollection() async throws -> [T]
-    /// Fetches the documents that a query finds.
+    /// Fetches the documents that match a query.
+    ///
+    /// - Throws: Any error, see ``RemoteDocumentService``.
     func getDocuments(query: QueryBuilder) async throws -> [T]
     /// Fetches a document.
     ///
-    /// - Throws: ``RemoteError/notFound`` where there is none.
+    /// - Throws: ``RemoteError/notFound`` if there is none; any other error, see ``RemoteDocumentService``.
     func getDocument(id: String) async throws -> T
-    /// Creates a document, or replaces it.
+    /// Creates or replaces a document.
+    ///
+    /// - Throws: Any error, see ``RemoteDocumentService``.
     func saveDocument(_ model: T) async throws
-    /// Changes some fields of a document that there is. A value that encodes as null removes its field.
+    /// Changes some fields of an existing document. A value that encodes as null removes its field.
+    ///
+    /// - Throws: ``RemoteError/notFound`` if there is none; any other error, see ``RemoteDocumentService``.
     func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws
-    /// Deletes a document; there may be none.
+    /// Deletes a document, if it exists.
+    ///
+    /// - Throws: Any error, see ``RemoteDocumentService``.
     func deleteDocument(id: String) async throws
-    /// A document as it is, and after each change; nil where there is none.
+    /// Returns a document's current state, and its state after each change; nil elements while there is none.
     func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error>
-    /// Documents that are created or changed, and ids of those that are deleted, from the call on.
+    /// Returns documents that are created or changed from the call on, and ids of those that are deleted.
     func streamCollectionUpdates() -> (
         updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
     )
-    /// The same for the documents that a query finds: those of ``streamCollectionUpdates()`` where nothing else is said, of which the
-    /// engine takes what it needs. What isn't found any more may be reported as a deletion: the engine asks for the document.
+    /// The same for the documents that match a query. By default these are the streams of
+    /// ``streamCollectionUpdates()``, which the engine filters. A document that stops matching may be reported as
+    /// deleted: the engine then fetches it.
     func streamCollectionUpdates(query: QueryBuilder) -> (
         updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
     )

@@ -1,5 +1,5 @@
-/// The write of an engine that a remote service is asked to make, while it is asked: what a back end needs to take it once, and on the
-/// right state of its document.
+/// The write that a remote service is asked to make: what a back end needs to apply it once, and to the expected state
+/// of its document.
 ///
 /// ```swift
 /// func saveDocument(_ model: Product) async throws {
@@ -9,16 +9,16 @@
 /// }
 /// ```
 public struct RemoteWrite: Sendable, Hashable {
-    /// The write under way in this task; nil where a service is called by somebody else than an engine.
+    /// The current write of this task; nil if the service wasn't called by an engine.
     @TaskLocal public static var current: RemoteWrite?
 
-    /// Names the write among those of all stores: 34 to 70 letters, digits and dots.
+    /// Identifies the write among those of all stores: 34 to 70 letters, digits and dots.
     ///
-    /// It is the same each time that the write is sent while its outcome isn't known, also by a later process. After the remote has
-    /// refused the write and somebody says to retry it, or after a conflict, it is another one: a remote that remembers its answers
-    /// by their keys would only repeat itself.
+    /// It stays the same whenever the write is sent again while its outcome isn't known, even by a later process. It
+    /// changes after the remote has refused the write and it is retried, or after a conflict: a remote that remembers
+    /// its answers by their keys would otherwise repeat itself.
     public let idempotencyKey: String
-    /// Whether it is to be taken only where the document is as the engine has fetched it by `getDocument` just before. What a back end
-    /// without such conditions can't check goes through.
+    /// Whether to accept the write only if the document is as the engine has fetched it by `getDocument` just before. A
+    /// back end without such conditions applies the write anyway.
     public let isConditional: Bool
 }

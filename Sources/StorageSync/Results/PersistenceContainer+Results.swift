@@ -2,10 +2,11 @@ public import StorageKit
 public import StorageViews
 
 extension PersistenceContainer {
-    /// The rows of a source, live, and kept as fresh as its policy says for as long as somebody holds the result. All results of the
-    /// same source and parameter share one state, and one request at a time, which is made with the remote of whoever asks.
+    /// Returns the live rows of a source, refreshed according to its policy for as long as the result is held. All
+    /// results of the same source and parameter share their state and run one request at a time, which is made with the
+    /// caller's remote.
     ///
-    /// - Parameter start: Whether the first value is there when this returns, which reads on the main actor.
+    /// - Parameter start: Whether the first value is available when this returns, which reads on the main actor.
     @MainActor
     public func results<Element>(
         of source: QuerySource<Element>, start: SubscriptionStart = .immediate
@@ -13,10 +14,10 @@ extension PersistenceContainer {
         QueryResults(source, in: self, start: start)
     }
 
-    /// The rows of a source once, as its policy says: after the remote has answered where that is to be waited for.
+    /// Returns the rows of a source once, according to its policy: after the remote's answer if the policy requires it.
     ///
-    /// - Throws: ``StorageError`` where there are none to show: the store can't be read, or the remote failed and the policy shows
-    ///   only its rows.
+    /// - Throws: ``StorageError`` if there are no rows to show: the store can't be read, or the remote failed and the
+    ///   policy shows only its rows.
     @MainActor
     public func fetch<Element>(_ source: QuerySource<Element>) async throws -> [Element] {
         let results = results(of: source, start: .background)
@@ -27,7 +28,7 @@ extension PersistenceContainer {
 
     /// Fetches a source now, whatever its age.
     ///
-    /// - Throws: ``StorageError`` where the remote failed or the rows couldn't be stored.
+    /// - Throws: ``StorageError`` if the remote failed or the rows couldn't be stored.
     @MainActor
     public func refresh<Element>(_ source: QuerySource<Element>) async throws {
         let use = SourceUse(source, in: storage)
@@ -36,15 +37,17 @@ extension PersistenceContainer {
         if let error = refresher.error { throw error }
     }
 
-    /// Reports that requests have other credentials from now on. Sources that their remotes have refused
-    /// (``QuerySourceStatus/isRefused``) are asked again: those that are shown at once, the others when somebody shows them.
+    /// Reports that requests use other credentials from now on. Sources that their remotes have refused
+    /// (``QuerySourceStatus/isRefused``) are fetched again: at once if they are shown, otherwise when they are next
+    /// shown.
     ///
     /// ```swift
     /// try await session.signIn()
     /// container.credentialsChanged()
     /// ```
     ///
-    /// A refused source is also asked by `refresh()`, and once after each opening of the store, so once in each run of a program.
+    /// A refused source is also fetched by `refresh()`, and once after each opening of the store, so once in each run
+    /// of a program.
     @MainActor
     public func credentialsChanged() {
         storage.refreshes.credentials += 1
@@ -53,7 +56,7 @@ extension PersistenceContainer {
         }
     }
 
-    /// The one that refreshes a source for all who show it, and whether nobody did before.
+    /// The shared refresher of a source, and whether it was created by this call.
     @MainActor
     func refresher<Element>(
         of source: QuerySource<Element>, for use: SourceUse, start: SubscriptionStart

@@ -5,7 +5,7 @@ internal import StorageEntities
 public import StorageKit
 internal import StorageViews
 
-/// The rows of a query source, live: they follow the store, and the store follows the source's remote.
+/// The live rows of a query source: they follow the store, and the store follows the source's remote.
 ///
 /// ```swift
 /// let tasks = container.results(of: sources.all)
@@ -13,22 +13,23 @@ internal import StorageViews
 /// await tasks.refresh()
 /// ```
 ///
-/// A failing remote never takes rows away: they stay, ``error`` says why they are old, and the remote is asked again by itself,
-/// unless it has refused the source.
+/// A failing remote never removes rows: they stay, ``error`` explains why they are old, and the remote is retried
+/// automatically unless it has refused the source.
 @MainActor @Observable
 public final class QueryResults<Element: RegisteredEntity> {
-    /// What is shown; nil where there is no source or no store.
+    /// The live rows; nil if there is no source or no store.
     fileprivate let live: Live?
     private let failure: StorageError?
 
     fileprivate struct Live {
         let rows: QuerySubscription<Element>
         let refresher: SourceRefresher
-        /// The policy and the remote of this one.
+        /// The policy and remote of this result.
         let use: SourceUse
-        /// What was decided for this one; nil where the source was opened with it, and ``SourceRefresher/opening`` says it.
+        /// The plan for this result; nil if this result has opened the source, and ``SourceRefresher/opening`` has the
+        /// plan.
         let plan: RefreshPlan?
-        /// How many requests had ended before, and how many of them with rows.
+        /// The number of finished requests before, and of those that returned rows.
         let earlierAnswers: Int
         let earlierFetches: Int
     }
@@ -46,8 +47,8 @@ public final class QueryResults<Element: RegisteredEntity> {
         failure = nil
     }
 
-    /// The rows of a source that has to be found first. Where it can't be, or there is no container, there are none, and ``error``
-    /// says why.
+    /// Shows a source that must be resolved first. If that fails, or there is no container, there are no rows, and
+    /// ``error`` explains why.
     public init(in container: PersistenceContainer?, _ resolve: () throws -> QuerySource<Element>) {
         do {
             let source = try resolve()
@@ -64,43 +65,43 @@ public final class QueryResults<Element: RegisteredEntity> {
 
     /// The rows, in the query's order; none while the policy waits for the remote.
     public var items: [Element] { live.map { $0.isShown ? $0.rows.items : [] } ?? [] }
-    /// Whether the rows are being read, or a request is under way.
+    /// Whether the rows are being read, or a request is in flight.
     public var isLoading: Bool {
         live.map { $0.refresher.isRefreshing || !$0.refresher.isOpened || $0.rows.isLoading } ?? false
     }
-    /// Whether the rows are older than the policy allows; where it doesn't go by age, whether the remote has failed since they were
-    /// fetched.
+    /// Whether the rows are older than the policy allows; if it ignores their age, whether the remote has failed since
+    /// they were fetched.
     public var isStale: Bool { live?.refresher.isStale ?? false }
-    /// Why the rows are old, or can't be read, or what is missing; nil while all is well.
+    /// Why the rows are old or can't be read, or what is missing; nil if all is well.
     public var error: StorageError? { failure ?? live?.rows.error ?? live?.refresher.error }
-    /// When the rows were fetched last, also by an earlier run of the program; nil where they never were.
+    /// When the rows were last fetched, possibly by an earlier run of the program; nil if they never were.
     public var lastRefreshTime: Date? { live?.refresher.status?.lastRefresh }
-    /// All that is known of the source; nil until it was read.
+    /// The state of the source; nil until it was read.
     public var status: QuerySourceStatus? { live?.refresher.status }
 
-    /// Asks the remote now, whatever the rows' age, and returns when it has answered. Where a request is under way already, waits for
-    /// that one. What goes wrong is in ``error``.
+    /// Fetches from the remote now, whatever the rows' age, and returns when it has answered. If a request is already
+    /// in flight, waits for that one. Failures are reported by ``error``.
     public func refresh() async {
         guard let live else { return }
         await live.refresher.refresh(for: live.use)
         if live.rows.error != nil { await live.rows.refresh() }
     }
 
-    /// Returns when the rows were read, and no request is under way any more.
+    /// Returns when the rows were read and no request is in flight.
     public func waitUntilRefreshed() async {
         guard let live else { return }
         while !live.refresher.isOpened || live.refresher.isRefreshing { await live.refresher.answer() }
         if live.rows.isLoading { await live.rows.refresh() }
     }
 
-    /// Returns when there is something to show, or nothing is waited for any more.
+    /// Returns when there is something to show, or nothing is awaited any more.
     func firstAnswer() async {
         guard let live else { return }
         while !live.isShown, !live.refresher.isOpened || live.refresher.isRefreshing { await live.refresher.answer() }
         if live.rows.isLoading { await live.rows.refresh() }
     }
 
-    /// Why there are no rows to show: they can't be read, or the policy hides them, because the remote hasn't answered with others.
+    /// Why there are no rows to show: they can't be read, or the policy hides them until the remote has answered.
     var obstacle: StorageError? {
         guard let live else { return failure }
         return live.rows.error ?? (live.isShown ? nil : error)
@@ -108,7 +109,7 @@ public final class QueryResults<Element: RegisteredEntity> {
 }
 
 extension QueryResults.Live {
-    /// Whether the policy lets the stored rows be shown by now.
+    /// Whether the policy allows showing the stored rows yet.
     @MainActor var isShown: Bool {
         guard let plan = plan ?? refresher.opening else { return false }
         if plan.showsStored { return true }

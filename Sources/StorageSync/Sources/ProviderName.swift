@@ -1,15 +1,16 @@
-/// What a provider's sources are stored under: its type's name with those of the types around it, the same in each run.
+/// The name under which a provider's sources are stored: its type's name with the enclosing types, the same in each
+/// run.
 ///
-/// Swift's own short name of a type leaves out the types around it, so that `Task.Sources` and `User.Sources` are one. Its long name has
-/// modules, and for what is private or local an address, which is another one in each run.
+/// Swift's short name of a type omits the enclosing types, so `Task.Sources` and `User.Sources` would be the same. Its
+/// long name includes modules and, for private and local types, an address that differs in each run.
 enum ProviderName {
     static func of(_ type: Any.Type) -> String { withoutContexts(String(reflecting: type)) }
 
-    /// - Parameter name: As Swift reflects it: `App.Task.Sources<Swift.Int>`, `(extension in App):Lib.Task.Sources`,
-    ///   `App.(unknown context at $7f00).Sources`.
+    /// - Parameter name: The name reflected by Swift: `App.Task.Sources<Swift.Int>`, `(extension in
+    ///   App):Lib.Task.Sources`, `App.(unknown context at $7f00).Sources`.
     static func withoutContexts(_ name: String) -> String {
         var (result, rest) = ("", name[...])
-        // Whether a name that comes next is a module's, if there is a dot behind it.
+        // Whether the next name is a module if a dot follows it.
         var isFirst = true
         while let character = rest.first {
             if let end = rest.endOfContext {
@@ -32,12 +33,12 @@ enum ProviderName {
         return result
     }
 
-    /// What stands between names in a type's name.
+    /// The separators between names in a type's name.
     private static let separators = Set(".,:<>()[] &-=?@~")
 }
 
 extension Substring {
-    /// Where the rest begins if this begins with the mark of an extension in another module, or of a place in a file or function.
+    /// The end of a prefix that denotes an extension in another module, or a file or function.
     fileprivate var endOfContext: Index? {
         let end = hasPrefix("(extension in ") ? ":" : hasPrefix("(unknown context at ") ? ")." : nil
         return end.flatMap { ranges(of: $0).first?.upperBound }

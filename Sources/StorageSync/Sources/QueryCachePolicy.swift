@@ -8,15 +8,16 @@ internal import StorageCore
 /// | `localOnly` | stored rows | only by `refresh()` |
 /// | `cacheFirst` | stored rows if younger than `ttl`, otherwise nothing until the answer | when they are older |
 /// | `staleWhileRevalidate` | stored rows | when they are older than `staleAfter` |
-/// | `networkFirst` | nothing until the answer | at each opening |
-/// | `networkOnly` | nothing until rows were fetched | at each opening |
+/// | `networkFirst` | nothing until the answer | on each opening |
+/// | `networkOnly` | nothing until rows were fetched | on each opening |
 ///
-/// Where the remote fails, all but `networkOnly` show the stored rows, with the error; it is asked again after a delay: a random part of 2,
-/// 4, 8, 16, 32, and then 60 seconds, on top of what the remote asks for (``RetryableError/retryAfter``, up to a day). The delay is stored, so a
-/// program that is started again keeps it. ``QueryResults/refresh()`` asks at once. A remote that has refused the source
-/// (``QuerySourceStatus/isRefused``) isn't asked by itself any more.
+/// If the remote fails, all but `networkOnly` show the stored rows, with the error. It is retried after a back-off: a
+/// random part of 2, 4, 8, 16, 32, and then 60 seconds, added to the delay that the remote requests
+/// (``RetryableError/retryAfter``, up to a day). The back-off is stored, so it survives a restart of the program.
+/// ``QueryResults/refresh()`` asks at once. A remote that has refused the source (``QuerySourceStatus/isRefused``)
+/// isn't retried automatically.
 ///
-/// A view that stays open asks again whenever its rows become too old.
+/// While a source is shown, it is fetched again whenever its rows become stale.
 public enum QueryCachePolicy: Sendable, Hashable {
     case localOnly
     case cacheFirst(ttl: Duration)
@@ -26,7 +27,7 @@ public enum QueryCachePolicy: Sendable, Hashable {
 }
 
 extension QueryCachePolicy {
-    /// How old rows may become; nil where age doesn't matter.
+    /// The allowed age of rows; nil if their age is irrelevant.
     var maximumAge: Duration? {
         switch self {
         case .cacheFirst(let age), .staleWhileRevalidate(let age): age
@@ -36,7 +37,7 @@ extension QueryCachePolicy {
 }
 
 extension QueryCachePolicy: CustomStringConvertible {
-    /// As written in the reason of commits: `staleWhileRevalidate(staleAfter: 300 s)`.
+    /// The policy in the reason of commits: `staleWhileRevalidate(staleAfter: 300 s)`.
     public var description: String {
         switch self {
         case .localOnly: "localOnly"

@@ -1,20 +1,21 @@
 public import StorageEntities
 
-/// What becomes of the rows that a remote answers.
+/// How fetched rows are merged into the store.
 ///
-/// A row that was changed or deleted in the store after the request began stays as it is, whatever the strategy: the answer may be
-/// older than the change. So does a row that a sync engine had still to send then.
+/// Whatever the strategy, a row that was changed or deleted in the store after the request began isn't touched, since
+/// the answer may be older than the change. Neither is a row that a sync engine had yet to send.
 public enum QueryMergeStrategy<Element: RegisteredEntity>: Sendable {
-    /// Fetched rows are saved; rows of the query that the remote doesn't have are deleted. Where the query has a limit, only rows
-    /// that sort between the first and the last fetched one are, because the remote says nothing of the others.
+    /// Saves fetched rows, and deletes rows of the query that the remote doesn't have. If the query has a limit, only
+    /// rows that sort between the first and the last fetched one are deleted, because the answer doesn't cover the
+    /// others.
     case replace
-    /// Fetched rows are saved, and none is deleted.
+    /// Saves fetched rows, and deletes none.
     case upsert
-    /// Fetched rows that the store doesn't have are saved; those that it has stay as they are.
+    /// Saves fetched rows that the store doesn't have; existing ones aren't changed.
     case append
-    /// What is saved is decided row by row. It gets the stored row, nil where there is none, and the fetched one, and answers what
-    /// to save; nil leaves the store as it is. None is deleted.
+    /// Decides row by row. The closure receives the stored row, or nil if there is none, and the fetched one, and
+    /// returns the row to save; nil leaves the store unchanged. No row is deleted.
     ///
-    /// It runs inside of the commit, maybe more than once, so let it only compute.
+    /// The closure runs inside of the commit, possibly more than once, so it must not have side effects.
     case custom(@Sendable (_ stored: Element?, _ fetched: Element) -> Element?)
 }

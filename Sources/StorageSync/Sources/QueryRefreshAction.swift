@@ -2,12 +2,12 @@ public import StorageEntities
 
 /// How a source's rows are fetched from a remote, and merged into the store.
 public struct QueryRefreshAction<Element: RegisteredEntity>: Sendable {
-    /// What becomes of fetched rows.
+    /// How fetched rows are merged.
     public let merge: QueryMergeStrategy<Element>
-    /// Asks the remote for a page.
+    /// Requests a page from the remote.
     public let fetch: @Sendable (QueryFetch) async throws -> QueryFetchAnswer<Element>
 
-    /// Fetches page by page: each page is a commit, and what the remote doesn't have any more goes with the last.
+    /// Fetches page by page: each page is a commit, and rows that the remote no longer has are deleted with the last.
     ///
     /// ```swift
     /// QueryRefreshAction(merge: .replace) { fetch in
@@ -31,12 +31,12 @@ public struct QueryRefreshAction<Element: RegisteredEntity>: Sendable {
     }
 }
 
-/// What a remote is asked for.
+/// A request to a source's remote.
 public struct QueryFetch: Sendable, Hashable {
-    /// Where the page begins: the `next` of the page before; nil for the first.
+    /// The beginning of the page: the `next` of the previous page; nil for the first one.
     public let cursor: String?
-    /// What the last complete answer came with, such as an ETag, if the store still holds what that answer said; nil otherwise, and
-    /// for all pages but the first.
+    /// The validator of the last complete answer, such as an ETag, if the store still contains that answer; nil
+    /// otherwise, and for all pages but the first.
     public let validator: String?
 
     public init(cursor: String? = nil, validator: String? = nil) {
@@ -45,21 +45,21 @@ public struct QueryFetch: Sendable, Hashable {
     }
 }
 
-/// What a remote answers.
+/// A remote's answer to a ``QueryFetch``.
 public enum QueryFetchAnswer<Element: Sendable>: Sendable {
-    /// Rows; `next` is where the next page begins, nil where this is the last. A `validator` of the first page is given back with
-    /// the next refresh; let it stand for all pages, because ``notModified`` means all of them.
+    /// Rows. `next` is the beginning of the next page, nil if this is the last one. A `validator` of the first page is
+    /// passed to the next refresh; it must cover all pages, because ``notModified`` refers to all of them.
     case rows([Element], next: String? = nil, validator: String? = nil)
-    /// Nothing has changed since the answer that the validator came with.
+    /// Nothing has changed since the answer with the validator.
     case notModified
 }
 
-/// An error of a remote that says when asking it again makes sense, as HTTP does with its statuses and `Retry-After`.
+/// An error of a remote that says when a retry makes sense, as HTTP does with its status codes and `Retry-After`.
 public protocol RetryableError: Error {
-    /// How long to wait at least before the next request; nil where the remote doesn't say.
+    /// The minimum delay before the next request; nil if the remote doesn't specify one.
     var retryAfter: Duration? { get }
-    /// Whether the remote answers the same however often it is asked, until something else changes: the credentials, the address, the
-    /// program. The source isn't asked by itself any more then; see ``QuerySourceStatus/isRefused``. False unless given.
+    /// Whether repeating the request is pointless until something else changes: the credentials, the address, the
+    /// program. The source isn't fetched automatically then; see ``QuerySourceStatus/isRefused``. False by default.
     var isRefusal: Bool { get }
 }
 

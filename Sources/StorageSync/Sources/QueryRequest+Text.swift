@@ -3,10 +3,10 @@ internal import StorageEntities
 internal import StorageKit
 
 extension QueryRequest {
-    /// The query as SQL, and the values that it is bound to: the same in each run of the program.
+    /// The query as SQL, and its bound values: the same in each run of the program.
     var text: (sql: String, values: String) {
         let shape = EntityTables.of(E.Record.self).queryTable
-        // A query that can't be written as SQL fails where it is read, with what is wrong.
+        // A query that can't be expressed in SQL fails with an explanation when it is read.
         guard let text = try? QuerySQL(rows, of: shape).select(limit: rows.limit) else {
             return (shape.name, "\(rows)")
         }

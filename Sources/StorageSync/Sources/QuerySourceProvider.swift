@@ -1,11 +1,12 @@
 
 /// A type whose properties are query sources; ``QuerySources()`` writes the conformance.
 ///
-/// Providers are registered by type in a ``QuerySourceRegistry``, and their sources named by key paths: `\TaskSources.all`.
+/// Providers are registered by type in a ``QuerySourceRegistry``, and their sources are referred to by key paths:
+/// `\TaskSources.all`.
 public protocol QuerySourceProvider: Sendable {
-    /// The names of the properties that are sources, by their key paths. A source's state is stored under the type's name and this
-    /// one, so that it is found again after a restart: `TaskSources.all`. Empty unless given; a source that isn't among them is stored
-    /// under its query.
+    /// The names of the properties that are sources, by their key paths. A source's state is stored under the type's
+    /// name and this one, so that it is found again after a restart: `TaskSources.all`. Empty by default; a source that
+    /// isn't listed is stored under its query.
     static var querySourceNames: [PartialKeyPath<Self>: String] { get }
 }
 
@@ -44,18 +45,19 @@ extension QuerySourceProvider {
 public macro QuerySources() = #externalMacro(module: "StorageMacrosPlugin", type: "QuerySourcesMacro")
 
 extension QuerySourceRegistry {
-    /// The source of a provider's property, under its name.
+    /// Returns the source of a provider's property, under its name.
     ///
-    /// - Throws: ``StorageError`` with `not-found` where the provider wasn't registered.
+    /// - Throws: ``StorageError`` with `not-found` if the provider wasn't registered.
     public func source<Provider: QuerySourceProvider, Element>(
         _ path: KeyPath<Provider, QuerySource<Element>>
     ) throws -> QuerySource<Element> {
         try provider(Provider.self).source(path)
     }
 
-    /// The source that a provider's property makes of a parameter, under its name.
+    /// Returns the source that a provider's property creates from a parameter, under its name.
     ///
-    /// - Throws: ``StorageError`` with `not-found` where the provider wasn't registered, `invalid-argument` where the parameter can't be encoded.
+    /// - Throws: ``StorageError`` with `not-found` if the provider wasn't registered, `invalid-argument` if the
+    ///   parameter can't be encoded.
     public func source<Provider: QuerySourceProvider, Element, Parameter: Encodable>(
         _ path: KeyPath<Provider, (Parameter) -> QuerySource<Element>>, _ parameter: Parameter
     ) throws -> QuerySource<Element> {
@@ -64,16 +66,16 @@ extension QuerySourceRegistry {
 }
 
 extension QuerySourceProvider {
-    /// The source of a property, under its name: `sources.source(\.all)`. The property alone has no name of its own, so its state is
-    /// stored under its query.
+    /// Returns the source of a property, under its name: `sources.source(\.all)`. The property itself doesn't know its
+    /// name, so its state would be stored under its query.
     public func source<Element>(_ path: KeyPath<Self, QuerySource<Element>>) -> QuerySource<Element> {
         let source = self[keyPath: path]
         return Self.name(of: path).map { source.named($0) } ?? source
     }
 
-    /// The source that a property makes of a parameter, under its name: `sources.source(\.byPriority, 2)`.
+    /// Returns the source that a property creates from a parameter, under its name: `sources.source(\.byPriority, 2)`.
     ///
-    /// - Throws: ``StorageError`` with `invalid-argument` where the parameter can't be encoded.
+    /// - Throws: ``StorageError`` with `invalid-argument` if the parameter can't be encoded.
     public func source<Element, Parameter: Encodable>(
         _ path: KeyPath<Self, (Parameter) -> QuerySource<Element>>, _ parameter: Parameter
     ) throws -> QuerySource<Element> {
@@ -82,7 +84,7 @@ extension QuerySourceProvider {
         return Self.name(of: path).map { source.named($0, parameter: text) } ?? source
     }
 
-    /// Nil where a provider that is written by hand has left it out: what Swift makes of a path is another text in each run.
+    /// Nil if a hand-written provider has omitted it: Swift's description of a key path differs in each run.
     private static func name(of path: PartialKeyPath<Self>) -> String? {
         querySourceNames[path].map { "\(ProviderName.of(Self.self)).\($0)" }
     }

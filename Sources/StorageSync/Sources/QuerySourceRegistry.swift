@@ -1,19 +1,20 @@
 internal import StorageKit
 internal import Synchronization
 
-/// The providers of query sources, by type. A registry inside another finds what that one has, unless it has its own.
+/// The providers of query sources, by type. A nested registry finds the providers of the outer one, unless it has its
+/// own.
 ///
 /// ```swift
 /// QuerySourceRegistry.shared.register(TaskSources(api: .live))
 /// ```
 ///
-/// In tests and features of their own, ``withQuerySources(_:_:)-(_,()->Result)`` makes a registry for the tasks inside it.
+/// For tests and single features, ``withQuerySources(_:_:)-(_,()->Result)`` creates a registry for the tasks inside it.
 ///
 /// Isolation: `Sendable`; the providers are guarded by a lock.
 public final class QuerySourceRegistry: Sendable {
-    /// The one of the program.
+    /// The program's registry.
     public static let shared = QuerySourceRegistry()
-    /// The one that counts where nothing else is said.
+    /// The registry in use; ``shared`` by default.
     @TaskLocal public static var current: QuerySourceRegistry = .shared
 
     private let parent: QuerySourceRegistry?
@@ -21,18 +22,18 @@ public final class QuerySourceRegistry: Sendable {
 
     public init(parent: QuerySourceRegistry? = nil) { self.parent = parent }
 
-    /// Registers a provider in the place of an earlier one of its type.
+    /// Registers a provider, replacing an earlier one of its type.
     public func register<Provider: QuerySourceProvider>(_ provider: Provider) {
         providers.withLock { $0[ObjectIdentifier(Provider.self)] = provider }
     }
 
-    /// The provider of a type; nil where none was registered here or around.
+    /// Returns the provider of a type; nil if none was registered here or in an outer registry.
     public func resolve<Provider: QuerySourceProvider>(_ type: Provider.Type) -> Provider? {
         let found = providers.withLock { $0[ObjectIdentifier(type)] } as? Provider
         return found ?? parent?.resolve(type)
     }
 
-    /// - Throws: ``StorageError`` with `not-found` where the provider wasn't registered.
+    /// - Throws: ``StorageError`` with `not-found` if the provider wasn't registered.
     func provider<Provider: QuerySourceProvider>(_ type: Provider.Type) throws -> Provider {
         guard let provider = resolve(type) else {
             throw StorageError(
@@ -43,14 +44,14 @@ public final class QuerySourceRegistry: Sendable {
     }
 }
 
-/// Runs `operation` with a provider registered for it alone, beside those that are registered around it.
+/// Runs `operation` with a provider registered for it alone, in addition to the outer ones.
 public func withQuerySources<Provider: QuerySourceProvider, Result>(
     _ provider: Provider, _ operation: () throws -> Result
 ) rethrows -> Result {
     try QuerySourceRegistry.$current.withValue(.inside(provider), operation: operation)
 }
 
-/// Runs `operation` with a provider registered for it alone, beside those that are registered around it.
+/// Runs `operation` with a provider registered for it alone, in addition to the outer ones.
 public func withQuerySources<Provider: QuerySourceProvider, Result>(
     isolation: isolated (any Actor)? = #isolation, _ provider: Provider, _ operation: () async throws -> Result
 ) async rethrows -> Result {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import StorageCore
 
-/// A source's parameter as text, the same for equal values in each run.
+/// Encodes a source's parameter as text, the same for equal values in each run.
 enum SourceParameter {
-    /// - Throws: ``StorageError`` with `invalid-argument` where it can't be encoded.
+    /// - Throws: ``StorageError`` with `invalid-argument` if it can't be encoded.
     static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// A batch names its producer as the client does; the hub knows it by more than that, see ``HubAccess/producer(_:)``.
+/// A batch names its producer as the client does; the hub adds a prefix, see ``HubAccess/producer(_:)``.
 extension HubBatch: HubMessage {
     package init(from json: inout JSONReader) throws {
         var producer: String?
@@ -66,7 +66,7 @@ extension HubWrite: HubMessage {
     }
 }
 
-/// What a write and a change say of a document, key by key.
+/// The document parts of writes and changes, key by key.
 struct DocumentParts {
     private var collection: String?
     private var id: String?

@@ -29,16 +29,17 @@ extension HubDocument: HubMessage {
 }
 
 extension HubDocument {
-    /// - Throws: `invalid-value` where the fields aren't those of such a document.
+    /// - Throws: `invalid-value` if the fields don't decode as such a document.
     package func model<T: DataSyncModelProtocol>(_ type: T.Type = T.self) throws -> T {
         var fields = fields
-        // Entities that clients have made have the id beside their fields, where the first document didn't repeat it.
+        // Documents of entities that were created by clients omit the id from their fields, unless the first document
+        // contained it.
         if fields["id"] == nil { fields["id"] = JSONText.quoted(id) }
         return try DocumentFields(fields).document()
     }
 }
 
-/// Where more documents follow, `next` is the id behind which they do: the last one's.
+/// If more documents follow, `next` is the last document's id.
 extension HubDocuments: HubMessage {
     package init(from json: inout JSONReader) throws {
         var line: [UInt8]?
@@ -72,7 +73,7 @@ extension HubDocuments: HubMessage {
     }
 }
 
-/// The fields of one document, or those of it that change: null for one that goes.
+/// The fields of one document, or those that change: null for removed ones.
 package struct HubFields: HubMessage, Sendable, Equatable {
     /// JSON texts by key.
     package let values: [String: String]
@@ -80,17 +81,18 @@ package struct HubFields: HubMessage, Sendable, Equatable {
     package init(_ values: [String: String]) { self.values = values }
 
     /// A whole document.
-    /// - Throws: `invalid-value` where it can't be written as a JSON object.
+    ///
+    /// - Throws: `invalid-value` if it can't be encoded as a JSON object.
     package init(encoding document: some DataSyncModelProtocol) throws {
         values = try DocumentFields(encoding: document).values
     }
 
-    /// - Throws: `invalid-value` for a value that can't be written as JSON.
+    /// - Throws: `invalid-value` for a value that can't be encoded as JSON.
     package init(changing data: [String: any DMCodableSendable]) throws {
         values = try data.mapValues { try JSONText.of($0) }
     }
 
-    /// As an operation has them.
+    /// The values in the form of an operation.
     package var columns: [String: StorageValue] { values.mapValues { .text($0) } }
 
     package init(from json: inout JSONReader) throws { values = try json.fields() }
@@ -98,10 +100,10 @@ package struct HubFields: HubMessage, Sendable, Equatable {
     package func write(to json: inout JSONWriter) { json.fields(values) }
 }
 
-/// What a single write has led to.
+/// The outcome of a single write.
 package struct HubWritten: HubMessage, Sendable, Equatable {
     package let id: String
-    /// Of the document.
+    /// The document's version.
     package let version: Int64
     /// A reader at this position sees the write.
     package let position: Int64

@@ -1,6 +1,6 @@
 /// Begins a session of a producer.
 package struct HubHello: HubMessage, Sendable, Equatable {
-    /// As the client names it.
+    /// The client's name for it.
     package let producer: String
     package let epoch: Int64
 

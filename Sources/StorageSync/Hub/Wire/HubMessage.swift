@@ -1,7 +1,8 @@
-/// What a hub and its clients say to each other over HTTP, as JSON in UTF-8. Both sides write and read it with the same code.
+/// A message between a hub and its clients over HTTP, as JSON in UTF-8. Both sides use the same code to write and read
+/// it.
 ///
-/// Keys that a reader doesn't know are passed over, so that either side may be the newer one. Positions, numbers and epochs are
-/// integers from 0 to 2^53, as JavaScript has them; ids of lines are hexadecimal digits, in lower case.
+/// Unknown keys are ignored, so either side may be the newer one. Positions, numbers and epochs are integers from 0 to
+/// 2^53, the range of JavaScript; ids of lines are lowercase hexadecimal digits.
 package protocol HubMessage {
     /// - Throws: ``JSONReader/Malformed``.
     init(from json: inout JSONReader) throws
@@ -24,13 +25,13 @@ extension HubMessage {
 }
 
 extension JSONReader {
-    /// What a message must have.
+    /// Unwraps a required member.
     func required<Value>(_ value: Value?, _ name: String) throws(Malformed) -> Value {
         guard let value else { throw malformed("\"\(name)\" is missing") }
         return value
     }
 
-    /// Takes an id of 16 bytes.
+    /// Reads an id of 16 bytes.
     mutating func line() throws(Malformed) -> [UInt8] {
         let start = index
         guard let line = Hexadecimal.bytes(try string()), line.count == HubPull.lineLength else {

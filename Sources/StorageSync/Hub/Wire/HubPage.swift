@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// A part of a hub's history.
+/// A range of a hub's history.
 package struct HubPage: HubMessage, Sendable, Equatable {
     /// The id of the line that its positions belong to.
     package let line: [UInt8]

@@ -1,4 +1,4 @@
-/// Why a hub hasn't done what a request asks, as it says so over HTTP. Never has anything of a document in it.
+/// Why a hub has refused a request, as reported over HTTP. Never contains document data.
 ///
 /// Source: RFC 9457.
 package struct HubProblem: Error, HubMessage, Sendable, Equatable {
@@ -9,13 +9,13 @@ package struct HubProblem: Error, HubMessage, Sendable, Equatable {
         case notFound = "not-found"
         case methodNotAllowed = "method-not-allowed"
         case timedOut = "timed-out"
-        /// Another session of the producer has begun, or the hub's history is another one than the client knows.
+        /// Another session of the producer has begun, or the client knows another history than the hub's.
         case sessionEnded = "session-ended"
-        /// An idempotency key was used for something else.
+        /// The idempotency key was used for another request.
         case keyReused = "key-reused"
         case preconditionFailed = "precondition-failed"
         case tooLarge = "too-large"
-        /// The hub isn't known by the name that it was asked by.
+        /// The request used a host name that isn't the hub's.
         case misdirected
         case unsupportedMediaType = "unsupported-media-type"
         /// What was sent can't be stored.
@@ -27,12 +27,12 @@ package struct HubProblem: Error, HubMessage, Sendable, Equatable {
     }
 
     package let status: Int
-    /// Of ``Code``, where the reader isn't older than the hub.
+    /// A value of ``Code``, unless the hub is newer than the reader.
     package let code: String
     package let title: String
     /// What happened, and what to do.
     package let detail: String
-    /// Of the producer's latest session, where that is why the asking one has ended.
+    /// The epoch of the producer's latest session, if that has ended the asking one.
     package let epoch: Int64?
 
     package init(_ code: Code, _ detail: String, epoch: Int64? = nil) {

@@ -1,7 +1,7 @@
-/// What of a hub's history is asked for, as the query of a URL.
+/// A request for a hub's history, as the query of a URL.
 package struct HubChangesQuery: Sendable, Equatable {
     package var pull: HubPull
-    /// Whether a stream goes on once everything that is there was sent.
+    /// Whether a stream continues after the existing changes were sent.
     package var follows = true
 
     package init(_ pull: HubPull, follows: Bool = true) {
@@ -45,6 +45,6 @@ package struct HubChangesQuery: Sendable, Equatable {
 }
 
 extension HubPull {
-    /// How many bytes the id of a line has.
+    /// The number of bytes in the id of a line.
     package static let lineLength = 16
 }

@@ -1,4 +1,4 @@
-/// What became of the writes of a batch.
+/// The outcomes of a batch's writes.
 package struct HubResults: HubMessage, Sendable, Equatable {
     package var results: [NumberedResult]
 
@@ -12,7 +12,7 @@ package struct HubResults: HubMessage, Sendable, Equatable {
         self = try json.required(results, "results")
     }
 
-    /// From the array alone.
+    /// Reads the array alone.
     init(elements json: inout JSONReader) throws {
         results = []
         try json.array { results.append(try NumberedResult(from: &$0)) }
@@ -82,7 +82,7 @@ extension WriteRejection {
             case "deleted": .deleted
             case "missing": .missing
             case "unknown": .unknown
-            // One that this version doesn't know is a rejection, too.
+            // A reason that this version doesn't know is a rejection, too.
             default: .invalid(detail ?? reason)
             }
     }

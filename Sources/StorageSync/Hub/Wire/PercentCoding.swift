@@ -1,10 +1,10 @@
-/// Names and values in URLs.
+/// Percent-encoding of names and values in URLs.
 ///
 /// Source: RFC 3986, sections 2.1 and 2.3.
 package enum PercentCoding {
     private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 
-    /// Everything but unreserved characters is encoded, so it can stand in a part of a path and in a query.
+    /// Encodes everything but unreserved characters, for use in a path component or a query.
     package static func encoded(_ text: String) -> String {
         var encoded: [UInt8] = []
         for byte in text.utf8 {
@@ -18,8 +18,8 @@ package enum PercentCoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// - Parameter isForm: Whether a plus sign stands for a space, as in a query.
-    /// - Returns: nil where it isn't encoded as it should be, isn't UTF-8 then, or has the character NUL.
+    /// - Parameter isForm: Whether a plus sign represents a space, as in a query.
+    /// - Returns: nil if the text isn't valid percent-encoding of UTF-8, or contains NUL.
     package static func decoded(_ text: some StringProtocol, isForm: Bool = false) -> String? {
         var bytes: [UInt8] = []
         var rest = Substring(text).utf8

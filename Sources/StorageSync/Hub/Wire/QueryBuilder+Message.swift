@@ -1,15 +1,16 @@
 internal import StorageLog
 
-/// A query as it is sent. Of several limits the last one is written, and so it is with cursors, as they are what counts.
+/// A query as it is sent. If there are several limits or cursors, only the last one, which counts, is written.
 ///
-/// Each document is asked for each filter, and sorted by each order: so many of both are taken, and as many values of a cursor.
+/// Each document is tested against each filter, and sorted by each order, so their number is limited, as is that of a
+/// cursor's values.
 extension QueryBuilder: HubMessage {
-    /// The most filters, orders, and values of a cursor that are read.
+    /// The maximum number of filters, orders, and values of a cursor.
     package static let maximumParts = 100
 
     package init(from json: inout JSONReader) throws {
         self.init()
-        // Appended one by one: a query that is changed as a value is copied each time.
+        // Appended in place: changing a query as a value copies it each time.
         try json.object { key, json in
             switch key {
             case "filters": try json.limitedArray("filters") { append(.filter(try QueryFilter(from: &$0))) }
@@ -25,7 +26,7 @@ extension QueryBuilder: HubMessage {
         }
     }
 
-    /// - Precondition: The query's values can be written as JSON; those that can't are written as null.
+    /// - Precondition: The query's values can be encoded as JSON; others are written as null.
     package func write(to json: inout JSONWriter) {
         json.object { json in
             json.key("filters")

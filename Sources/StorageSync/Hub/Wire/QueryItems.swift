@@ -1,6 +1,6 @@
-/// The names and values in the query of a URL, decoded.
+/// The decoded names and values in the query of a URL.
 package struct QueryItems: Sendable, Equatable {
-    /// Why a query isn't what is expected. The texts are written here, and have nothing in them of what was sent.
+    /// Why a query isn't what was expected. The messages contain nothing of what was sent.
     package struct Malformed: Error, Equatable, CustomStringConvertible {
         package let name: String
         package let problem: String
@@ -17,7 +17,7 @@ package struct QueryItems: Sendable, Equatable {
 
     package init() {}
 
-    /// - Throws: ``Malformed`` where it isn't percent-encoded UTF-8, or has the character NUL.
+    /// - Throws: ``Malformed`` if it isn't percent-encoded UTF-8, or contains NUL.
     package init(_ query: some StringProtocol) throws(Malformed) {
         for item in query.split(separator: "&") {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -40,7 +40,7 @@ package struct QueryItems: Sendable, Equatable {
 
     package func values(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
-    /// - Throws: ``Malformed`` where it stands there more than once.
+    /// - Throws: ``Malformed`` if the name is repeated.
     package func value(_ name: String) throws(Malformed) -> String? {
         let values = values(name)
         guard values.count < 2 else { throw Malformed(name: name, problem: "is there more than once") }
