@@ -137,7 +137,7 @@
             ("{\"secret\": 1}", "the document isn't of type Array<Any>"),
             ("[{\"id\": 1, \"title\": \"secret\"}]", "$[0] has no priority"),
             ("[{\"id\": 1, \"title\": \"a\", \"priority\": 1}, {\"id\": \"secret\"}]", "$[1].id isn't of type Int"),
-            ("[{\"id\": 1, \"title\": null}]", "$[0].title is null where a String is wanted"),
+            ("[{\"id\": 1, \"title\": null}]", "$[0].title is null where a String is expected"),
         ])
         func aBodyThatCantBeDecodedIsToldByItsPlaceOnly(body: String, place: String) async throws {
             try await TestServer.run({ _ in .ok(body) }) { server in

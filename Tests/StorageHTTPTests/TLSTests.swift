@@ -71,7 +71,7 @@
                     let error = try await server.remote(server.trusting).error()
                     #expect(error.code == .untrusted, "\(error)")
                     #expect(
-                        error.message == "The certificate of \(server.origin)/rows is the one of another host.")
+                        error.message == "The certificate of \(server.origin)/rows belongs to another host.")
                     #expect(server.requests.isEmpty)
                 }
             }

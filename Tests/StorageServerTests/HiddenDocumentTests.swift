@@ -406,7 +406,7 @@
 
                 let taken = try await hub.send(.PUT, "\(path)/b", token: twin.ada, body: own)
                 #expect(taken.status == 422 && taken.code == "invalid")
-                #expect(try detail(taken) == "Such a document may not be written to \"notes\" here.")
+                #expect(try detail(taken) == "Writing such a document to \"notes\" isn't allowed.")
                 let foreign = try await hub.send(.PUT, "\(path)/new", token: twin.ada, body: #"{"owner":"eve"}"#)
                 #expect(foreign.body == taken.body, "as if it was the document that isn't allowed")
                 let absent = ["If-None-Match": "*"]
@@ -417,7 +417,7 @@
 
                 let value = try await hub.send(.PUT, "\(path)/new", token: twin.ada, body: #"{"owner":"ada","n":7}"#)
                 #expect(value.status == 422 && value.code == "invalid")
-                #expect(try detail(value) == "The store doesn't take it: a rule of its schema is against it.")
+                #expect(try detail(value) == "The store rejects it: it violates a rule of its schema.")
                 let seen = try await hub.send(.PUT, "\(path)/new", token: twin.ada, body: #"{"owner":"ada","n":100}"#)
                 #expect(seen.body == value.body)
                 #expect(try await hub.send(.PUT, "\(path)/new", token: twin.ada, body: own).status == 201)

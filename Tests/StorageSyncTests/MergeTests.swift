@@ -148,7 +148,7 @@ import Testing
                 return .rows([], next: circle[(place + 1) % circle.count])
             })
         let error = await #expect(throws: StorageError.self) { try await home.container.refresh(source) }
-        #expect(error?.code == .remoteFailed && error?.message.contains("circle") == true)
+        #expect(error?.code == .remoteFailed && error?.message.contains("form a cycle") == true)
     }
 
     /// A validator is given back as long as the rows are what the answer made of them.

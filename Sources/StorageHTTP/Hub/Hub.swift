@@ -36,7 +36,7 @@
                 parts.host?.isEmpty == false, parts.user == nil, parts.query == nil, parts.fragment == nil
             else {
                 throw StorageError(
-                    .invalidArgument, "\(url.debugDescription) is no address of a hub.",
+                    .invalidArgument, "\(url.debugDescription) isn't the address of a hub.",
                     remedy: "Write it like https://hub.example, without user, query and fragment.")
             }
             remote = HTTPHub(url: url.hasSuffix("/") ? url : url + "/", token: token, client: client)

@@ -31,39 +31,88 @@
         private nonisolated var path: String { "v1/collections/\(PercentCoding.encoded(name))" }
         private nonisolated func path(_ id: String) -> String { "\(path)/documents/\(PercentCoding.encoded(id))" }
 
+        /// Fetches every document, page by page.
+        ///
+        /// - Throws: ``RemoteError``: `unauthorized` without a valid token, `unavailable` if the hub can't be reached;
+        ///   `StorageError` with `invalid-value` for a document that doesn't decode; `CancellationError`.
         public func getCollection() async throws -> [T] {
-            var documents: [T] = []
-            var next: String?
-            repeat {
-                let rest = next.map { "?after=\(PercentCoding.encoded($0))" } ?? ""
-                let page: HubDocuments = try await remote.read("\(path)/documents\(rest)")
-                documents += try page.documents.map { try $0.model() }
-                next = page.hasMore ? page.documents.last?.id : nil
-            } while next != nil
-            return documents
-        }
-
-        public func getDocuments(query: QueryBuilder) async throws -> [T] {
-            try await remote.message(.POST, "\(path)/query", body: query, as: HubDocuments.self).documents.map {
-                try $0.model()
+            try await reportingFailures {
+                var documents: [T] = []
+                var next: String?
+                repeat {
+                    let rest = next.map { "?after=\(PercentCoding.encoded($0))" } ?? ""
+                    let page: HubDocuments = try await remote.read("\(path)/documents\(rest)")
+                    documents += try page.documents.map { try $0.model() }
+                    next = page.hasMore ? page.documents.last?.id : nil
+                } while next != nil
+                return documents
             }
         }
 
-        public func getDocument(id: String) async throws -> T {
-            try await remote.read(path(id), as: HubDocument.self).model()
+        /// Fetches the documents that match a query, which the hub evaluates.
+        ///
+        /// - Throws: ``RemoteError/rejected(_:)`` for a query that the hub can't answer; otherwise as ``getCollection()``.
+        public func getDocuments(query: QueryBuilder) async throws -> [T] {
+            try await reportingFailures {
+                try await remote.message(.POST, "\(path)/query", body: query, as: HubDocuments.self).documents.map {
+                    try $0.model()
+                }
+            }
         }
 
+        /// Fetches a document.
+        ///
+        /// - Throws: ``RemoteError/notFound`` if there is none; otherwise as ``getCollection()``.
+        public func getDocument(id: String) async throws -> T {
+            try await reportingFailures { try await remote.read(path(id), as: HubDocument.self).model() }
+        }
+
+        /// Creates or replaces a document.
+        ///
+        /// - Throws: ``RemoteError/rejected(_:)`` if the hub can't store it; otherwise as ``getCollection()``.
         public func saveDocument(_ model: T) async throws {
             let fields = try HubFields(encoding: model)
-            _ = try await remote.message(.PUT, path(model.id), body: fields, as: HubWritten.self)
+            _ = try await reportingFailures {
+                try await remote.message(.PUT, path(model.id), body: fields, as: HubWritten.self)
+            }
         }
 
+        /// Changes some fields of a document.
+        ///
+        /// - Throws: ``RemoteError/rejected(_:)`` if the hub can't store it; otherwise as ``getCollection()``.
         public func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
             let fields = try HubFields(changing: data)
-            _ = try await remote.message(.PATCH, path(id), body: fields, as: HubWritten.self)
+            _ = try await reportingFailures {
+                try await remote.message(.PATCH, path(id), body: fields, as: HubWritten.self)
+            }
         }
 
-        public func deleteDocument(id: String) async throws { try await remote.delete(path(id)) }
+        /// Deletes a document, if it exists.
+        ///
+        /// - Throws: As ``getCollection()``.
+        public func deleteDocument(id: String) async throws {
+            try await reportingFailures { try await remote.delete(path(id)) }
+        }
+
+        /// The failures of the protocol aren't public: callers get those of a remote.
+        private func reportingFailures<Result: Sendable>(
+            _ body: () async throws -> Result
+        ) async throws -> Result {
+            do { return try await body() } catch let failure as SyncFailure { throw RemoteError(failure) }
+        }
+    }
+
+    extension RemoteError {
+        /// The failure of a request to a hub as callers of a collection see it.
+        fileprivate init(_ failure: SyncFailure) {
+            self =
+                switch failure {
+                case .unauthorized: .unauthorized
+                case .refused(let rejection): .rejected(rejection.description)
+                case .retryable(let microseconds): .unavailable(retryAfter: microseconds.map { .microseconds($0) })
+                case .sessionEnded: .unavailable()
+                }
+        }
     }
 
     extension HubCollection: HubService {
@@ -78,15 +127,19 @@
     // MARK: Streams
 
     extension HubCollection {
+        /// Returns a document's current state, and its state after each change. It ends with the errors of
+        /// ``getDocument(id:)``.
         public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> {
             AsyncThrowingStream { continuation in
                 let task = Task {
                     do {
                         var isKnown = false
-                        try await follow(document: id) { changes in
-                            if changes.isEmpty, !isKnown { continuation.yield(nil) }
-                            isKnown = true
-                            for change in changes { continuation.yield(try change.model) }
+                        try await reportingFailures {
+                            try await follow(document: id) { changes in
+                                if changes.isEmpty, !isKnown { continuation.yield(nil) }
+                                isKnown = true
+                                for change in changes { continuation.yield(try change.model) }
+                            }
                         }
                     } catch {
                         continuation.finish(throwing: error)
@@ -96,6 +149,7 @@
             }
         }
 
+        /// Returns documents that are created or changed from the call on, and ids of those that are deleted.
         public func streamCollectionUpdates() -> (
             updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
         ) {
@@ -104,12 +158,18 @@
             let task = Task {
                 do {
                     var isFirst = true
-                    try await follow(document: nil) { changes in
-                        // The documents that existed before the call.
-                        defer { isFirst = false }
-                        guard !isFirst else { return }
-                        for change in changes {
-                            if let model = try change.model { updated.yield(model) } else { deleted.yield(change.id) }
+                    try await reportingFailures {
+                        try await follow(document: nil) { changes in
+                            // The documents that existed before the call.
+                            defer { isFirst = false }
+                            guard !isFirst else { return }
+                            for change in changes {
+                                guard let model = try change.model else {
+                                    deleted.yield(change.id)
+                                    continue
+                                }
+                                updated.yield(model)
+                            }
                         }
                     }
                 } catch {

@@ -82,7 +82,7 @@
         /// A page at a URL, if the remote's header fields may be sent there.
         private func whole(_ text: String, behind target: HTTPTarget) throws -> Request {
             guard let page = HTTPTarget(text, relativeTo: target) else {
-                throw badLink(target, "is no http or https URL without user and password")
+                throw badLink(target, "isn't an http or https URL without user and password")
             }
             guard page.origin == HTTPTarget(configuration.baseURL)?.origin else {
                 throw badLink(target, "leads to another scheme, host or port")

@@ -37,6 +37,9 @@
         /// The argument says whether the previous fields were just refused with 401: the request is repeated once if
         /// the closure then returns others. An error ends the request: throw ``RemoteError/unauthorized`` if there are
         /// no credentials.
+        ///
+        ///
+        /// - Throws: Any error, which ends the request.
         public var headers: @Sendable (_ wereRefused: Bool) async throws -> [String: String]
         /// The method that creates or replaces a document.
         public var saveMethod = "PUT"
@@ -47,6 +50,7 @@
         public var updateMethod: String? = "PATCH"
         /// The content type of an update.
         public var updateContentType = "application/merge-patch+json"
+        /// The method that deletes a document.
         public var deleteMethod = "DELETE"
         /// The header field for the key of a write, such as `Idempotency-Key`, if the service applies repeated writes
         /// with the same key once. Nil if it doesn't.
@@ -54,6 +58,7 @@
         /// Whether the service supports `If-Match` and `If-None-Match: *` with its documents' entity tags (`ETag`).
         /// Writes with a precondition then can't overwrite anything.
         public var usesEntityTags = false
+        /// How the pages of a collection refer to one another.
         public var pagination = RESTPagination.link
         /// The path of the array of documents in a page: keys separated by dots. Nil if the page itself is the array.
         public var itemsField: String?

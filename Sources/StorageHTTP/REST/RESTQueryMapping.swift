@@ -11,8 +11,11 @@
     /// ```
     public struct RESTQueryMapping: Sendable {
         /// Creates the query items, or throws if the service can't express the query.
+        ///
+        /// - Throws: `StorageError` with `invalid-argument` for an unsupported query.
         public var items: @Sendable (QueryBuilder) throws -> [URLQueryItem]
 
+        /// Creates a mapping with a closure.
         public init(_ items: @escaping @Sendable (QueryBuilder) throws -> [URLQueryItem]) { self.items = items }
 
         /// `field=value` for equality; `field[ne]`, `[gt]`, `[gte]`, `[lt]`, `[lte]`, `[in]`, `[nin]`, `[contains]` and

@@ -34,9 +34,15 @@
             _ configuration: RESTConfiguration, collectionPath: @escaping @MainActor @Sendable () -> String?
         ) { documents = RESTDocuments(configuration, path: collectionPath) }
 
+        /// The path of the collection; nil while nobody is signed in.
         public var collectionPath: String? { documents.path() }
+        /// What the service can do according to its configuration.
         public var capabilities: RemoteCapabilities { documents.configuration.capabilities }
 
+        /// Fetches every document, page by page.
+        ///
+        /// - Throws: ``RemoteError`` for an answer with a meaning to engines; ``HTTPRemoteError`` for any other
+        ///   failure; `CancellationError`.
         public func getCollection() async throws -> [T] { try await fetch(try documents.collection(), []) }
 
         /// Fetches the documents that match a query.
@@ -47,13 +53,25 @@
             try await fetch(try documents.collection(), try items(of: query))
         }
 
+        /// Fetches a document.
+        ///
+        /// - Throws: ``RemoteError/notFound`` if there is none; otherwise as ``getCollection()``.
         public func getDocument(id: String) async throws -> T { try await documents.get(id) }
+        /// Creates or replaces a document.
+        ///
+        /// - Throws: As ``getCollection()``.
         public func saveDocument(_ model: T) async throws { try await documents.save(model) }
 
+        /// Changes some fields of a document.
+        ///
+        /// - Throws: ``RemoteError/notFound`` if there is none; otherwise as ``getCollection()``.
         public func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
             try await documents.update(id, data)
         }
 
+        /// Deletes a document, if it exists.
+        ///
+        /// - Throws: As ``getCollection()``.
         public func deleteDocument(id: String) async throws { try await documents.delete(id) }
 
         /// Returns a document's current state, and each change found by polling; ends after the first without a polling
@@ -65,6 +83,7 @@
             updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
         ) { stream { [] } }
 
+        /// Returns the changes found by polling a query; nothing without a polling interval.
         public func streamCollectionUpdates(query: QueryBuilder) -> (
             updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
         ) { stream { [self] in documents.configuration.queryMapping == nil ? [] : try items(of: query) } }

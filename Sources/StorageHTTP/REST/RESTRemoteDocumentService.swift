@@ -25,16 +25,31 @@
             _ configuration: RESTConfiguration, collectionPath: @escaping @MainActor @Sendable () -> String?
         ) { documents = RESTDocuments(configuration, path: collectionPath) }
 
+        /// The path of the documents; nil while nobody is signed in.
         public var collectionPath: String? { documents.path() }
+        /// What the service can do according to its configuration.
         public var capabilities: RemoteCapabilities { documents.configuration.capabilities }
 
+        /// Fetches a document.
+        ///
+        /// - Throws: ``RemoteError/notFound`` if there is none; ``RemoteError`` for another answer with a meaning to
+        ///   engines; ``HTTPRemoteError`` for any other failure; `CancellationError`.
         public func getDocument(id: String) async throws -> T { try await documents.get(id) }
+        /// Creates or replaces a document.
+        ///
+        /// - Throws: As ``getDocument(id:)``.
         public func saveDocument(_ model: T) async throws { try await documents.save(model) }
 
+        /// Changes some fields of a document.
+        ///
+        /// - Throws: As ``getDocument(id:)``.
         public func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
             try await documents.update(id, data)
         }
 
+        /// Deletes a document, if it exists.
+        ///
+        /// - Throws: As ``getDocument(id:)``.
         public func deleteDocument(id: String) async throws { try await documents.delete(id) }
 
         /// Returns a document's current state, and each change found by polling; ends after the first without a polling

@@ -14,6 +14,7 @@
         /// The kind of failure. An open set: compare with `==`, don't switch exhaustively.
         public struct Code: Hashable, Sendable, CustomStringConvertible {
             public let description: String
+            /// Creates a code from its name.
             public init(_ description: String) { self.description = description }
 
             /// The server answered with a status that has no rows.
@@ -38,6 +39,7 @@
             public static let invalidRequest = Code("invalid-request")
         }
 
+        /// The kind of failure.
         public let code: Code
         /// What happened, in one sentence.
         public let message: String

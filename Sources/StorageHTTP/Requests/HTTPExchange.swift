@@ -67,7 +67,7 @@
                 let next = try redirection(from: target, to: location)
                 // Other redirects don't preserve the method, and other methods aren't repeated at another origin.
                 guard method == .GET || [307, 308].contains(response.status.code) && next.origin == target.origin else {
-                    throw HTTPRemoteError.redirect(remote, "what isn't to be done elsewhere")
+                    throw HTTPRemoteError.redirect(remote, "a request that mustn't be repeated elsewhere")
                 }
                 isAtHome = isAtHome && next.origin == target.origin
                 target = next
@@ -77,7 +77,7 @@
         /// The target of a redirect, if it may be followed.
         func redirection(from target: HTTPTarget, to location: String) throws -> HTTPTarget {
             guard let next = HTTPTarget(location, relativeTo: target) else {
-                throw HTTPRemoteError.redirect(remote, "to what is no http or https URL without user and password")
+                throw HTTPRemoteError.redirect(remote, "to what isn't an http or https URL without user and password")
             }
             guard target.origin.scheme == "http" || next.origin.scheme == "https" else {
                 throw HTTPRemoteError.redirect(remote, "from https to http")

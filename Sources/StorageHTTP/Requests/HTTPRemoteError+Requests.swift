@@ -12,7 +12,7 @@
             HTTPRemoteError(
                 .invalidRequest, "\(HTTPTarget.shown(remote.url)) can't be asked.",
                 remedy:
-                    "Give an absolute http or https URL without user and password; those belong into an Authorization header."
+                    "Give an absolute http or https URL without user and password; those belong in an Authorization header."
             )
         }
 
@@ -28,7 +28,7 @@
                 case 429: "Ask less often, or for more rows at a time."
                 case 304: "Have the server answer 304 to requests with a condition only."
                 case 200..<300: "Have the server answer 200 with rows."
-                case 300..<400: "Give the remote the URL at which the rows are."
+                case 300..<400: "Give the remote the URL of the rows."
                 case 400..<500: "Check the remote's URL and headers."
                 default: "The server failed: try again later, or fix the server."
                 }
@@ -39,14 +39,15 @@
 
         static func timedOut(_ remote: HTTPRemote) -> HTTPRemoteError {
             HTTPRemoteError(
-                .timedOut, "\(HTTPTarget.shown(remote.url)) hasn't answered in full after \(remote.timeout.formatted).",
+                .timedOut,
+                "\(HTTPTarget.shown(remote.url)) hasn't answered completely after \(remote.timeout.formatted).",
                 remedy: "Ask for smaller pages, or raise the remote's timeout.")
         }
 
         static func redirect(_ remote: HTTPRemote, _ what: String) -> HTTPRemoteError {
             HTTPRemoteError(
                 .badRedirect, "\(HTTPTarget.shown(remote.url)) redirects \(what).",
-                remedy: "Give the remote the URL at which the rows are.")
+                remedy: "Give the remote the URL of the rows.")
         }
 
         static func tooLarge(_ remote: HTTPRemote) -> HTTPRemoteError {
@@ -81,7 +82,7 @@
             case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return .cutOff(remote, error)
             case ChannelError.connectTimeout: return .unconnected(remote, error)
             case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-                return .untrusted(remote, because: "is the one of another host", cause: error)
+                return .untrusted(remote, because: "belongs to another host", cause: error)
             case NIOSSLError.handshakeFailed(.sslError(let errors)) where errors.contains(where: isDistrust):
                 return .untrusted(
                     remote, because: "has expired, or isn't signed by an authority that the client trusts", cause: error
@@ -89,7 +90,7 @@
             case let error as HTTPClientError:
                 // The error itself may contain header fields, so only its kind is named.
                 return HTTPRemoteError(
-                    .invalidRequest, "\(url) can't be asked: \(error.shortDescription.lowercased()).",
+                    .invalidRequest, "\(url) can't be requested: \(error.shortDescription.lowercased()).",
                     remedy: "Check the remote's URL and headers, and its client's configuration.")
             default:
                 return HTTPRemoteError(
@@ -116,7 +117,7 @@
         ) -> HTTPRemoteError {
             HTTPRemoteError(
                 .untrusted, "The certificate of \(HTTPTarget.shown(remote.url)) \(why).",
-                remedy: "Check the remote's URL; an authority of your own belongs into the client's tlsConfiguration.",
+                remedy: "Check the remote's URL; an authority of your own belongs in the client's tlsConfiguration.",
                 cause: cause)
         }
 

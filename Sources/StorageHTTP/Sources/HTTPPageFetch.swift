@@ -54,7 +54,7 @@
         /// A page, if the remote's header fields may be sent there.
         private func page(_ text: String, relativeTo base: HTTPTarget, home: HTTPTarget) throws -> HTTPTarget {
             guard let page = HTTPTarget(text, relativeTo: base) else {
-                throw HTTPRemoteError.badLink(remote, "is no http or https URL without user and password")
+                throw HTTPRemoteError.badLink(remote, "isn't an http or https URL without user and password")
             }
             guard page.origin == home.origin else {
                 throw HTTPRemoteError.badLink(remote, "leads to another scheme, host or port")

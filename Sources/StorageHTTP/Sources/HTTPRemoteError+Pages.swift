@@ -18,11 +18,12 @@
         private static func location(_ error: any Error) -> String {
             switch error as? DecodingError {
             case .typeMismatch(let type, let context): "\(path(context.codingPath)) isn't of type \(type)"
-            case .valueNotFound(let type, let context): "\(path(context.codingPath)) is null where a \(type) is wanted"
+            case .valueNotFound(let type, let context):
+                "\(path(context.codingPath)) is null where a \(type) is expected"
             case .keyNotFound(let key, let context): "\(path(context.codingPath)) has no \(name(key))"
             case .dataCorrupted(let context): "\(path(context.codingPath)) isn't well formed"
             case nil: "the closure that decodes pages threw an error of type \(type(of: error))"
-            @unknown default: "its form is another one"
+            @unknown default: "its structure differs"
             }
         }
 

@@ -114,8 +114,8 @@
                 let engine = (connection as? TrackingConnection)?.passed() ?? connection
                 guard let connection = engine as? GRDBConnection else {
                     throw SQLiteClientError(
-                        .invalidArgument, "This transaction isn't one of GRDB.",
-                        remedy: "Use its own methods, or a client that `SQLiteClient.grdb(_:)` has made.")
+                        .invalidArgument, "This transaction doesn't belong to GRDB.",
+                        remedy: "Use its own methods, or a client created by `SQLiteClient.grdb(_:)`.")
                 }
                 return connection.database
             }

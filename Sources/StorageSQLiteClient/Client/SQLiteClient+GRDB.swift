@@ -27,7 +27,7 @@
                 return client
             } catch {
                 return .unimplemented(
-                    "A database in memory can't be opened: \(error).", remedy: "Close other programs, and try again.")
+                    "An in-memory database can't be opened: \(error).", remedy: "Close other programs, and try again.")
             }
         }
 

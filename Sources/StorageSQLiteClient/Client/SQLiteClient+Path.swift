@@ -16,7 +16,7 @@ extension SQLiteClient {
         if let path = values.databasePath { return path }
         guard !fileName.isEmpty, !fileName.contains("/") else {
             throw SQLiteClientError(
-                .invalidArgument, "\"\(fileName)\" is no name of a file.",
+                .invalidArgument, "\"\(fileName)\" isn't a file name.",
                 remedy: "Give a name without a slash, or the whole path as `\\.databasePath`.")
         }
         switch context ?? values.context {
@@ -27,7 +27,7 @@ extension SQLiteClient {
                 return folder.appendingPathComponent(fileName).path
             } catch {
                 throw SQLiteClientError(
-                    .ioError, "The user's data folder can't be made.",
+                    .ioError, "The user's data folder can't be created.",
                     remedy: "Check its permissions, or give a path as `\\.databasePath`.", cause: error)
             }
         case .preview, .test:

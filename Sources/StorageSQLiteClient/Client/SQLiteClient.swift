@@ -19,15 +19,25 @@ internal import Synchronization
 /// Isolation: `Sendable`; copies share the database.
 public struct SQLiteClient: Sendable {
     /// A body as an engine sees it: `read` and `write` pass its result around it.
+    ///
+    /// - Throws: Any error, which rolls the transaction back.
     public typealias Body = @Sendable (SQLiteTransaction) throws -> Void
 
     /// Runs a body in a reading transaction. A body may run more than once; earlier attempts are rolled back.
+    ///
+    /// - Throws: Errors of the body and the engine.
     public var reading: @Sendable (_ body: @escaping Body) async throws -> Void { didSet { holding = nil } }
     /// Runs a body in a transaction that is committed when it returns, and rolled back if it throws.
+    ///
+    /// - Throws: Errors of the body and the engine.
     public var writing: @Sendable (_ body: @escaping Body) async throws -> Void { didSet { holding = nil } }
     /// The path for the database: see ``SQLiteClient/path(fileName:context:)``. Nil if it is in memory.
+    ///
+    /// - Throws: As ``SQLiteClient/path(fileName:context:)``.
     public var contextSensitivePath: @Sendable () throws -> String?
     /// Begins to observe tables.
+    ///
+    /// - Throws: As ``observeTables(_:)``.
     public var observing: @Sendable (_ tables: Set<String>) async throws -> SQLiteTableChanges
     /// The identity of the database: the same object for all clients of it. Evaluated on each call, as a client may
     /// refer to the task's database.

@@ -8,6 +8,7 @@ public struct SQLiteClientError: Error, Sendable {
     /// The kind of failure. An open set: compare with `==`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
+        /// Creates a code from its name.
         public init(_ description: String) { self.description = description }
 
         /// A required dependency wasn't set.
@@ -36,6 +37,7 @@ public struct SQLiteClientError: Error, Sendable {
         public static let database = Code("database")
     }
 
+    /// The kind of failure.
     public let code: Code
     /// What happened, in one sentence.
     public let message: String
@@ -46,6 +48,7 @@ public struct SQLiteClientError: Error, Sendable {
     /// The underlying error.
     public let cause: (any Error)?
 
+    /// Creates an error, for example in an engine of your own.
     public init(
         _ code: Code, _ message: String, remedy: String, resultCode: Int32? = nil, cause: (any Error)? = nil
     ) {
@@ -79,7 +82,7 @@ extension SQLiteClientError {
         let context = sql.map { " while running `\($0.prefix(200))`" } ?? ""
         let (code, remedy): (Code, String) =
             switch resultCode & 0xFF {
-            case SQLITE_ERROR: (.sql, "Correct the statement, or make the table that it names.")
+            case SQLITE_ERROR: (.sql, "Correct the statement, or create the table that it names.")
             case SQLITE_BUSY, SQLITE_LOCKED:
                 (.busy, "Try again, raise the busy timeout, or end the transaction that holds the lock.")
             case SQLITE_READONLY: (.readOnly, "Change the database in `write`.")

@@ -35,8 +35,15 @@ public struct SQLiteTableChanges: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let observation: Observation
 
+        /// Returns the next tables; nil at the end.
+        ///
+        /// - Throws: The error that ended the observation; ``SQLiteClientError`` with `invalid-argument` if another
+        ///   reader is waiting.
         public mutating func next() async throws -> Set<String>? { try await observation.sink.next() }
 
+        /// Returns the next tables; nil at the end.
+        ///
+        /// - Throws: As ``next()``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Set<String>? {
             try await observation.sink.next()
         }
@@ -81,6 +88,7 @@ extension SQLiteTableChanges {
 
         private let state = Mutex(State.gathering([]))
 
+        /// Creates a sink for one observation.
         public init() {}
 
         /// Adds tables that a commit has changed.

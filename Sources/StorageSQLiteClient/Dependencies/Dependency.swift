@@ -17,6 +17,7 @@ public struct Dependency<Value: Sendable>: Sendable {
     private let values: DependencyValues
     private let read: @Sendable (DependencyValues) -> Value
 
+    /// Creates a property for the dependency at a key path.
     public init(_ keyPath: any KeyPath<DependencyValues, Value> & Sendable) {
         values = .current
         read = { $0[keyPath: keyPath] }
@@ -27,5 +28,6 @@ public struct Dependency<Value: Sendable>: Sendable {
         read = { $0[Key.self] }
     }
 
+    /// The current value of the dependency.
     public var wrappedValue: Value { read(values.merging(.current)) }
 }

@@ -2,8 +2,11 @@ internal import Foundation
 
 /// Where a program runs, which determines the default values of dependencies.
 public enum DependencyContext: Sendable, Hashable {
+    /// A program.
     case live
+    /// An Xcode preview.
     case preview
+    /// A test.
     case test
 
     /// The context of this process: a test bundle, an Xcode preview, or neither.

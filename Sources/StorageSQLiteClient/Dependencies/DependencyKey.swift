@@ -25,7 +25,9 @@ public protocol DependencyKey: SendableMetatype {
 }
 
 extension DependencyKey {
+    /// The live value.
     public static var previewValue: Value { liveValue }
+    /// The preview's value.
     public static var testValue: Value { previewValue }
 
     /// The value in a context.

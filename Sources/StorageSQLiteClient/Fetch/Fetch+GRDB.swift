@@ -15,11 +15,14 @@
 
     /// An optional GRDB record: the value of ``FetchOne`` without a query.
     public protocol OptionalRecord: ExpressibleByNilLiteral {
+        /// The type of the record.
         associatedtype Record: FetchableRecord & TableRecord
+        /// Creates the optional.
         init(record: Record?)
     }
 
     extension Optional: OptionalRecord where Wrapped: FetchableRecord & TableRecord {
+        /// Creates the optional.
         public init(record: Wrapped?) { self = record }
     }
 
@@ -33,12 +36,18 @@
         }
 
         /// Returns the rows of a GRDB request.
+        ///
+        ///
+        /// - Throws: ``SQLiteClientError`` with `invalid-argument` if the client uses another engine; errors of GRDB.
         public func fetchAll<Record: FetchableRecord>(_ request: QueryInterfaceRequest<Record>) throws -> [Record] {
             let database = try database(reading: request)
             return try request.fetchAll(database)
         }
 
         /// Returns the first row of a GRDB request.
+        ///
+        ///
+        /// - Throws: ``SQLiteClientError`` with `invalid-argument` if the client uses another engine; errors of GRDB.
         public func fetchOne<Record: FetchableRecord>(_ request: QueryInterfaceRequest<Record>) throws -> Record? {
             let database = try database(reading: request)
             return try request.fetchOne(database)

@@ -36,5 +36,6 @@ public protocol FetchConnection {
 }
 
 extension SQLiteTransaction: FetchConnection {
+    /// Returns the transaction itself.
     public static func connection(of transaction: SQLiteTransaction) -> SQLiteTransaction { transaction }
 }

@@ -8,7 +8,7 @@
         func checkText(_ sql: String) throws {
             if sql.utf8.contains(0) {
                 throw SQLiteClientError(
-                    .sql, "The statement's text has a NUL, at which SQLite would end it.",
+                    .sql, "The statement's text contains NUL, at which SQLite would end it.",
                     remedy: "Give values as arguments.")
             }
         }

@@ -12,7 +12,7 @@
 
         static var severalStatementsWithArguments: SQLiteClientError {
             SQLiteClientError(
-                .sql, "Several statements were given arguments.", remedy: "Run them one by one, each with its own.")
+                .sql, "Arguments were passed to several statements.", remedy: "Run them one by one, each with its own.")
         }
 
         static func argumentCount(_ count: Int, placeholders: Int) -> SQLiteClientError {
@@ -84,7 +84,8 @@
 
         static func noIndex(_ path: String) -> SQLiteClientError {
             SQLiteClientError(
-                .busy, "\(path), a StorageKit store, has a write-ahead log without an index, which reading would make.",
+                .busy,
+                "\(path), a StorageKit store, has a write-ahead log without an index, which reading would create.",
                 remedy: "Open it as a store once.", resultCode: 5)
         }
 

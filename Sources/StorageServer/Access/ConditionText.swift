@@ -110,7 +110,7 @@ extension ConditionText {
         private var next: Token? { isAtEnd ? nil : tokens[index] }
 
         mutating func condition(depth: Int) throws -> RowPredicate {
-            guard depth < maximumDepth else { throw invalid("its brackets are nested too deep") }
+            guard depth < maximumDepth else { throw invalid("its parentheses are nested too deeply") }
             var parts = [try conjunction(depth: depth)]
             while take("or") { parts.append(try conjunction(depth: depth)) }
             return parts.count == 1 ? parts[0] : .any(parts)
@@ -144,7 +144,7 @@ extension ConditionText {
             }
             if take("in") { return .among(column: column, try list()) }
             guard case .sign(let sign) = next, let comparison = Self.comparisons[sign] else {
-                throw invalid("a comparison is missing behind \"\(column)\"")
+                throw invalid("a comparison is missing after \"\(column)\"")
             }
             index += 1
             return .comparison(column: column, comparison, .value(try value()))
@@ -156,7 +156,7 @@ extension ConditionText {
         ]
 
         private mutating func list() throws -> [StorageValue] {
-            guard take(sign: "(") else { throw invalid("a list in brackets is missing behind \"in\"") }
+            guard take(sign: "(") else { throw invalid("a list in parentheses is missing after \"in\"") }
             var values = [try value()]
             while take(sign: ",") { values.append(try value()) }
             guard take(sign: ")") else { throw invalid("a list isn't closed") }

@@ -4,7 +4,9 @@ internal import StorageCore
 public struct HubGrant: Sendable, Hashable, Codable {
     /// The entity's name; nil for every entity without a grant of its own.
     public var entity: String?
+    /// Whether documents may be read.
     public var reads: Bool
+    /// Whether documents may be written.
     public var writes: Bool
     /// A condition on rows, such as `owner = 'ada'`: rows that don't match don't exist for the client, and it can't
     /// write them. Nil for all rows.

@@ -9,11 +9,13 @@ public struct HubToken: Sendable, Hashable, Identifiable {
     /// The holder's name: the actor of its commits. Its producers belong to the name, so that a client resumes with a
     /// new token of the same name.
     public let name: String
+    /// What the token allows, by entity.
     public let grants: [HubGrant]
     /// The tenant; nil for a token that isn't restricted to one.
     public let tenant: HubTenant?
     /// Whether it may read the server's status.
     public let administers: Bool
+    /// When it was created.
     public let createdAt: Date
     /// Nil for never.
     public let expiresAt: Date?

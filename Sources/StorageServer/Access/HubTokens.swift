@@ -100,7 +100,7 @@ extension HubTokens {
         else {
             throw StorageError(
                 .invalidName, "A token can't have the name \(name.debugDescription).",
-                remedy: "Name who will hold it, in up to 200 bytes without / and control characters.")
+                remedy: "Use the holder's name: up to 200 bytes without / and control characters.")
         }
         let id = Hexadecimal.text(Self.random(8, using: &generator))
         let secret = Hexadecimal.text(Self.random(32, using: &generator))

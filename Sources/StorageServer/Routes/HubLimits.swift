@@ -30,5 +30,6 @@ public struct HubLimits: Sendable {
     /// The same while the server shuts down.
     public var lastWriteSeconds = 5
 
+    /// Creates the default limits.
     public init() {}
 }

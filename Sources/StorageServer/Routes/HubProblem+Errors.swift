@@ -15,7 +15,7 @@
             case let malformed as QueryItems.Malformed: self.init(.malformed, "\(malformed)")
             case let error as StorageError where error.isOfTheStore:
                 self.init(.unavailable, "The store can't be used now. Try again later.")
-            default: self.init(.failed, "Something went wrong; the server's log says what.")
+            default: self.init(.failed, "Something went wrong; see the server's log.")
             }
         }
 
@@ -27,7 +27,7 @@
                     "The session, or the history that it was begun on, isn't the latest. Start another one with a hello.",
                     epoch: epoch)
             case .refused(.invalid(let reason)): self.init(.invalid, reason)
-            case .refused: self.init(.invalid, "The hub doesn't take the request as it is.")
+            case .refused: self.init(.invalid, "The hub refuses the request as it is.")
             case .unauthorized: self.init(.unauthorized, "A valid token is needed.")
             case .retryable: self.init(.unavailable, "The store can't be used now. Try again later.")
             }
@@ -38,13 +38,13 @@
             case .notFound: self.init(.notFound, "There is no such document.")
             case .forbidden: self.init(.forbidden, "The token doesn't allow that.")
             case .preconditionFailed:
-                self.init(.preconditionFailed, "The document isn't as it was expected to be. Read it, and try again.")
+                self.init(.preconditionFailed, "The document doesn't meet the precondition. Read it, and try again.")
             case .invalid(let reason): self.init(.invalid, reason)
-            case .keyReused: self.init(.keyReused, "The idempotency key was used for something else. Use another.")
+            case .keyReused: self.init(.keyReused, "The idempotency key was used for another request. Use another.")
             case .outdatedCondition:
                 self.init(
                     .unauthorized,
-                    "The token's condition is about a field that was dropped or renamed. Ask for a token with another one."
+                    "The token's condition uses a field that was dropped or renamed. Ask for a token with another one."
                 )
             }
         }

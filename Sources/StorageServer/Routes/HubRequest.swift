@@ -42,10 +42,10 @@
                     var bytes: [UInt8] = []
                     for try await part in request.body {
                         guard bytes.count + part.readableBytes <= limits.bodyBytes else {
-                            throw HubProblem(.tooLarge, "A body has up to \(limits.bodyBytes) bytes here.")
+                            throw HubProblem(.tooLarge, "A body may have up to \(limits.bodyBytes) bytes.")
                         }
                         guard memory.take(part.readableBytes) else {
-                            throw HubProblem(.unavailable, "The hub has too much to read now. Try again later.")
+                            throw HubProblem(.unavailable, "The hub is receiving too much data now. Try again later.")
                         }
                         bytes += part.readableBytesView
                     }
@@ -53,7 +53,7 @@
                 }
                 group.addTask {
                     try await Task.sleep(for: .seconds(limits.bodySeconds))
-                    throw HubProblem(.timedOut, "A body takes up to \(limits.bodySeconds) seconds here.")
+                    throw HubProblem(.timedOut, "A body must arrive within \(limits.bodySeconds) seconds.")
                 }
                 defer { group.cancelAll() }
                 // There are two tasks, so there is a first result.

@@ -87,7 +87,7 @@
         ) throws -> HubRequestKey? {
             guard let value = request.request.headers[.idempotencyKey] else { return nil }
             guard (1...255).contains(value.utf8.count) else {
-                throw HubProblem(.malformed, "An Idempotency-Key has 1 to 255 bytes.")
+                throw HubProblem(.malformed, "An Idempotency-Key must have 1 to 255 bytes.")
             }
             var digest = SHA256()
             for part in ["\(request.request.method)", entity, id, expected.map { "\($0)" } ?? ""] {
@@ -103,7 +103,7 @@
         /// The number of documents or changes in an answer.
         func count(_ limit: Int64?) throws -> Int {
             guard let limit else { return limits.pageCount }
-            guard limit > 0 else { throw HubProblem(.malformed, "A limit is 1 or more.") }
+            guard limit > 0 else { throw HubProblem(.malformed, "A limit must be at least 1.") }
             return Int(min(limit, Int64(limits.pageCount)))
         }
     }

@@ -19,7 +19,7 @@
         func push(_ request: HubRequest) async throws -> Response {
             let batch = try await request.message(HubBatch.self)
             guard batch.writes.count <= limits.batchWrites else {
-                throw HubProblem(.tooLarge, "A batch has up to \(limits.batchWrites) writes here.")
+                throw HubProblem(.tooLarge, "A batch may contain up to \(limits.batchWrites) writes.")
             }
             let known = HubBatch(
                 producer: try producer(batch.producer.value, request), epoch: batch.epoch, line: batch.line,
@@ -30,7 +30,7 @@
         /// The hub's id of the producer: a client's name is never used unchecked.
         private func producer(_ name: String, _ request: HubRequest) throws -> ProducerID {
             guard (1...200).contains(name.utf8.count) else {
-                throw HubProblem(.malformed, "A producer's name has 1 to 200 bytes.")
+                throw HubProblem(.malformed, "A producer's name must have 1 to 200 bytes.")
             }
             return request.access.producer(name)
         }
@@ -50,7 +50,7 @@
         private func lastEvent(_ request: HubRequest) throws -> ChangeStream.ResumePoint? {
             guard let id = request.request.headers[.lastEventID] else { return nil }
             guard let point = ChangeStream.ResumePoint(id: id) else {
-                throw HubProblem(.malformed, "Last-Event-ID isn't one of this hub's.")
+                throw HubProblem(.malformed, "Last-Event-ID isn't an id of this hub.")
             }
             return point
         }

@@ -123,7 +123,7 @@
             guard let route = HubRoute(path: path) else {
                 // Unauthenticated clients don't learn which resources exist.
                 if request.method != .options { holder = try await token(of: request) }
-                throw HubProblem(.notFound, "There is nothing here.")
+                throw HubProblem(.notFound, "There is no such resource.")
             }
             if request.method == .options {
                 return Response(status: .noContent, headers: [.allow: Self.names(route.methods)])
@@ -181,7 +181,7 @@
             var name = (request.head.authority ?? "").lowercased()
             if let port = name.lastIndex(of: ":"), !name.hasSuffix("]") { name = String(name[..<port]) }
             guard hosts.contains(name) else {
-                throw HubProblem(.misdirected, "The hub doesn't answer to this name.")
+                throw HubProblem(.misdirected, "The hub isn't known by this name.")
             }
         }
 

@@ -4,8 +4,10 @@ public struct HubServerConfiguration: Sendable {
     public struct TLS: Sendable {
         /// The server's certificate, followed by its intermediate certificates.
         public var certificateChainFile: String
+        /// The private key of the server's certificate.
         public var privateKeyFile: String
 
+        /// Creates a configuration from two PEM files.
         public init(certificateChainFile: String, privateKeyFile: String) {
             self.certificateChainFile = certificateChainFile
             self.privateKeyFile = privateKeyFile
@@ -23,7 +25,9 @@ public struct HubServerConfiguration: Sendable {
     /// The origins of web pages whose scripts may use the hub, such as `https://app.example`; pages served by the hub
     /// itself are always allowed.
     public var origins: Set<String> = []
+    /// The limits of what clients may send.
     public var limits = HubLimits()
 
+    /// Creates a configuration for clients on this machine.
     public init() {}
 }

@@ -47,7 +47,7 @@ package struct JSONReader {
     /// Checks that nothing follows.
     package mutating func finish() throws(Malformed) {
         skipSpace()
-        guard index == bytes.count else { throw malformed("there is more behind the end of the value") }
+        guard index == bytes.count else { throw malformed("there is more data after the end of the value") }
     }
 
     package func malformed(_ problem: String, at offset: Int? = nil) -> Malformed {
@@ -230,7 +230,7 @@ extension JSONReader {
         }
         if index < bytes.count, bytes[index] == UInt8(ascii: ".") {
             index += 1
-            guard skipDigits() else { throw malformed("a number has no digits behind its point", at: start) }
+            guard skipDigits() else { throw malformed("a number has no digits after its decimal point", at: start) }
         }
         if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
             index += 1

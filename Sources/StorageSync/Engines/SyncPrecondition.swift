@@ -15,6 +15,7 @@ internal import StorageCore
 /// A remote service has no versions. The document is fetched before the write is sent, and compared with what was
 /// received before. Changes by others between that and the write are overwritten, field by field.
 public enum SyncPrecondition<T: DataSyncModelProtocol>: Sendable {
+    /// The write is unconditional.
     case anything
     /// There is no such document.
     case absent

@@ -72,7 +72,7 @@ extension CatalogColumn {
             }
         if let value { return value }
         guard isImported else {
-            throw HubError.invalid("The field \"\(name)\" takes no value like this: it is \(type).")
+            throw HubError.invalid("The field \"\(name)\" doesn't accept this value: its type is \(type).")
         }
         return .blob(Data(json.utf8))
     }
@@ -88,7 +88,7 @@ extension CatalogColumn {
     private func text(_ text: String) throws -> StorageValue? {
         guard !text.utf8.contains(0) else {
             throw HubError.invalid(
-                "The field \"\(name)\" has a text with the character NUL, which no text of SQLite can have.")
+                "The field \"\(name)\" has a text with the character NUL, which SQLite can't store.")
         }
         if coding == "uuid" {
             return UUID(uuidString: text).map { uuid in .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }) }

@@ -20,10 +20,10 @@ extension HubError {
         switch self {
         case .notFound: "There is no such document."
         case .forbidden: "That isn't allowed here."
-        case .preconditionFailed: "The document isn't as it was expected to be."
+        case .preconditionFailed: "The document doesn't meet the precondition."
         case .invalid(let reason): reason
-        case .keyReused: "The idempotency key was used for something else."
-        case .outdatedCondition: "What may be seen is said by a field that was dropped or renamed."
+        case .keyReused: "The idempotency key was used for another request."
+        case .outdatedCondition: "Access is defined by a field that was dropped or renamed."
         }
     }
 }

@@ -218,7 +218,7 @@ extension HubTable {
         if known != nil, table == nil { throw HubError.notFound }
         // Collections are named by `String`s, which compare two spellings of a letter as equal.
         if known == nil, writer.catalog.live.contains(where: { $0.name == name }) {
-            throw HubError.invalid("There is a collection of this name already, in another spelling of its letters.")
+            throw HubError.invalid("A collection with this name exists already, in another Unicode spelling.")
         }
         let ownId = fields["id"]
         let repeatsId = ownId.map { (try? StorageJSON.value(String.self, of: .text($0))) == id } ?? true

@@ -99,7 +99,7 @@ extension HubWriter {
         _ write: HubWrite, from producer: ProducerID?, expecting expected: RowPrecondition? = nil
     ) throws -> Bool {
         guard access.mayWrite(write.document.entity) else {
-            throw Rejected(rejection: .invalid("Nothing may be written to \"\(write.document.entity)\" here."))
+            throw Rejected(rejection: .invalid("Writing to \"\(write.document.entity)\" isn't allowed."))
         }
         let scope = HubScope(write.document.entity, access)
         if let entity = writer.catalog.entity(named: write.document.entity) {
@@ -186,12 +186,12 @@ extension HubWriter {
     }
 
     private func forbidden(_ document: DocumentID) -> Rejected {
-        Rejected(rejection: .invalid("Such a document may not be written to \"\(document.entity)\" here."))
+        Rejected(rejection: .invalid("Writing such a document to \"\(document.entity)\" isn't allowed."))
     }
 
     private func find(_ document: DocumentID, _ scope: HubScope) throws -> Found {
         guard let entity = writer.catalog.entity(named: document.entity) else {
-            guard !document.id.utf8.contains(0) else { throw Rejected(rejection: .invalid("An id has no NUL in it.")) }
+            guard !document.id.utf8.contains(0) else { throw Rejected(rejection: .invalid("Ids can't contain NUL.")) }
             return Found(key: .text(document.id), isVisible: false)
         }
         guard let table = HubTable(entity), let key = table.key(of: document.id) else {

@@ -153,7 +153,7 @@ extension StoreHub {
 extension HubError {
     fileprivate static func tooManyFound(bytes: Int) -> HubError {
         .invalid(
-            "The query finds more than \(bytes >> 20) MB. Give it a limit, or a lower one, and ask on with a cursor behind the last document."
+            "The query's result exceeds \(bytes >> 20) MB. Set a limit, or a lower one, and continue with a cursor after the last document."
         )
     }
 

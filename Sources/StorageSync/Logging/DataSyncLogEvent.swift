@@ -4,5 +4,6 @@ public protocol DataSyncLogEvent: Sendable {
     var eventName: String { get }
     /// Ids, counts and error messages; nil if there are none. Never a document.
     var parameters: [String: Any]? { get }
+    /// The severity of the event.
     var type: DataLogType { get }
 }

@@ -38,6 +38,7 @@ public final class SwiftLogSyncLogger: DataSyncLogger {
         }
     }
 
+    /// Logs an event.
     public func trackEvent(event: any DataSyncLogEvent) {
         let level = level(event.type)
         guard level >= logger.logLevel else { return }
@@ -46,6 +47,7 @@ public final class SwiftLogSyncLogger: DataSyncLogger {
             metadata: (event.parameters ?? [:]).mapValues(Self.metadata), source: "StorageSync")
     }
 
+    /// Adds metadata to all later events.
     public func addUserProperties(dict: [String: Any], isHighPriority: Bool) {
         for (name, value) in dict { logger[metadataKey: "user_\(name)"] = Self.metadata(value) }
     }

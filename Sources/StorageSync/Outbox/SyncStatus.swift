@@ -3,11 +3,13 @@ internal import StorageCore
 
 /// The status of synchronization between a store and a remote.
 public struct SyncStatus: Sendable, Equatable {
+    /// The state of the connection to the remote.
     public enum Connection: Sendable, Equatable {
         /// The engine hasn't been used yet, or nobody is signed in.
         case idle
         /// The remote is being contacted for the first time.
         case connecting
+        /// The remote is answering.
         case connected
         /// The remote couldn't be reached, and is retried at this time.
         case waiting(until: Date)
@@ -24,24 +26,31 @@ public struct SyncStatus: Sendable, Equatable {
     public struct ParkedWrite: Sendable, Equatable, Identifiable {
         /// The position of its event in the store's log; of the last one if several were sent as one.
         public let position: Int64
+        /// The id of the document.
         public let documentId: String
+        /// Why the remote has rejected it.
         public let reason: String
 
+        /// The position.
         public var id: Int64 { position }
     }
 
     /// A document of the remote that can't be stored as a row, because its type can't be decoded from it or the schema
     /// rejects it. The row isn't changed. The engine retries when the document changes, and when the engine is opened.
     public struct UnreadableDocument: Sendable, Equatable, Identifiable {
+        /// The id of the document.
         public let documentId: String
+        /// Why it can't be stored.
         public let reason: String
 
+        /// The document's id.
         public var id: String { documentId }
     }
 
     /// The maximum number of documents in ``unreadable``.
     static let namedUnreadableDocuments = 100
 
+    /// The state of the connection to the remote.
     public internal(set) var connection = Connection.idle
     /// The number of writes that the remote hasn't accepted yet, including parked ones.
     public internal(set) var pendingCount = 0

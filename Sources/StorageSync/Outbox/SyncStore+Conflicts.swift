@@ -138,7 +138,7 @@ extension SyncStore {
             throw Unmerged(reason: (error as? StorageError)?.message ?? "\(error)")
         }
         guard let merged else { throw Unmerged(reason: nil) }
-        guard merged.id == id else { throw Unmerged(reason: "what came out has another id") }
+        guard merged.id == id else { throw Unmerged(reason: "the result has another id") }
         try bases.saveAncestor(.unchanged, of: id, in: db)
         let position = tx.writer.nextPosition
         let existed = try table.get(id, db) != nil

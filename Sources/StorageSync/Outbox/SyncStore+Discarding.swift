@@ -23,7 +23,7 @@ extension SyncStore {
     ///
     /// - Returns: Their positions.
     func discardPending() async throws -> [Int64] {
-        try await commit(reason: "discard what \(path) hasn't taken") { tx in
+        try await commit(reason: "discard the pending writes of \(path)") { tx in
             let db = tx.database
             guard var row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive
             else { return [] }

@@ -183,19 +183,19 @@ extension StorageError {
     fileprivate static func onlyRead(_ source: String) -> StorageError {
         StorageError(
             .readOnly, "The store is open for reading only, so \(source) isn't fetched.",
-            remedy: "Fetch it in the process that writes the store; its rows are seen here.")
+            remedy: "Fetch it in the process that writes the store; its rows then appear here.")
     }
 
     fileprivate static func notAskedForChanges() -> StorageError {
         StorageError(
-            .remoteFailed, "The remote says that nothing changed, but wasn't asked that.",
+            .remoteFailed, "The remote answered `notModified` to a request without a validator.",
             remedy: "Answer `notModified` only where the request has a validator.")
     }
 
     /// The cursor isn't included: it may contain a secret.
     fileprivate static func endlessPages() -> StorageError {
         StorageError(
-            .remoteFailed, "The remote's pages go in a circle: one was named as the next one twice.",
+            .remoteFailed, "The remote's pages form a cycle: a cursor was repeated.",
             remedy: "Answer nil as the next page after the last one.")
     }
 }

@@ -1,5 +1,6 @@
 /// A value identified by a text.
 public protocol StringIdentifiable: Identifiable where ID == String {
+    /// The id of the value.
     var id: String { get }
 }
 
@@ -25,6 +26,7 @@ public protocol DataSyncModelProtocol: StringIdentifiable, Codable, Sendable {
 }
 
 extension DataSyncModelProtocol {
+    /// The document's id.
     public var eventParameters: [String: Any] { ["id": id] }
 }
 

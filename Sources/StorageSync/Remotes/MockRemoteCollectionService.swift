@@ -38,6 +38,7 @@ public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: Remote
         get { remote.failure }
         set { remote.failure = newValue }
     }
+    /// The path given by the initializer's closure.
     public var collectionPath: String? { remote.path() }
     /// The number of open streams.
     package var listenerCount: Int { remote.listenerCount }
@@ -48,6 +49,9 @@ public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: Remote
     /// Deletes a document, if it exists, as another device would. Works while ``failure`` is set.
     public func remove(id: String) { remote.remove(id) }
 
+    /// Fetches every document.
+    ///
+    /// - Throws: ``failure``; ``RemoteError/unauthorized`` without a path; `CancellationError`.
     public func getCollection() async throws -> [T] {
         try await remote.answer()
         return remote.documents
@@ -62,11 +66,17 @@ public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: Remote
         return try query.apply(to: remote.documents)
     }
 
+    /// Fetches a document.
+    ///
+    /// - Throws: ``RemoteError/notFound`` if there is none; otherwise as ``getCollection()``.
     public func getDocument(id: String) async throws -> T {
         try await remote.answer()
         return try remote.found(id)
     }
 
+    /// Creates or replaces a document.
+    ///
+    /// - Throws: As ``getCollection()``.
     public func saveDocument(_ model: T) async throws {
         try await remote.answer()
         remote.save(model)
@@ -81,13 +91,18 @@ public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: Remote
         try remote.update(id, data)
     }
 
+    /// Deletes a document, if it exists.
+    ///
+    /// - Throws: As ``getCollection()``.
     public func deleteDocument(id: String) async throws {
         try await remote.answer()
         remote.delete(id)
     }
 
+    /// Returns a document's current state, and its state after each change.
     public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { remote.streamDocument(id) }
 
+    /// Returns the changes and deletions from the call on.
     public func streamCollectionUpdates() -> (
         updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
     ) {

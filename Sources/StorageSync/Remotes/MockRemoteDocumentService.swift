@@ -36,6 +36,7 @@ public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDo
         get { remote.failure }
         set { remote.failure = newValue }
     }
+    /// The path given by the initializer's closure.
     public var collectionPath: String? { remote.path() }
     /// The number of open streams.
     package var listenerCount: Int { remote.listenerCount }
@@ -46,11 +47,18 @@ public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDo
     /// Deletes a document, if it exists, as another device would. Works while ``failure`` is set.
     public func remove(id: String) { remote.remove(id) }
 
+    /// Fetches a document.
+    ///
+    /// - Throws: ``RemoteError/notFound`` if there is none; ``failure``; ``RemoteError/unauthorized`` without a path;
+    ///   `CancellationError`.
     public func getDocument(id: String) async throws -> T {
         try await remote.answer()
         return try remote.found(id)
     }
 
+    /// Creates or replaces a document.
+    ///
+    /// - Throws: ``failure``; ``RemoteError/unauthorized`` without a path; `CancellationError`.
     public func saveDocument(_ model: T) async throws {
         try await remote.answer()
         remote.save(model)
@@ -65,10 +73,14 @@ public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDo
         try remote.update(id, data)
     }
 
+    /// Deletes a document, if it exists.
+    ///
+    /// - Throws: ``failure``; ``RemoteError/unauthorized`` without a path; `CancellationError`.
     public func deleteDocument(id: String) async throws {
         try await remote.answer()
         remote.delete(id)
     }
 
+    /// Returns a document's current state, and its state after each change.
     public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { remote.streamDocument(id) }
 }

@@ -3,6 +3,7 @@ public struct QueryCursor: Sendable, Equatable {
     /// A value for each `order(by:)` of the query, in their order. Trailing ones may be omitted.
     public let values: [any DMCodableSendable]
 
+    /// Creates a cursor from values of the query's orders.
     public init(values: [any DMCodableSendable]) { self.values = values }
 
     /// Whether both cursors are the same: values are compared as JSON.

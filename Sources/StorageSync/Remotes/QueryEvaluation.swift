@@ -129,7 +129,7 @@ extension StorageError {
     fileprivate static func limitTooSmall(_ limit: Int) -> StorageError {
         StorageError(
             .invalidArgument, "A query is limited to \(limit) documents.",
-            remedy: "Limit it to 1 or more, or don't ask.")
+            remedy: "Set a limit of at least 1, or skip the query.")
     }
 
     fileprivate static func windowListenedTo() -> StorageError {
@@ -141,7 +141,7 @@ extension StorageError {
 
     fileprivate static func limitToLastWithoutOrder() -> StorageError {
         StorageError(
-            .invalidArgument, "A query asks for the last documents, and has no order.", remedy: "Give it an order(by:)."
+            .invalidArgument, "A limit to the last documents requires an order.", remedy: "Give it an order(by:)."
         )
     }
 

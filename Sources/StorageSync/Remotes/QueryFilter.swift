@@ -2,10 +2,12 @@
 public struct QueryFilter: Sendable, Equatable {
     /// The field's name, as in the document's JSON; dots lead into nested objects.
     public let field: String
+    /// How the field is compared.
     public let `operator`: QueryOperator
     /// The value to compare with: an array if the operator takes several values.
     public let value: any DMCodableSendable
 
+    /// Creates a condition.
     public init(field: String, operator: QueryOperator, value: any DMCodableSendable) {
         self.field = field
         self.operator = `operator`

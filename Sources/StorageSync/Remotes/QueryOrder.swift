@@ -5,6 +5,7 @@ public struct QueryOrder: Sendable, Equatable {
     /// Whether the greatest value comes first.
     public let descending: Bool
 
+    /// Creates an order.
     public init(field: String, descending: Bool = false) {
         self.field = field
         self.descending = descending

@@ -3,6 +3,7 @@
 /// Errors, retries and isolation are the same as for ``RemoteDocumentService``.
 @MainActor
 public protocol RemoteCollectionService<T>: Sendable {
+    /// The type of the documents.
     associatedtype T: DataSyncModelProtocol
 
     /// The path of the collection, such as `users/42/watchlist`: it identifies the account that cached documents and
@@ -50,9 +51,12 @@ public protocol RemoteCollectionService<T>: Sendable {
 }
 
 extension RemoteCollectionService {
+    /// An empty path, for a remote without accounts.
     public var collectionPath: String? { "" }
+    /// ``RemoteCapabilities/standard``.
     public var capabilities: RemoteCapabilities { .standard }
 
+    /// Returns the streams of the whole collection, which the engine filters.
     public func streamCollectionUpdates(query: QueryBuilder) -> (
         updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
     ) { streamCollectionUpdates() }

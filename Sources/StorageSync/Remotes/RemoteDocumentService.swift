@@ -8,6 +8,7 @@
 /// Isolation: the main actor. A service awaits its network elsewhere.
 @MainActor
 public protocol RemoteDocumentService<T>: Sendable {
+    /// The type of the documents.
     associatedtype T: DataSyncModelProtocol
 
     /// The path of the documents, such as `users/42/settings`: it identifies the account that cached documents and
@@ -37,6 +38,8 @@ public protocol RemoteDocumentService<T>: Sendable {
 }
 
 extension RemoteDocumentService {
+    /// An empty path, for a remote without accounts.
     public var collectionPath: String? { "" }
+    /// ``RemoteCapabilities/standard``.
     public var capabilities: RemoteCapabilities { .standard }
 }

@@ -14,6 +14,7 @@ public enum RemoteError: RetryableError, Equatable {
     /// The remote can't be reached, or is busy: it is retried after this delay at the earliest.
     case unavailable(retryAfter: Duration? = nil)
 
+    /// The delay of ``unavailable(retryAfter:)``; nil for all others.
     public var retryAfter: Duration? {
         if case .unavailable(let duration) = self { duration } else { nil }
     }

@@ -19,10 +19,15 @@ internal import StorageCore
 ///
 /// While a source is shown, it is fetched again whenever its rows become stale.
 public enum QueryCachePolicy: Sendable, Hashable {
+    /// Shows stored rows; only `refresh()` asks the remote.
     case localOnly
+    /// Shows stored rows younger than `ttl`; otherwise waits for the remote.
     case cacheFirst(ttl: Duration)
+    /// Shows stored rows, and asks the remote if they are older than `staleAfter`.
     case staleWhileRevalidate(staleAfter: Duration)
+    /// Waits for the remote on each opening; shows stored rows if it fails.
     case networkFirst
+    /// Waits for the remote on each opening; shows nothing if it fails.
     case networkOnly
 }
 
@@ -50,8 +55,11 @@ extension QueryCachePolicy: CustomStringConvertible {
 }
 
 extension Duration {
+    /// A number of minutes.
     public static func minutes(_ count: Double) -> Duration { .seconds(count * 60) }
+    /// A number of hours.
     public static func hours(_ count: Double) -> Duration { .seconds(count * 3_600) }
+    /// A number of days, of 24 hours each.
     public static func days(_ count: Double) -> Duration { .seconds(count * 86_400) }
 
     var seconds: Double { self / .seconds(1) }

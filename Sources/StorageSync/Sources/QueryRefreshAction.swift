@@ -5,6 +5,8 @@ public struct QueryRefreshAction<Element: RegisteredEntity>: Sendable {
     /// How fetched rows are merged.
     public let merge: QueryMergeStrategy<Element>
     /// Requests a page from the remote.
+    ///
+    /// - Throws: Any error, which becomes the source's; a ``RetryableError`` may request a delay.
     public let fetch: @Sendable (QueryFetch) async throws -> QueryFetchAnswer<Element>
 
     /// Fetches page by page: each page is a commit, and rows that the remote no longer has are deleted with the last.
@@ -39,6 +41,7 @@ public struct QueryFetch: Sendable, Hashable {
     /// otherwise, and for all pages but the first.
     public let validator: String?
 
+    /// Creates a request, for example in a test.
     public init(cursor: String? = nil, validator: String? = nil) {
         self.cursor = cursor
         self.validator = validator
@@ -64,5 +67,6 @@ public protocol RetryableError: Error {
 }
 
 extension RetryableError {
+    /// False: the remote may answer differently the next time.
     public var isRefusal: Bool { false }
 }

@@ -11,6 +11,7 @@ public protocol QuerySourceProvider: Sendable {
 }
 
 extension QuerySourceProvider {
+    /// No names.
     public static var querySourceNames: [PartialKeyPath<Self>: String] { [:] }
 }
 

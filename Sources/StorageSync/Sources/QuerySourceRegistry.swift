@@ -20,6 +20,10 @@ public final class QuerySourceRegistry: Sendable {
     private let parent: QuerySourceRegistry?
     private let providers = Mutex<[ObjectIdentifier: any QuerySourceProvider]>([:])
 
+    /// Creates a registry.
+    ///
+    /// - Parameter parent: Where providers are looked up that aren't registered here.
+    ///
     public init(parent: QuerySourceRegistry? = nil) { self.parent = parent }
 
     /// Registers a provider, replacing an earlier one of its type.
