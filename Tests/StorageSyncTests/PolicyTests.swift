@@ -40,7 +40,7 @@ import Testing
     }
 
     private static func plan(_ shown: Bool, stale: Bool, asks: Double?) -> RefreshPlan {
-        RefreshPlan(showsStored: shown, isStale: stale, asksAt: asks.map { now + $0 })
+        RefreshPlan(showsStored: shown, isStale: stale, requestTime: asks.map { now + $0 })
     }
 
     @Test(arguments: Age.allCases, Remote.allCases)
@@ -91,8 +91,8 @@ import Testing
         fetched.lastRefresh = Self.now
         for (age, pause) in [(Duration.zero, Double?.none), (.milliseconds(1), 1), (.seconds(5), 5)] {
             let policy = QueryCachePolicy.staleWhileRevalidate(staleAfter: age)
-            #expect(policy.plan(fetched, now: Self.now, isOpening: false).asksAt == pause.map { Self.now + $0 })
-            #expect(policy.plan(status, now: Self.now, isOpening: true).asksAt == Self.now)
+            #expect(policy.plan(fetched, now: Self.now, isOpening: false).requestTime == pause.map { Self.now + $0 })
+            #expect(policy.plan(status, now: Self.now, isOpening: true).requestTime == Self.now)
         }
     }
 

@@ -20,7 +20,7 @@
         ) async throws -> Documents<T>? {
             var request = Request(path: collection, items: items, validator: validator)
             var values: [T] = []
-            var circle = PageCircle()
+            var cycles = PageCycleDetector()
             var first: String?
             for page in 0..<Self.maximumPages {
                 let (answer, target) = try await answer(to: request)
@@ -33,7 +33,7 @@
                     return Documents(values: values, validator: page == 0 ? first : nil)
                 }
                 // Pages in a cycle would be followed forever.
-                guard !circle.closes(with: next.items.isEmpty ? next.path : "\(next.items)") else {
+                guard !cycles.detectsCycle(at: next.items.isEmpty ? next.path : "\(next.items)") else {
                     throw badLink(target, "leads to a page that was fetched before")
                 }
                 request = next

@@ -6,7 +6,7 @@ internal import StorageCore
 final class TrackingConnection: SQLiteEngineConnection {
     /// The engine's side.
     let connection: any SQLiteEngineConnection
-    private var noted: Set<String> = []
+    private var recorded: Set<String> = []
     private var statements: Set<String> = []
     /// Whether something was read without using this connection.
     private var isPassed = false
@@ -22,7 +22,7 @@ final class TrackingConnection: SQLiteEngineConnection {
 
     func tables(readBy sql: String?) throws -> Set<String> { try connection.tables(readBy: sql) }
 
-    func note(_ tables: Set<String>) { noted.formUnion(tables) }
+    func record(_ tables: Set<String>) { recorded.formUnion(tables) }
 
     /// The engine's side, for reads that don't use this connection.
     func passed() -> any SQLiteEngineConnection {
@@ -32,6 +32,6 @@ final class TrackingConnection: SQLiteEngineConnection {
 
     func tables() throws -> Set<String> {
         if isPassed { return try connection.tables(readBy: nil) }
-        return try statements.reduce(into: noted) { $0.formUnion(try connection.tables(readBy: $1)) }
+        return try statements.reduce(into: recorded) { $0.formUnion(try connection.tables(readBy: $1)) }
     }
 }

@@ -31,7 +31,7 @@
         private func database(reading request: some DatabaseRegionConvertible) throws -> Database {
             guard let tracking = connection as? TrackingConnection else { return try database }
             let database = try SQLiteTransaction(tracking.connection).database
-            tracking.note(try GRDBConnection(database: database).tables(in: request.databaseRegion(database)))
+            tracking.record(try GRDBConnection(database: database).tables(in: request.databaseRegion(database)))
             return database
         }
 

@@ -167,7 +167,7 @@
                         "Call `await prepareDependencies { $0.defaultSQLiteConnection = … }` where the program begins, "
                         + "or `withDependencies` around a test."))
             return SQLiteConnection(
-                engine, scope: scope, lookout: Lookout(engine, scope, version: 0, storePath: nil))
+                engine, scope: scope, poller: CommitPoller(engine, scope, version: 0, storePath: nil))
         }()
 
         /// Adapts ``observeTables(_:)`` for a client.

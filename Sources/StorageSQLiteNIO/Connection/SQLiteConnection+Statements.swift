@@ -108,7 +108,7 @@
         /// The stream is for a single consumer. Changes that a slow consumer hasn't received are combined into one set.
         /// The stream ends when the connection is closed, and doesn't keep it open.
         public func observeTables(_ tables: Set<String>) -> AsyncStream<Set<String>> {
-            lookout.observe(tables) { $0.tables }
+            poller.observe(tables) { $0.tables }
         }
 
         /// Observes which rows of these tables are changed by commits, from now on.
@@ -139,7 +139,7 @@
         /// - Complexity: While rows are observed, each row that this connection changes costs a call of SQLite's hook,
         ///   and a DELETE without WHERE deletes row by row.
         public func observeRows(_ tables: Set<String>, maximumRows: Int = 1_000) -> AsyncStream<SQLiteRowUpdates> {
-            lookout.observe(tables, maximumRows: max(maximumRows, 1)) { $0 }
+            poller.observe(tables, maximumRows: max(maximumRows, 1)) { $0 }
         }
 
         /// Runs a job when it is this connection's turn.
@@ -150,7 +150,7 @@
             defer { scope.leave() }
             let (script, policy) = (Script(sql), policy)
             switch policy {
-            case .alone: return try await engine.runAlone(script) { try body($0, script, policy) }
+            case .autocommit: return try await engine.runAutocommitted(script) { try body($0, script, policy) }
             case .inWriting, .inReading, .owner:
                 return try await engine.waitingWhileBusy { try await engine.run { try body($0, script, policy) } }
             }

@@ -37,7 +37,7 @@
             defer { scope.leave() }
             let transaction = transaction(kind)
             try await engine.begin(transaction)
-            let inside = SQLiteConnection(engine, scope: bodyScope(transaction.policy), lookout: lookout)
+            let inside = SQLiteConnection(engine, scope: bodyScope(transaction.policy), poller: poller)
             do {
                 let result = try await Scope.$entered.withValue(Scope.entered + [inside.scope]) {
                     try await body(inside)

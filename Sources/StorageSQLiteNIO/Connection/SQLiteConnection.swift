@@ -27,12 +27,12 @@
 
         let engine: ConnectionEngine
         let scope: Scope
-        let lookout: Lookout
+        let poller: CommitPoller
 
-        init(_ engine: ConnectionEngine, scope: Scope, lookout: Lookout) {
+        init(_ engine: ConnectionEngine, scope: Scope, poller: CommitPoller) {
             self.engine = engine
             self.scope = scope
-            self.lookout = lookout
+            self.poller = poller
         }
 
         /// Opens a connection.
@@ -57,7 +57,7 @@
             let (version, store) = try await engine.runToTheEnd { (try $0.dataVersion(), $0.store?.path) }
             let scope = Scope(.connection, pool: pool, maximumWaiters: configuration.maximumWaiters)
             return SQLiteConnection(
-                engine, scope: scope, lookout: Lookout(engine, scope, version: version, storePath: store))
+                engine, scope: scope, poller: CommitPoller(engine, scope, version: version, storePath: store))
         }
 
         /// Closes the connection after all earlier calls. Streams of rows end with an error. Later calls throw
@@ -72,14 +72,14 @@
             }
             try scope.checkMayEnd()
             await scope.end(waitersMayFinish: true) { await engine.closeCursor($0) }
-            lookout.end()
+            poller.end()
             await engine.close()
         }
 
         /// What statements may do here.
         var policy: Database.Policy {
             switch scope.kind {
-            case .connection: .alone
+            case .connection: .autocommit
             case .body(_, let policy): policy
             }
         }

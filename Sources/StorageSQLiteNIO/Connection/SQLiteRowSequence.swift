@@ -116,7 +116,7 @@
             return try await settle {
                 try await engine.waitingWhileBusy {
                     try await engine.run { database in
-                        if policy == .alone { try database.refresh() }
+                        if policy == .autocommit { try database.refresh() }
                         try database.openCursor(number, for: sql, arguments, policy: policy)
                         let batch = try database.fetch(number, transform)
                         return try Self.checked(batch, of: number, in: database, resultCode: 5)

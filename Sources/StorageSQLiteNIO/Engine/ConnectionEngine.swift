@@ -86,7 +86,7 @@
         }
 
         /// Runs statements that are a transaction of their own.
-        func runAlone<Result: Sendable>(
+        func runAutocommitted<Result: Sendable>(
             _ script: Script, _ body: @escaping @Sendable (Database) throws -> Result
         ) async throws -> Result {
             // The inner result isn't retried: a script continues at the statement that was busy, which can't be in a

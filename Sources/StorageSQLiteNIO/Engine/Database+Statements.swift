@@ -7,7 +7,7 @@
         /// What a statement may do to its transaction.
         enum Policy {
             /// The statement, or the script, is a transaction of its own.
-            case alone
+            case autocommit
             /// A transaction is open, and only its owner may end it.
             case inWriting
             /// The same, and changes are refused.

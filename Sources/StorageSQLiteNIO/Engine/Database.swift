@@ -123,7 +123,7 @@
         /// A number that changes with each commit by others.
         func dataVersion() throws -> Int64 {
             var version: Int64 = 0
-            try execute("PRAGMA data_version", .none, policy: .alone) { row in
+            try execute("PRAGMA data_version", .none, policy: .autocommit) { row in
                 version = try row.reader.integer(at: 0)
                 return true
             }

@@ -41,7 +41,7 @@
                 remedy: "Inside a body use the connection that the body was given.")
         }
 
-        static var streamInTheWay: SQLiteClientError {
+        static var waitsForOwnStream: SQLiteClientError {
             SQLiteClientError(
                 .invalidArgument, "The call would wait for a stream of rows that the same task reads.",
                 remedy: "Read the rows with `query` first, or use another connection.")

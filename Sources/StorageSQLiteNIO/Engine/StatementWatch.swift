@@ -21,7 +21,7 @@
 
         /// Enough of SQLite's instructions that the check costs nothing, and few enough to take well below a
         /// millisecond.
-        private static let instructionsBetweenLooks: Int32 = 2_000
+        private static let instructionsBetweenChecks: Int32 = 2_000
 
         /// The watch must live until the connection is closed.
         func install(on connection: Connection) {
@@ -35,7 +35,7 @@
                     return SQLITE_OK
                 }, context)
             sqlite3_progress_handler(
-                connection.handle, Self.instructionsBetweenLooks,
+                connection.handle, Self.instructionsBetweenChecks,
                 { context in
                     let watch = Unmanaged<StatementWatch>.fromOpaque(context!).takeUnretainedValue()
                     return watch.job?.isCancelled == true ? 1 : 0

@@ -219,15 +219,15 @@
         ///
         /// - Parameters:
         ///   - interval: The polling interval; nil if nobody else can commit.
-        ///   - look: Polls for commits of others, and publishes them.
-        func next(every interval: Duration?, _ look: () async -> Void) async -> SQLiteRowUpdates? {
+        ///   - poll: Polls for commits of others, and publishes them.
+        func next(every interval: Duration?, _ poll: () async -> Void) async -> SQLiteRowUpdates? {
             while !Task.isCancelled {
                 switch take() {
                 case .changes(let changes): return changes
                 case .end: return nil
                 case .none: break
                 }
-                if interval != nil { await look() }
+                if interval != nil { await poll() }
                 await wait(interval)
             }
             return nil

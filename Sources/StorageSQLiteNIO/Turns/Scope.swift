@@ -74,7 +74,7 @@
         }
 
         /// - Throws: `invalid-argument` if this would wait for the calling task.
-        private func checkNotInTheWay() throws(SQLiteClientError) {
+        private func checkWouldNotDeadlock() throws(SQLiteClientError) {
             if Self.entered.contains(where: { $0.parent === self && $0.isOpen }) { throw .deadlock }
             // A client that opens a transaction for a body calls on behalf of the body's task.
             let tasks = [Self.currentTask, HeldTransaction.caller].compactMap(\.self)
@@ -84,7 +84,7 @@
                 case .idle, .fetching, .none, .ending: false
                 }
             }
-            if isOwnStream { throw .streamInTheWay }
+            if isOwnStream { throw .waitsForOwnStream }
         }
 
         private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
@@ -95,7 +95,7 @@
     extension Scope {
         /// Waits for the turn. Must be followed by ``leave()``.
         func enter() async throws {
-            try checkNotInTheWay()
+            try checkWouldNotDeadlock()
             try await turns.borrow()
         }
 

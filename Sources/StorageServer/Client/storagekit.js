@@ -1068,18 +1068,18 @@ class LocalStore {
                 throw new StorageKitError("protocol", "The hub's answer to a hello makes no sense.");
             }
             this.#checkHistory(record, lines, head, lastNumber);
-            const goesOn = record.lines.every(({ id }, index) => lines[index]?.id === id);
+            const isContinuation = record.lines.every(({ id }, index) => lines[index]?.id === id);
             const shared = sharedEnd(record.lines, lines);
             record.lines = lines;
             record.settledNumber = lastNumber;
             record.hubWentBack = false;
-            const byNumber = new Map(goesOn ? results?.map((each) => [each.number, each]) : []);
+            const byNumber = new Map(isContinuation ? results?.map((each) => [each.number, each]) : []);
             for (const write of await result(writes.index("number").getAll())) {
                 const outcome = byNumber.get(write.number);
                 if (outcome) take(tables, write, outcome, false);
                 // What comes after the last number has no outcome, nor ever will. Numbers of another branch of the
                 // history say nothing; the hub knows its writes by their origins.
-                else if (!goesOn || write.number > lastNumber) move(writes, write, "waiting");
+                else if (!isContinuation || write.number > lastNumber) move(writes, write, "waiting");
                 else move(writes, write, "parked", { reason: "unknown" });
             }
             // With another access, others are in sight: also of collections that couldn't be read meanwhile.

@@ -9,7 +9,7 @@
     /// Isolation: `Sendable`, its state behind a mutex.
     final class StreamWriter: Sendable {
         /// Thrown while an answer is written, which closes the connection.
-        struct ClientTakesNothing: Error {}
+        struct ClientReadsNothing: Error {}
 
         /// The size of a single write, so that a slow client isn't mistaken for one that reads nothing.
         private static let pieceBytes = 64 << 10
@@ -26,7 +26,7 @@
             let writer: any ResponseBodyWriter
         }
 
-        /// - Throws: ``ClientTakesNothing``; errors of the stream and the writer.
+        /// - Throws: ``ClientReadsNothing``; errors of the stream and the writer.
         func write(_ stream: ChangeStream, to writer: any ResponseBodyWriter) async throws {
             let writing = Writing(writer: writer)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -55,7 +55,7 @@
             while true {
                 let start = start.withLock { $0 }
                 try await Task.sleep(until: (start ?? .now) + limit, clock: .continuous)
-                if let start, start == self.start.withLock({ $0 }) { throw ClientTakesNothing() }
+                if let start, start == self.start.withLock({ $0 }) { throw ClientReadsNothing() }
             }
         }
     }

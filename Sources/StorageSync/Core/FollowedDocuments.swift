@@ -13,8 +13,8 @@ package struct FollowedDocuments: Sendable, Equatable {
     }
 
     /// Whether the pages up to a position contain everything about a document.
-    func cover(_ id: DocumentID) -> Bool { document.map { ExactText($0) == ExactText(id.id) } ?? true }
+    func covers(_ id: DocumentID) -> Bool { document.map { ExactText($0) == ExactText(id.id) } ?? true }
 
     /// Whether future pages will report the changes of a document.
-    func contain(_ id: DocumentID) -> Bool { isListening && cover(id) }
+    func includes(_ id: DocumentID) -> Bool { isListening && covers(id) }
 }

@@ -49,7 +49,7 @@ package struct Outbox: Sendable, Equatable {
     package var parked: [PendingWrite] { sent.filter(\.isParked) }
 
     /// The number of writes that the remote hasn't accepted.
-    package var untakenCount: Int { pending.count - sent.count { $0.remotePosition != nil } }
+    package var unacceptedCount: Int { pending.count - sent.count { $0.remotePosition != nil } }
 
     /// Whether a write is ready to be sent.
     var hasSendable: Bool { !nextBatch(maximumWrites: 1, maximumBytes: 0).isEmpty }
@@ -186,17 +186,17 @@ extension Outbox {
     }
 
     /// Confirms the accepted writes of some documents.
-    mutating func confirmTaken(_ isMeant: (DocumentID) -> Bool) -> [PendingWrite] {
+    mutating func confirmAccepted(_ isIncluded: (DocumentID) -> Bool) -> [PendingWrite] {
         change { write in
-            guard case .accepted(let at) = write.state, isMeant(write.document) else { return nil }
+            guard case .accepted(let at) = write.state, isIncluded(write.document) else { return nil }
             return .confirmed(at: at)
         }
     }
 
     /// Whether there are any such writes.
-    func hasTaken(where isMeant: (DocumentID) -> Bool) -> Bool {
+    func hasAccepted(where isIncluded: (DocumentID) -> Bool) -> Bool {
         sent.contains { write in
-            if case .accepted = write.state { isMeant(write.document) } else { false }
+            if case .accepted = write.state { isIncluded(write.document) } else { false }
         }
     }
 
@@ -371,9 +371,11 @@ extension Outbox {
     }
 
     /// The indices of a write and of those that are sent with it as one; empty if the closure rejects it.
-    private func group(at position: Int64, where isMeant: (PendingWrite) -> Bool) -> [Int] {
+    private func group(at position: Int64, where isIncluded: (PendingWrite) -> Bool) -> [Int] {
         let start = index(of: position)
-        guard start < pending.endIndex, pending[start].position == position, isMeant(pending[start]) else { return [] }
+        guard start < pending.endIndex, pending[start].position == position, isIncluded(pending[start]) else {
+            return []
+        }
         guard let origin = pending[start].origin else { return [start] }
         return (pending.startIndex..<sentEnd).filter { pending[$0].origin == origin }
     }

@@ -37,25 +37,25 @@ extension SyncCore {
             return save()
         }
         // Numbers of another branch of the history say nothing about those sent here.
-        let goesOn = welcome.lines.starts(with: record.lines)
+        let isContinuation = welcome.lines.starts(with: record.lines)
         let shared = record.lines.sharedEnd(with: welcome.lines)
         let rewind = shared < record.position ? shared : nil
         record.position = min(record.position, shared)
-        let asksAgain = record.access != nil && welcome.access != nil && welcome.access != record.access
-        if asksAgain { record.position = 0 }
+        let restartsPull = record.access != nil && welcome.access != nil && welcome.access != record.access
+        if restartsPull { record.position = 0 }
         record.access = welcome.access ?? record.access
         if shared < record.forgottenPosition { record.hasLostWrites = true }
         record.forgottenPosition = min(record.forgottenPosition, shared)
         record.lines = welcome.lines
         record.settledNumber = welcome.lastNumber
         connection = .open(Session(lastNumber: welcome.lastNumber))
-        var changed = goesOn ? outbox.settle(welcome.results, pulledUpTo: record.position) : []
-        changed += outbox.restart(behind: goesOn ? welcome.lastNumber : 0, sharedEnd: shared)
+        var changed = isContinuation ? outbox.settle(welcome.results, pulledUpTo: record.position) : []
+        changed += outbox.restart(behind: isContinuation ? welcome.lastNumber : 0, sharedEnd: shared)
         if let (position, rejection) = refusal { changed += outbox.park(position, rejection) }
         refusal = nil
-        return savingTaken(changed) {
+        return savingAccepted(changed) {
             $0.rewind = rewind
-            $0.asksAgain = asksAgain
+            $0.restartsPull = restartsPull
         }
     }
 
@@ -76,7 +76,7 @@ extension SyncCore {
         record.failures = 0
         record.settledNumber = max(record.settledNumber, results.map(\.number).max() ?? 0)
         batchWrites = configuration.batchWrites
-        return savingTaken(changed)
+        return savingAccepted(changed)
     }
 
     private mutating func take(_ page: SyncPage) -> [SyncEffect] {
@@ -94,14 +94,14 @@ extension SyncCore {
     }
 
     /// Saves outcomes; writes that no page will contain are confirmed with them.
-    mutating func savingTaken(
+    mutating func savingAccepted(
         _ changed: [PendingWrite], _ fill: (inout SyncTransaction) -> Void = { _ in }
     ) -> SyncEffect {
         let (followed, position) = (followed, record.position)
-        let changed = changed + outbox.confirmTaken { !followed.contain($0) }
+        let changed = changed + outbox.confirmAccepted { !followed.includes($0) }
         let unpulled = changed.filter { write in
             guard case .confirmed(let at) = write.state else { return false }
-            return at > position || !followed.cover(write.document)
+            return at > position || !followed.covers(write.document)
         }
         return savingOutbox(changed) {
             fill(&$0)

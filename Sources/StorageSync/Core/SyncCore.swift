@@ -135,7 +135,7 @@ package struct SyncCore: Sendable {
             effects += expire(at: now, using: &generator)
         case .follow(let documents):
             followed = documents
-            if outbox.hasTaken(where: { !documents.contain($0) }) { effects.append(savingTaken([])) }
+            if outbox.hasAccepted(where: { !documents.includes($0) }) { effects.append(savingAccepted([])) }
         case .retryNow:
             record.delayMicroseconds = 0
             record.retryAfterMicroseconds = 0

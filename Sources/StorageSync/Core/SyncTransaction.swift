@@ -10,7 +10,7 @@ package struct SyncTransaction: Sendable, Equatable {
     package var rewind: Int64?
     /// The visible documents have changed: pages from the beginning list all of them, and rows that they don't list are
     /// removed.
-    package var asksAgain = false
+    package var restartsPull = false
     /// Changes to apply to the pulled rows, in this order. Those after the record's position are documents that were
     /// requested by id.
     package var changes: [RemoteChange] = []

@@ -335,7 +335,7 @@ extension ServiceRemote {
     func refetch(_ id: String) {
         guard fetches.updateValue(.again, forKey: id) == nil else { return }
         let number = generation
-        Task { await fetchAgain(id, number) }
+        Task { await fetchOnce(id, number) }
     }
 
     /// Fetches documents one after another: there may be many.
@@ -345,12 +345,12 @@ extension ServiceRemote {
         Task {
             for id in ids where number == generation && fetches[id] == nil {
                 fetches[id] = .again
-                await fetchAgain(id, number)
+                await fetchOnce(id, number)
             }
         }
     }
 
-    private func fetchAgain(_ id: String, _ number: Int) async {
+    private func fetchOnce(_ id: String, _ number: Int) async {
         do {
             while number == generation, fetches[id] == .again {
                 fetches[id] = .underWay

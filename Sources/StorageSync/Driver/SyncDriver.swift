@@ -212,7 +212,7 @@ extension SyncDriver {
                 phase = .running(core: core, state: state)
                 if case .discard = input { discarded.formUnion(transaction.removed) }
                 found += state.rows
-                guard !state.isOther else { throw SyncStore<T>.Outdated() }
+                guard !state.needsNewCore else { throw SyncStore<T>.Outdated() }
             case .send(let request): send(request, knowing: core.record)
             case .setTimer(let time): setTimer(time)
             }

@@ -18,7 +18,7 @@ final class FetchedPositions {
 
     init(_ reader: LogReader) { self.reader = reader }
 
-    func contain(_ position: Int64) throws -> Bool {
+    func includes(_ position: Int64) throws -> Bool {
         if let known, known.positions.contains(position) { return known.areFetched }
         guard let batch = try reader.batch(containing: position) else { return false }
         let start = batch.positions.lowerBound

@@ -119,8 +119,8 @@ extension OutboxStatus.Write {
 
 extension OutboxStatus {
     /// The same outbox with those writes only that are meant, and those that are sent as one with them.
-    package func selecting(_ isMeant: (Write) -> Bool) -> OutboxStatus {
-        let meant = writes.filter { $0.state != .discarded && isMeant($0) }
+    package func selecting(_ isIncluded: (Write) -> Bool) -> OutboxStatus {
+        let meant = writes.filter { $0.state != .discarded && isIncluded($0) }
         let origins = Set(meant.compactMap(\.origin))
         let positions = Set(meant.map(\.position))
         var selected = self

@@ -84,7 +84,7 @@ extension SyncStatus {
             case .unauthorized: .unauthorized
             case .halted(let reason): .halted(reason.description)
             }
-        pendingCount = core.outbox.untakenCount
+        pendingCount = core.outbox.unacceptedCount
         parked = core.outbox.parked.compactMap { write in
             // The last of several writes that were sent as one represents all.
             guard case .parked(let rejection) = write.state, write.remoteName == write.position else { return nil }

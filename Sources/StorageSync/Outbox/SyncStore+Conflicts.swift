@@ -113,7 +113,7 @@ extension SyncStore {
                     try merge(id, with: closure, into: &saved, in: tx)
                 } catch let error as Unmerged {
                     try park(id, .invalid(error.description), in: db)
-                    saved.isOther = true
+                    saved.needsNewCore = true
                 }
             }
             try store(&saved.row, tx)

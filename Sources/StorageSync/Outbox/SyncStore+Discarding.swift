@@ -35,7 +35,7 @@ extension SyncStore {
     }
 
     /// Resets their documents to the remote's state, with the remaining writes on top.
-    func giveUpDiscarded(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
+    func dropDiscarded(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         let db = tx.database
         let discarded = Dictionary(grouping: try outbox.discarded(in: db), by: \.document.id)
         guard !discarded.isEmpty else { return }

@@ -49,12 +49,12 @@ extension SyncStore {
         try outbox.add(written, in: db)
         try apply(transaction, gone: gone, to: row, tx)
         row.record = transaction.record
-        if transaction.asksAgain { try askAgain(&row, in: db) }
+        if transaction.restartsPull { try restartPull(&row, in: db) }
         if let end = transaction.rewind { try forget(&row, behind: end, tx) }
         try recordConflicts(conflicts, after: start, tx)
         try store(&row, tx)
         return State(
-            row: row, rows: written, unreadable: try unreadable(in: db), isOther: row.record != transaction.record)
+            row: row, rows: written, unreadable: try unreadable(in: db), needsNewCore: row.record != transaction.record)
     }
 
     private func apply(
@@ -104,7 +104,7 @@ extension SyncStore {
             if try !write(shown, on: document.remote, of: id.id, tx) { refused.insert(id) }
         }
         // Values that two documents have exchanged, such as a unique one.
-        for id in refused { try writeAgain(id.id, since: row.since, tx) }
+        for id in refused { try rewriteRow(id.id, since: row.since, tx) }
     }
 
     /// The documents that no page listed in a full pull; empty unless this is its last page.
@@ -249,7 +249,7 @@ extension SyncStore {
     private func forget(_ row: inout SyncRemoteRow, behind end: Int64, _ tx: WriteTransaction) throws {
         try outbox.limitBases(to: end, in: tx.database)
         try bases.removeAll(in: tx.database)
-        try askAgain(&row, in: tx.database)
+        try restartPull(&row, in: tx.database)
     }
 
     /// Saves the remote's state of a document.
@@ -340,13 +340,13 @@ extension SyncStore {
     }
 
     /// Retries documents that couldn't be stored as rows: the program may be a newer one.
-    func readAgain(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
+    func retryUnreadable(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         for document in try bases.unreadable(in: tx.database) {
-            try writeAgain(document.documentId, since: row.since, tx)
+            try rewriteRow(document.documentId, since: row.since, tx)
         }
     }
 
-    private func writeAgain(_ id: String, since: Int64, _ tx: WriteTransaction) throws {
+    private func rewriteRow(_ id: String, since: Int64, _ tx: WriteTransaction) throws {
         guard case .known(let remote) = try bases.base(of: id, in: tx.database) else { return }
         guard try write(try replayed(id, since: since, tx), on: remote, of: id, tx) else { return }
         if try outbox.firstPending(of: id, in: tx.database) == nil {

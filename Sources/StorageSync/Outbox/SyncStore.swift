@@ -54,7 +54,7 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
         /// Documents of the remote that can't be stored as rows, the first by id.
         var unreadable: [SyncStatus.UnreadableDocument] = []
         /// Whether the state differs from a core's decisions, so that a new core must continue from it.
-        var isOther = false
+        var needsNewCore = false
     }
 
     /// The actor of the engine's commits.
@@ -133,22 +133,22 @@ extension SyncStore {
             if row.schema != schema {
                 // The known state of the remote has the old column names. It is requested again.
                 try bases.removeAll(in: db)
-                if !row.schema.isEmpty { try askAgain(&row, in: db) }
+                if !row.schema.isEmpty { try restartPull(&row, in: db) }
                 row.schema = schema
             }
             if let document, document != row.document {
                 // Nothing that was pulled belongs to this one.
-                try askAgain(&row, in: db)
+                try restartPull(&row, in: db)
             }
-            try giveUpDiscarded(row, tx)
+            try dropDiscarded(row, tx)
             if row.isCleared {
                 for document in try outbox.pendingDocuments(in: db) {
                     try write(try replayed(document, since: row.since, tx), on: nil, of: document, tx)
                 }
                 // Everything else is requested again.
-                try askAgain(&row, in: db)
+                try restartPull(&row, in: db)
             }
-            try readAgain(row, tx)
+            try retryUnreadable(row, tx)
             row.isActive = true
             row.isCleared = false
             row.document = document ?? row.document
@@ -173,7 +173,7 @@ extension SyncStore {
     }
 
     /// Makes the next pull start from the beginning.
-    func askAgain(_ row: inout SyncRemoteRow, in db: Database) throws {
+    func restartPull(_ row: inout SyncRemoteRow, in db: Database) throws {
         row.record.position = 0
         try versions.removeAll(in: db)
         try unnamed.removeAll(in: db)
@@ -194,7 +194,7 @@ extension SyncStore {
         var cleared = row
         try empty(&cleared, tx)
         // Documents requested from now on aren't in the table.
-        try askAgain(&cleared, in: tx.database)
+        try restartPull(&cleared, in: tx.database)
         cleared.document = nil
         try store(&cleared, tx)
     }
@@ -227,7 +227,7 @@ extension SyncStore {
             let hadConfirmed = try outbox.startOver(in: db)
             row.record = SyncRecord(after: row.record, hasLostWrites: hasLostWrites && hadConfirmed)
             row.generation += 1
-            try askAgain(&row, in: db)
+            try restartPull(&row, in: db)
             try outbox.limitBases(to: 0, in: db)
             try store(&row, tx)
         }
@@ -267,7 +267,7 @@ extension SyncStore {
         fresh.generation = row.generation
         try outbox.removeAll(behind: shared, in: tx.database)
         try bases.removeAll(in: tx.database)
-        try askAgain(&fresh, in: tx.database)
+        try restartPull(&fresh, in: tx.database)
         return fresh
     }
 
@@ -277,7 +277,7 @@ extension SyncStore {
         let documents = try table.positions(db)
         let fetched = FetchedPositions(LogReader(tx.writer.database))
         // In log order, so that no segment is read twice.
-        let positions = Set(try documents.map(\.position).sorted().filter(fetched.contain))
+        let positions = Set(try documents.map(\.position).sorted().filter(fetched.includes))
         return try documents.filter { !positions.contains($0.position) }.map { id, position in
             let size = try table.get(id, db).map { try DocumentFields(encoding: $0).json.utf8.count } ?? 0
             return PendingWrite(

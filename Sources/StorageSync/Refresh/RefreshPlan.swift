@@ -9,7 +9,7 @@ struct RefreshPlan: Equatable, Sendable {
     /// since they were fetched.
     var isStale: Bool
     /// When to ask the remote; nil for never.
-    var asksAt: Date?
+    var requestTime: Date?
 }
 
 extension QueryCachePolicy {
@@ -26,7 +26,7 @@ extension QueryCachePolicy {
     func plan(
         _ status: QuerySourceStatus, now: Date, isOpening: Bool, mayAskRefused: Bool = false
     ) -> RefreshPlan {
-        guard self != .localOnly else { return RefreshPlan(showsStored: true, isStale: false, asksAt: nil) }
+        guard self != .localOnly else { return RefreshPlan(showsStored: true, isStale: false, requestTime: nil) }
         let lastRefresh = status.lastRefresh(before: now)
         let latest = now + Self.longestWait + Double(RemoteDelay.longestRandomMicroseconds) / 1_000_000
         let retryTime = status.retryTime.flatMap { $0 > now && $0 <= latest ? $0 : nil }
@@ -34,7 +34,7 @@ extension QueryCachePolicy {
         // `failures` restarts at zero with each success. Rows that are young enough tolerate failures.
         let isStale = maximumAge == nil ? lastRefresh == nil || status.failures > 0 : expiry.map { $0 <= now } ?? true
         let isHeldBack = status.isRefused && !mayAskRefused
-        let asksAt: Date? =
+        let requestTime: Date? =
             switch self {
             case .localOnly: nil
             case _ where isHeldBack: nil
@@ -57,7 +57,7 @@ extension QueryCachePolicy {
             case .networkFirst: retryTime != nil || isHeldBack
             case .networkOnly: false
             }
-        return RefreshPlan(showsStored: showsStored, isStale: isStale, asksAt: asksAt)
+        return RefreshPlan(showsStored: showsStored, isStale: isStale, requestTime: requestTime)
     }
 
     /// When the rows become stale; nil if they were never fetched, or the policy ignores their age.

@@ -55,12 +55,12 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
     /// Whether nobody else has committed anything since the request began.
     ///
     /// - Parameter begin: The position of the current commit's first event.
-    func isAlone(before begin: Int64) -> Bool { begin - 1 - start == own.count }
+    func hasNoOtherCommits(before begin: Int64) -> Bool { begin - 1 - start == own.count }
 
     /// Saves a page.
     func save(_ rows: [Element], in tx: WriteTransaction) throws -> MergeOutcome {
         let begin = tx.writer.nextPosition
-        let isFree = isAlone(before: begin) && unsent.isEmpty
+        let isFree = hasNoOtherCommits(before: begin) && unsent.isEmpty
         let commits = FetchedPositions(LogReader(tx.writer.database))
         let window = try watchesWindow ? WindowTest(request, table) : nil
         var outcome = MergeOutcome(begin: begin)
@@ -100,7 +100,7 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
         _ key: StorageValue, last: Int64?, before begin: Int64, _ commits: FetchedPositions
     ) throws -> Bool {
         guard let last, last < begin, !own.contains(last) else { return false }
-        return try last > start || unsent.contains(key, last: last, isFetched: commits.contain)
+        return try last > start || unsent.contains(key, last: last, isFetched: commits.includes)
     }
 }
 
@@ -170,7 +170,7 @@ extension SourceMerge {
     ///
     /// - Parameter begin: The position of the current commit's first event.
     func hasOthersChanges(before begin: Int64, in tx: WriteTransaction) throws -> Bool {
-        guard !isAlone(before: begin) else { return false }
+        guard !hasNoOtherCommits(before: begin) else { return false }
         var query = LogQuery(tables: [table.name])
         query.positions = (start + 1)...Int64.max
         var hasChanges = false

@@ -53,7 +53,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
             request: source.request, strategy: action.merge, start: beginning.position, unsent: beginning.unsent)
         var fetch = QueryFetch(validator: beginning.validator)
         var validator: String?
-        var circle = PageCircle()
+        var cycles = PageCycleDetector()
         while true {
             let answer = try await action.fetch(fetch)
             try Task.checkCancellation()
@@ -71,7 +71,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
                 guard let next else {
                     return try await finish(page, saving: rows, after: earlier, validator: validator)
                 }
-                guard !circle.closes(with: next) else { throw StorageError.endlessPages() }
+                guard !cycles.detectsCycle(at: next) else { throw StorageError.endlessPages() }
                 merge.note(try await commit { try page.save(rows, in: $0) })
                 fetch = QueryFetch(cursor: next)
             }

@@ -87,7 +87,7 @@ final class SourceRefresher {
 
     /// Plans again when a user is gone: the others may want the source at another time.
     private func watch(_ use: SourceUse) {
-        use.whenGone { [weak self] in
+        use.onEnd { [weak self] in
             Task { @MainActor in
                 guard let self, let status = self.status, self.opening != nil else { return }
                 if case .refreshing = self.phase { return }
@@ -108,7 +108,7 @@ final class SourceRefresher {
             if case .idle = phase { schedule(plan) }
         case .failure(let failure):
             error = failure.forSources
-            opening = RefreshPlan(showsStored: true, isStale: true, asksAt: nil)
+            opening = RefreshPlan(showsStored: true, isStale: true, requestTime: nil)
         }
     }
 
@@ -135,7 +135,7 @@ final class SourceRefresher {
 
     /// Waits for the time of the next request, or until the rows become stale, and then plans again.
     private func schedule(_ plan: RefreshPlan) {
-        guard let use = current, use.run != nil, let status, let time = plan.asksAt else {
+        guard let use = current, use.run != nil, let status, let time = plan.requestTime else {
             phase = .idle
             return
         }
@@ -195,7 +195,7 @@ final class SourceRefresher {
     private func end(_ result: Result<QuerySourceStatus, any Error>, _ credentials: Int) {
         isRefreshing = false
         phase = .idle
-        var mayAskAgain = true
+        var mayRetry = true
         switch result {
         case .success(let status):
             error = nil
@@ -210,11 +210,11 @@ final class SourceRefresher {
             // The store can't be used: there is no point in asking the remote again, whether or not it has failed
             // before.
             error = failure.forSources
-            mayAskAgain = false
+            mayRetry = false
         }
         answerCount += 1
-        if opening == nil { opening = RefreshPlan(showsStored: false, isStale: isStale, asksAt: nil) }
-        guard let status, mayAskAgain else { return }
+        if opening == nil { opening = RefreshPlan(showsStored: false, isStale: isStale, requestTime: nil) }
+        guard let status, mayRetry else { return }
         if status.isRefused, credentials != container.storage.refreshes.credentials {
             begin(current)
         } else {

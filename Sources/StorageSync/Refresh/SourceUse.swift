@@ -23,5 +23,5 @@ final class SourceUse: Sendable {
     deinit { end.withLock { $0 }?() }
 
     /// - Parameter body: Called when the use ends.
-    func whenGone(_ body: @escaping @Sendable () -> Void) { end.withLock { $0 = body } }
+    func onEnd(_ body: @escaping @Sendable () -> Void) { end.withLock { $0 = body } }
 }

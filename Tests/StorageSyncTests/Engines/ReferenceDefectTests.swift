@@ -101,7 +101,7 @@ import Testing
     }
 
     private static func record(
-        of shop: SyncedShop, where isMeant: (SyncRecord) -> Bool = { _ in true }
+        of shop: SyncedShop, where isIncluded: (SyncRecord) -> Bool = { _ in true }
     ) async throws -> SyncRecord {
         var record = SyncRecord()
         try await eventually {
@@ -110,7 +110,7 @@ import Testing
             }
             guard let found = try? JSONDecoder().decode(SyncRecord.self, from: Data(text.utf8)) else { return false }
             record = found
-            return isMeant(found)
+            return isIncluded(found)
         }
         return record
     }

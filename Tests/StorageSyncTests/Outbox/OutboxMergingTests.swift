@@ -75,7 +75,7 @@ struct OutboxMergingTests {
 
     @Test func theyAreConfirmedTogether() {
         var outbox = sent(Outbox(rows: [write(1), write(2), write(3, of: "b")]), .applied(at: 7))
-        #expect(outbox.untakenCount == 0 && outbox.pending.count == 3)
+        #expect(outbox.unacceptedCount == 0 && outbox.pending.count == 3)
         let change = RemoteChange(
             position: 7, document: DocumentID(entity: "notes", id: "a"), operation: .patch([:]), ownOrigin: 2)
         #expect(outbox.confirm([change], pulledUpTo: 6).map(\.position) == [1, 2])

@@ -472,7 +472,7 @@ struct SyncCoreTests {
             let welcome = SyncWelcome(lines: Self.lines, head: 9, lastNumber: 0, results: [], access: access)
             bench.step(.answer(.welcome(welcome), to: hello.id))
             let saved = try #require(bench.saved.first)
-            #expect(saved.asksAgain == (position == 0) && saved.rewind == nil)
+            #expect(saved.restartsPull == (position == 0) && saved.rewind == nil)
             #expect(saved.record.position == position && saved.record.access == access ?? "a")
             #expect(bench.core.outbox.sending.map(\.base) == [4])
         }
@@ -483,7 +483,7 @@ struct SyncCoreTests {
         let hello = try #require(bench.sent.first)
         let welcome = SyncWelcome(lines: Self.lines, head: 9, lastNumber: 0, results: [], access: "b")
         bench.step(.answer(.welcome(welcome), to: hello.id))
-        #expect(bench.saved.first?.asksAgain == false && bench.core.record.position == 9)
+        #expect(bench.saved.first?.restartsPull == false && bench.core.record.position == 9)
         #expect(bench.core.record.access == "b")
     }
 

@@ -6,12 +6,12 @@
     /// One poll serves all observers. It waits for the connection like any statement.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
-    final class Lookout: Sendable {
+    final class CommitPoller: Sendable {
         private enum State {
             /// - version: The last result of `PRAGMA data_version`; everything up to it is reported.
             case waiting(version: Int64, since: ContinuousClock.Instant)
             /// A commit was signalled since.
-            case rung(version: Int64)
+            case signalled(version: Int64)
         }
 
         private let engine: ConnectionEngine
@@ -22,14 +22,14 @@
         init(_ engine: ConnectionEngine, _ scope: Scope, version: Int64, storePath: String?) {
             self.engine = engine
             self.scope = scope
-            state = Mutex(.rung(version: version))
+            state = Mutex(.signalled(version: version))
             guard let storePath else {
                 bell = nil
                 return
             }
-            let ring = Ring()
-            bell = StoreBell(besideStore: storePath) { ring.lookout?.ring() }
-            ring.lookout = self
+            let reference = PollerReference()
+            bell = StoreBell(besideStore: storePath) { reference.poller?.ring() }
+            reference.poller = self
         }
 
         /// The polling interval; nil if nobody else can commit.
@@ -48,7 +48,7 @@
             let interval = interval
             // Releasing the connection closes it, and with it this stream.
             return AsyncStream { [weak self] in
-                await observer.next(every: interval) { await self?.lookIfDue() }.map(form)
+                await observer.next(every: interval) { await self?.pollIfDue() }.map(form)
             }
         }
 
@@ -56,16 +56,16 @@
 
         private func ring() {
             state.withLock { state in
-                if case .waiting(let version, _) = state { state = .rung(version: version) }
+                if case .waiting(let version, _) = state { state = .signalled(version: version) }
             }
             engine.observation.ring()
         }
 
-        private func lookIfDue() async {
+        private func pollIfDue() async {
             let now = ContinuousClock.now
             let isDue = state.withLock { state in
                 switch state {
-                case .rung(let version):
+                case .signalled(let version):
                     state = .waiting(version: version, since: now)
                     return true
                 // A little early, so that observers whose timers differ slightly share a poll.
@@ -76,10 +76,10 @@
                 }
             }
             // If the connection is used by the caller itself, as in its own body, the next poll is soon enough.
-            if isDue { try? await look() }
+            if isDue { try? await poll() }
         }
 
-        private func look() async throws {
+        private func poll() async throws {
             try await scope.enter()
             defer { scope.leave() }
             let (version, isAnother) = try await engine.runToTheEnd { database in
@@ -91,8 +91,8 @@
                 case .waiting(let known, let since):
                     state = .waiting(version: version, since: since)
                     return known != version
-                case .rung(let known):
-                    state = .rung(version: version)
+                case .signalled(let known):
+                    state = .signalled(version: version)
                     return known != version
                 }
             }
@@ -103,7 +103,7 @@
     /// The callback of the bell's thread, which is created before this object is complete.
     ///
     /// Sound as `@unchecked Sendable`: it is set once, before the bell's thread begins.
-    private final class Ring: @unchecked Sendable {
-        weak var lookout: Lookout?
+    private final class PollerReference: @unchecked Sendable {
+        weak var poller: CommitPoller?
     }
 #endif
