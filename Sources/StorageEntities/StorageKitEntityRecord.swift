@@ -7,6 +7,7 @@ public import StorageLog
 ///
 /// Values are bound and read by index, in the order of ``schemaColumns``.
 public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Sendable {
+    /// The entity.
     associatedtype E: StorageKitEntity
     /// The columns by name, each a `StorageColumn` of its Swift type, for the conditions of queries. A record that is
     /// written by hand may leave it out and name columns as text.
@@ -25,11 +26,20 @@ public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Send
     static func from(_ entity: E, now: Date) -> Self
 
     /// Fills one parameter per column, from index 1 on.
+    ///
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     func write(to row: RowWriter) throws
     /// Reads one column per declared column, from index 0 on.
+    ///
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that holds something else.
     init(reading row: RowReader) throws
     /// The entities of all rows that a statement finds. The default does; it is a requirement so that the loop is
     /// compiled for each record, without a detour for every row.
+    ///
+    ///
+    /// - Throws: As ``init(reading:)``; errors of SQLite.
     static func entities(reading rows: StatementRows) throws -> [E]
     /// Whether the last column is an `updatedAt` that StorageKit keeps: it moves only when another column changes.
     static var stampsUpdatedAt: Bool { get }
@@ -41,6 +51,7 @@ public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Send
 
 /// The default for a record that doesn't declare its columns by name.
 public struct NoColumns: Sendable {
+    /// Creates the value.
     public init() {}
 }
 
@@ -55,12 +66,17 @@ public enum NoColumnName: RawRepresentable, Sendable {
 }
 
 extension StorageKitEntityRecord where Columns == NoColumns {
+    /// No columns.
     public static var columns: NoColumns { NoColumns() }
 }
 
 extension StorageKitEntityRecord {
+    /// Nil: the record declares no relationships.
     public static func foreignKey(of path: PartialKeyPath<E>) -> String? { nil }
 
+    /// The entities of all rows that a statement finds.
+    ///
+    /// - Throws: As ``init(reading:)``; errors of SQLite.
     @inlinable
     public static func entities(reading rows: StatementRows) throws -> [E] {
         var entities: [E] = []

@@ -40,14 +40,19 @@ public protocol Projection: Sendable {
     /// drops them when the projection is rebuilt, so there is nothing to be undone here.
     ///
     /// Names that begin with `storage_` are refused.
+    ///
+    ///
+    /// - Throws: Any error, which fails the opening of the store or the rebuild.
     func prepare(_ db: GRDB.Database) throws
     /// Applies a batch of events that follows the one before, atomically together with the checkpoint.
     ///
     /// - Parameter db: The connection, for the projection's own tables. A change of an entity's table is refused.
+    /// - Throws: Any error, which rolls the batch back and is handled by the ``FailurePolicy``.
     func apply(_ batch: ProjectionBatch, _ db: GRDB.Database) throws
 }
 
 extension Projection {
+    /// All entities.
     public var entities: [String] { [] }
 }
 

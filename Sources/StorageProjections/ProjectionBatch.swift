@@ -26,6 +26,10 @@ public struct ProjectionBatch {
     ///
     /// Rows have the current columns: one that was added later holds its default, a converted one its converted value.
     /// Rows that were inserted and deleted again within the batch are left out.
+    ///
+    ///
+    /// - Throws: `StorageError` with `not-found` for a table that the projection doesn't read; errors of reading the
+    ///   log.
     public func changes(of table: String) throws -> [RowChange] {
         try transitions(of: table).map { row in
             RowChange(
@@ -50,6 +54,9 @@ public struct ProjectionBatch {
     /// again are included.
     ///
     /// Take ``changes(of:)-(String)`` where it doesn't matter how a row came to be what it is: it has fewer changes.
+    ///
+    ///
+    /// - Throws: Errors of reading the log.
     public func steps() throws -> [RowChange] { try steps { _ in nil }.map(\.change) }
 
     /// - Parameter columns: The columns of a table that are needed, by their names; all where nil.

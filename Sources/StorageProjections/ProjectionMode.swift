@@ -24,6 +24,7 @@ public struct FailurePolicy: Sendable, Hashable {
     public var retries: Int
     /// Seconds before it is tried again; twice as many each time.
     public var delaySeconds: Double
+    /// What is done when retries haven't helped.
     public var outcome: Outcome
 
     /// Pauses at once: the default.

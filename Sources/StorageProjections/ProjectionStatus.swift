@@ -1,5 +1,6 @@
 /// How a projection is doing.
 public struct ProjectionStatus: Sendable, Hashable {
+    /// The state of a projection.
     public enum State: String, Sendable, Hashable {
         /// It follows the log.
         case running
@@ -11,10 +12,13 @@ public struct ProjectionStatus: Sendable, Hashable {
         case reset
     }
 
+    /// The projection's name.
     public let name: String
+    /// The version of its tables.
     public let version: Int
     /// `inline`, `async` or, for a full-text index, `full-text`.
     public let kind: String
+    /// Whether it is running.
     public let state: State
     /// The last position that it has applied.
     public let position: Int64
@@ -24,6 +28,7 @@ public struct ProjectionStatus: Sendable, Hashable {
     public let replayedThrough: Int64
     /// Why it failed, in words, and the commit's first position.
     public let error: String?
+    /// The first position of the commit that it failed to apply.
     public let failedPosition: Int64?
     /// Dead letters.
     public let deadLetters: Int

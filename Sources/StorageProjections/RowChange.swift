@@ -2,6 +2,7 @@ public import StorageCore
 
 /// What a batch makes of one row: how it was before the batch and how it is after, however often it changed in between.
 public struct RowChange: Sendable, Hashable {
+    /// The table of the row.
     public let table: String
     /// The primary key.
     public let key: [StorageValue]

@@ -26,8 +26,11 @@ internal import StorageLog
 ///
 /// Isolation: `Sendable`; a value.
 public struct SQLProjection: Projection {
+    /// The projection's name.
     public let name: String
+    /// The version of its text.
     public let version: Int
+    /// The tables of its rules.
     public let entities: [String]
     let preparation: String
     let rules: [SQLRule]
@@ -45,8 +48,14 @@ public struct SQLProjection: Projection {
         self.entities = entities
     }
 
+    /// Creates its tables.
+    ///
+    /// - Throws: `DatabaseError` for a statement that SQLite refuses.
     public func prepare(_ db: GRDB.Database) throws { try db.execute(sql: preparation) }
 
+    /// Runs the rules for a batch.
+    ///
+    /// - Throws: `DatabaseError` for a statement that SQLite refuses; errors of reading the log.
     public func apply(_ batch: ProjectionBatch, _ db: GRDB.Database) throws {
         let statements = try rules.map { try $0.statements.map { try SQLRule.Prepared(db.cachedStatement(sql: $0)) } }
         var wanted: [String: Set<String>] = [:]

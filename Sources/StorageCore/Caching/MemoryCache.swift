@@ -15,12 +15,17 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         let expires: Date?
     }
 
+    /// The maximum number of values; beyond it, the least recently used one is removed.
     public nonisolated let capacity: Int
     /// Seconds that a value stays; 0 or less for as long as there is room.
     public nonisolated let defaultTTL: TimeInterval
+    /// The clock that determines when values expire.
     public nonisolated let clock: any Clock
     private var entries: LeastRecentlyUsed<Key, Entry>
 
+    /// Creates an empty cache.
+    ///
+    /// - Parameter defaultTTL: The lifetime of values in seconds; 0 or less keeps them as long as there is room.
     public init(capacity: Int, defaultTTL: TimeInterval = 300, clock: any Clock = SystemClock()) {
         self.capacity = capacity
         self.defaultTTL = defaultTTL
@@ -45,7 +50,9 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         entries.set(Entry(value: value, expires: expires), for: key)
     }
 
+    /// Removes the value of a key, if there is one.
     public func remove(_ key: Key) { entries.remove(key) }
+    /// Removes all values.
     public func removeAll() { entries.removeAll() }
     /// How many values there are, with those whose time is over but that nobody has asked for since.
     public var count: Int { entries.count }

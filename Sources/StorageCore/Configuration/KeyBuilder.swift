@@ -1,7 +1,9 @@
 /// Builds the keys of caches so that two different things never share one.
 public struct KeyBuilder: Sendable, Hashable {
+    /// The prefix of all keys.
     public let namespace: String
 
+    /// Creates a builder of keys with a prefix.
     public init(namespace: String) { self.namespace = namespace }
 
     /// `myapp.User:1`

@@ -4,7 +4,9 @@ public struct ColumnSchema: Sendable, Equatable {
     public let name: String
     /// The declared SQL type: `TEXT`, `INTEGER`, `REAL`, `BOOLEAN`, `DATETIME` or `BLOB`.
     public let type: String
+    /// Whether the column rejects NULL.
     public let notNull: Bool
+    /// Whether the column is the primary key.
     public let primaryKey: Bool
     /// An SQL literal that stands for the value of rows older than the column.
     public let defaultValue: String?
@@ -23,6 +25,7 @@ public struct ColumnSchema: Sendable, Equatable {
     /// The ``coding`` of 16-byte blobs that are UUIDs: the command-line tool shows and takes them as text.
     public static let uuid = "uuid"
 
+    /// Creates a column.
     public init(
         name: String, type: String, notNull: Bool = false, primaryKey: Bool = false, defaultValue: String? = nil,
         coding: String = "", reference: ColumnReference? = nil
@@ -83,14 +86,18 @@ public struct ColumnSchema: Sendable, Equatable {
 
 /// The columns of one table, in order.
 public struct TableSchema: Sendable, Equatable {
+    /// The table's name.
     public let name: String
+    /// The columns, in order.
     public let columns: [ColumnSchema]
 
+    /// Creates a schema.
     public init(name: String, columns: [ColumnSchema]) {
         self.name = name
         self.columns = columns
     }
 
+    /// Returns the column with a name; nil if there is none.
     public func column(named name: String) -> ColumnSchema? {
         columns.first { $0.name == name }
     }
@@ -98,10 +105,14 @@ public struct TableSchema: Sendable, Equatable {
 
 /// A foreign key.
 public struct ColumnReference: Sendable, Equatable {
+    /// The table that is referred to.
     public let table: String
+    /// Its column, which is its primary key.
     public let column: String
+    /// What happens to the referring row when the other one is deleted.
     public let onDelete: StorageDeleteRule
 
+    /// Creates a foreign key.
     public init(table: String, column: String, onDelete: StorageDeleteRule) {
         self.table = table
         self.column = column

@@ -1,5 +1,7 @@
 /// A value type whose instances are stored, one row each, under their `id`.
 public protocol StorageKitEntity: Codable, Sendable, Equatable {
+    /// The type of the primary key.
     associatedtype Id: Hashable & Sendable
+    /// The primary key.
     var id: Id { get }
 }

@@ -13,5 +13,6 @@ extension StorageError.Code {
 
 extension StorageError: LocalizedError {
     public var errorDescription: String? { message }
+    /// The ``remedy``.
     public var recoverySuggestion: String? { remedy }
 }

@@ -14,6 +14,7 @@ public struct StorageError: Error, Sendable {
     /// The kind of failure. An open set: compare with `==`, don't switch exhaustively.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
+        /// Creates a code from its name.
         public init(_ description: String) { self.description = description }
 
         /// Another process writes to this store.
@@ -62,10 +63,13 @@ public struct StorageError: Error, Sendable {
 
     /// Where in StorageKit's source the error was made.
     public struct Location: Sendable, Hashable {
+        /// The source file.
         public let file: String
+        /// The line in the file.
         public let line: Int
     }
 
+    /// The kind of failure.
     public let code: Code
     /// What happened, in one sentence.
     public let message: String
@@ -73,11 +77,19 @@ public struct StorageError: Error, Sendable {
     public let remedy: String
     /// The error that caused this one.
     public let cause: (any Error)?
+    /// Where in StorageKit's source the error was created.
     public let location: Location
     /// Whether the store's own file or the engine's own checks failed, after which nobody knows what is in memory: the
     /// store has to be opened again. Never set by an error that a user makes, whatever its code.
     package var isStoreFailure = false
 
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - message: What happened, in one sentence.
+    ///   - remedy: What to do about it, in one sentence.
+    ///   - cause: The underlying error.
     public init(
         _ code: Code, _ message: String, remedy: String, cause: (any Error)? = nil, file: String = #fileID,
         line: Int = #line

@@ -1,16 +1,21 @@
 /// The direction of a sort.
 public enum RowOrder: Sendable, Hashable {
+    /// The smallest value comes first.
     case ascending
+    /// The greatest value comes first.
     case descending
 }
 
 /// One column that rows are sorted by. NULL comes first in ascending order, then numbers, texts and blobs.
 public struct RowOrdering: Sendable, Hashable {
+    /// The column to sort by.
     public let column: String
+    /// The direction.
     public let order: RowOrder
     /// How texts are compared; as the column says where nil.
     public let collation: RowPredicate.Collation?
 
+    /// Creates an ordering by a column.
     public init(_ column: String, _ order: RowOrder = .ascending, collation: RowPredicate.Collation? = nil) {
         self.column = column
         self.order = order

@@ -17,26 +17,40 @@ public indirect enum RowPredicate: Sendable, Hashable {
     /// Whether a column's text fits a pattern: `%` stands for any text, `_` for one character. Letters from A to Z are
     /// the same in both cases, all others differ, as everywhere in SQLite.
     case like(column: String, pattern: String, escape: Unicode.Scalar? = nil)
+    /// Whether all conditions are true.
     case all([RowPredicate])
+    /// Whether at least one condition is true.
     case any([RowPredicate])
+    /// Whether a condition is false.
     case not(RowPredicate)
     /// SQL of the caller's own, with a `?` for each value.
     case sql(String, [StorageValue])
 
+    /// An operator that compares a column. The raw values are SQL.
     public enum Comparison: String, Sendable, Hashable, CaseIterable {
+        /// Equality; unknown for NULL.
         case equal = "="
+        /// Inequality; unknown for NULL.
         case notEqual = "<>"
+        /// Less than.
         case less = "<"
+        /// Less than or equal.
         case lessOrEqual = "<="
+        /// Greater than.
         case greater = ">"
+        /// Greater than or equal.
         case greaterOrEqual = ">="
         /// Like `equal`, but NULL is NULL and never unknown.
         case same = "IS"
+        /// The opposite of ``same``.
         case different = "IS NOT"
     }
 
+    /// What a column is compared with.
     public enum Operand: Sendable, Hashable {
+        /// A value.
         case value(StorageValue)
+        /// Another column of the row.
         case column(String)
     }
 

@@ -6,5 +6,6 @@ public struct StorageColumn<Value>: Sendable, Hashable {
     /// The column's name in the entity's table.
     public let name: String
 
+    /// Creates a reference to a column by its name.
     public init(_ name: String) { self.name = name }
 }

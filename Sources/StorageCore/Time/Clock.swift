@@ -2,6 +2,7 @@ public import Foundation
 
 /// Where caches and `updatedAt` columns take the time from; one of your own makes tests predictable.
 public protocol Clock: Sendable {
+    /// The current time.
     var now: Date { get }
     /// Returns once a time has come. Unless written otherwise, it looks at ``now`` again after a minute at most, so that a clock that is
     /// set is noticed.
@@ -11,6 +12,9 @@ public protocol Clock: Sendable {
 }
 
 extension Clock {
+    /// Returns once a time has come, checking ``now`` at least once a minute.
+    ///
+    /// - Throws: `CancellationError`.
     public func sleep(until time: Date) async throws {
         while true {
             let seconds = time.timeIntervalSince(now)
@@ -22,7 +26,9 @@ extension Clock {
 
 /// The system's time.
 public struct SystemClock: Clock {
+    /// Creates the clock.
     public init() {}
+    /// The current time.
     public var now: Date { Date() }
 }
 

@@ -5,10 +5,15 @@ public import Foundation
 /// Equality and hashing are byte-exact, as the log stores values: `1` is not `1.0`, `0.0` is not `-0.0`, and text is
 /// compared by its UTF-8 bytes, so two spellings of `é` differ.
 public enum StorageValue: Sendable {
+    /// SQL's NULL.
     case null
+    /// A 64-bit integer.
     case integer(Int64)
+    /// A floating-point number.
     case real(Double)
+    /// A text.
     case text(String)
+    /// Bytes.
     case blob(Data)
 }
 

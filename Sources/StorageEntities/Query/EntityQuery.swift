@@ -3,7 +3,9 @@ public import StorageCore
 /// A question about one entity's rows, put together call by call. Each call answers a new query and leaves the old one
 /// as it was.
 public protocol EntityQuery<Entity> {
+    /// The entity that is queried.
     associatedtype Entity: RegisteredEntity
+    /// The query so far.
     var request: QueryRequest<Entity> { get set }
 }
 

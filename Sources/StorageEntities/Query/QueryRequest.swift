@@ -12,6 +12,7 @@ public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
 
     package init(_ rows: RowRequest = RowRequest()) { self.rows = rows }
 
+    /// The query itself.
     public var request: QueryRequest<E> {
         get { self }
         set { self = newValue }

@@ -1,5 +1,6 @@
 /// One entity that a search found.
 public struct SearchResult<Entity: Sendable>: Sendable {
+    /// The entity that was found.
     public let entity: Entity
     /// How well it fits: BM25 as FTS5 counts it, lower is better.
     public let rank: Double

@@ -2,6 +2,7 @@ public import StorageLog
 
 /// What a revert did, and the compensating commit.
 public struct RevertReport: Sendable, Equatable {
+    /// What was changed, and what couldn't be.
     public let outcome: RevertOutcome
     /// The commit that was reverted or redone; nil after a restore.
     public let revertedCommit: Int64?

@@ -13,6 +13,7 @@ public struct CommitMetadata: Sendable, Hashable {
     /// Anything else worth keeping with the commit.
     public var attributes: [String: String]
 
+    /// Creates metadata.
     public init(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
         idempotencyKey: String? = nil, attributes: [String: String] = [:]
@@ -58,6 +59,7 @@ public struct CommitInfo: Sendable, Hashable {
     /// What the clock read, in the same unit, where that was less than the time of the commit before, which ``time`` is then;
     /// nil where it is `time`.
     public let clock: Int64?
+    /// Who made the commit, with what, and why.
     public let metadata: CommitMetadata
     /// Parts of the header that a newer version has written, as they are stored.
     let extensions: [UInt8]

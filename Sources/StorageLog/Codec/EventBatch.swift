@@ -92,6 +92,7 @@ public final class EventBatch: @unchecked Sendable {
         (byteMemory.start + count).copyMemory(from: start, byteCount: more.count)
     }
 
+    /// The number of events.
     public var count: Int { header.count }
     /// The positions of the events, in order.
     public var positions: ClosedRange<Int64> { header.first...header.last }

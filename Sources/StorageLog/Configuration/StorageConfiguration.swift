@@ -12,6 +12,7 @@ public struct StorageConfiguration: Sendable {
         case normal
     }
 
+    /// What a write that returned survives.
     public var durability: Durability = .full
     /// Seconds that a statement waits for a lock of another process.
     public var busyTimeoutSeconds: Double = 5
@@ -52,6 +53,7 @@ public struct StorageConfiguration: Sendable {
     /// The epoch that this writer has taken.
     package var epoch: Int64 = 0
 
+    /// Creates the default configuration.
     public init() {}
 
     /// Debug builds take another length from the environment, so that the suite can cross every border of a segment.

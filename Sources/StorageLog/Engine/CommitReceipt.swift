@@ -2,9 +2,9 @@
 public struct CommitReceipt: Sendable, Hashable {
     /// The commit's number; nil when nothing changed, so that nothing was written.
     public let commit: Int64?
-    /// Positions of the commit's first and last event. For a write that changed nothing, `last` is the head that it
-    /// saw and `first` lies after it.
+    /// The position of the commit's first event. For a write that changed nothing, it is the one after ``last``.
     public let first: Int64
+    /// The position of the commit's last event. For a write that changed nothing, it is the head that the write saw.
     public let last: Int64
     /// Microseconds since 1970 UTC.
     public let time: Int64
@@ -13,6 +13,7 @@ public struct CommitReceipt: Sendable, Hashable {
 
     /// The position after which every read sees the changes.
     public var position: Int64 { last }
+    /// The number of events.
     public var eventCount: Int { Int(last - first + 1) }
 
     package init(commit: Int64?, first: Int64, last: Int64, time: Int64, isDuplicate: Bool = false) {

@@ -38,6 +38,9 @@ public struct ChangeStream: AsyncSequence, Sendable {
             cursor = stream.start
         }
 
+        /// Returns the next changes; nil when the task is cancelled or the store is closed.
+        ///
+        /// - Throws: `StorageError`, for example with `corrupt` for a damaged log.
         public mutating func next() async throws -> CommitChanges? {
             do {
                 while !Task.isCancelled {

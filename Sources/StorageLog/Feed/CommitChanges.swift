@@ -3,6 +3,7 @@
 /// It is the whole commit, unless that has more events than a page may hold: then it comes in parts that follow one another,
 /// of which only the first ``beginsCommit`` and only the last ``endsCommit``.
 public struct CommitChanges: Sendable, Hashable {
+    /// The commit.
     public let commit: CommitInfo
     /// The events that match, in order; at least one.
     public let events: [StorageEvent]

@@ -2,6 +2,7 @@
 public struct StorageNote: Sendable, Hashable {
     /// The last position that belongs to the point: of a commit, its last event.
     public let position: Int64
+    /// The text of the note.
     public let text: String
     /// The commit that changed the note last: who did it, when and why.
     public let commit: CommitInfo

@@ -1,5 +1,6 @@
 /// A name for a point of the history. Making, moving, annotating and deleting it are events of the log.
 public struct StorageTag: Sendable, Hashable {
+    /// The name of the tag.
     public let name: String
     /// The last position that belongs to the point.
     public let position: Int64

@@ -10,10 +10,13 @@ public struct LogQuery: Sendable {
     public var times: ClosedRange<Int64> = Int64.min...Int64.max
     /// Entities by name; every entity of users where nil.
     public var tables: Set<String>?
+    /// Events of these operations only; nil for all.
     public var operations: Set<StorageEvent.Operation>?
     /// Commits by one of these actors, apps or reasons; any where nil.
     public var actors: Set<String>?
+    /// Commits of these programs only; nil for all.
     public var apps: Set<String>?
+    /// Commits with these reasons only; nil for all.
     public var reasons: Set<String>?
     /// Events that set, change or remove one of these columns.
     public var columns: Set<String>?
@@ -22,6 +25,7 @@ public struct LogQuery: Sendable {
     /// Newest first.
     public var descending = false
 
+    /// Creates a query for the events of some tables; nil for all.
     public init(tables: Set<String>? = nil) { self.tables = tables }
 
     package func wants(_ commit: CommitInfo) -> Bool {
@@ -153,16 +157,23 @@ extension LogQuery {
 
 /// A commit, and how many of its events matched, by table and operation.
 public struct CommitSummary: Sendable, Hashable {
+    /// The number of events of each operation.
     public struct Counts: Sendable, Hashable {
+        /// The number of inserted rows.
         public var insert = 0
+        /// The number of updated rows.
         public var update = 0
+        /// The number of deleted rows.
         public var delete = 0
     }
 
+    /// The commit.
     public let info: CommitInfo
     /// Positions of the first and the last matching event.
     public private(set) var first: Int64
+    /// The position of its last event.
     public private(set) var last: Int64
+    /// The number of events, by table.
     public private(set) var changes: [String: Counts] = [:]
 
     init(info: CommitInfo, first: Int64, last: Int64) {

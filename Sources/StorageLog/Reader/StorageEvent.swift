@@ -4,13 +4,17 @@ public import StorageCore
 
 /// One change of one row, as recorded.
 public struct StorageEvent: Sendable, Hashable {
+    /// What an event did to its row.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
+        /// The row was inserted, updated or deleted.
         case insert, update, delete
     }
 
     /// A column and its value.
     public struct Field: Sendable, Hashable {
+        /// The name of the column.
         public let column: String
+        /// The value of the column.
         public let value: StorageValue
         /// How the value is to be understood beyond its storage class: the column's declared type and coding.
         package let type: String
@@ -26,7 +30,9 @@ public struct StorageEvent: Sendable, Hashable {
 
     /// 1, 2, 3 … without gaps, over the whole store.
     public let position: Int64
+    /// The event's commit.
     public let commit: CommitInfo
+    /// What the event did to the row.
     public let operation: Operation
     /// The entity's name, as it is now.
     public let table: String

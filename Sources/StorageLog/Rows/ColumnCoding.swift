@@ -39,6 +39,9 @@ public enum ColumnCoding {
         try put(value?.storageValue ?? .null, to: &container, column)
     }
 
+    /// Reads a property from a row of GRDB.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable
     public static func decode<Value: StorageColumnValue>(
         _ type: Value.Type, from row: GRDB.Row, _ column: String
@@ -46,6 +49,9 @@ public enum ColumnCoding {
         try Value(storageValue: storageValue(row, column))
     }
 
+    /// Reads a property from a row of GRDB.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable
     public static func decode<Value: RawRepresentable>(
         _ type: Value.Type, from row: GRDB.Row, _ column: String
@@ -57,6 +63,9 @@ public enum ColumnCoding {
         return value
     }
 
+    /// Reads a property from a row of GRDB.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable
     public static func decode<Value: RawRepresentable>(
         _ type: Value?.Type, from row: GRDB.Row, _ column: String
@@ -65,6 +74,9 @@ public enum ColumnCoding {
         return try decode(Value.self, from: row, column)
     }
 
+    /// Reads a property from a row of GRDB.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable
     public static func decode<Value: RawRepresentable & StorageColumnValue>(
         _ type: Value.Type, from row: GRDB.Row, _ column: String
@@ -72,6 +84,9 @@ public enum ColumnCoding {
         try Value(storageValue: storageValue(row, column))
     }
 
+    /// Reads a property from a row of GRDB.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable
     public static func decode<Value: RawRepresentable & StorageColumnValue>(
         _ type: Value?.Type, from row: GRDB.Row, _ column: String

@@ -12,10 +12,12 @@ public enum StorageEmbedding {
         return index
     }
 
+    /// The columns of an embedded property.
     public static func columns<Value: Embeddable>(_ type: Value.Type, prefix: String) -> [ColumnSchema] {
         columns(type, prefix, isOptional: false)
     }
 
+    /// The columns of an optional embedded property.
     public static func columns<Value: Embeddable>(_ type: Value?.Type, prefix: String) -> [ColumnSchema] {
         columns(Value.self, prefix, isOptional: true)
     }
@@ -32,20 +34,32 @@ public enum StorageEmbedding {
         }
     }
 
+    /// Binds an embedded property.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     public static func write<Value: Embeddable>(_ value: Value, to row: RowWriter, at index: inout Int32) throws {
         for value in try values(value) { try row.bind(value, at: next(&index)) }
     }
 
+    /// Binds an optional embedded property.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     public static func write<Value: Embeddable>(_ value: Value?, to row: RowWriter, at index: inout Int32) throws {
         for value in try values(value) { try row.bind(value, at: next(&index)) }
     }
 
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read<Value: Embeddable>(
         _ type: Value.Type, from row: RowReader, at index: inout Int32
     ) throws -> Value {
         try value(EmbeddedSchema.of(type).columns.map { _ in row.value(at: next(&index)) })
     }
 
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read<Value: Embeddable>(
         _ type: Value?.Type, from row: RowReader, at index: inout Int32
     ) throws -> Value? {
@@ -69,12 +83,18 @@ public enum StorageEmbedding {
         }
     }
 
+    /// Reads a property from a row of GRDB.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func decode<Value: Embeddable>(
         _ type: Value.Type, from row: GRDB.Row, prefix: String
     ) throws -> Value {
         try value(EmbeddedSchema.of(type).columns.map { try ColumnCoding.storageValue(row, prefix + $0.name) })
     }
 
+    /// Reads a property from a row of GRDB.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func decode<Value: Embeddable>(
         _ type: Value?.Type, from row: GRDB.Row, prefix: String
     ) throws -> Value? {
@@ -123,6 +143,9 @@ extension StorageEmbedding {
 public struct EmbeddedColumns<Value: Embeddable>: Sendable {
     private let prefix: String
 
+    /// Creates the columns of a property.
+    ///
+    /// - Parameter prefix: The prefix of their names.
     public init(prefix: String) { self.prefix = prefix }
 
     /// The column of one of its properties. One that can't be determined yields a name that no column has, which is
@@ -138,6 +161,9 @@ public struct EmbeddedColumns<Value: Embeddable>: Sendable {
 public struct OptionalEmbeddedColumns<Value: Embeddable>: Sendable {
     private let prefix: String
 
+    /// Creates the columns of a property.
+    ///
+    /// - Parameter prefix: The prefix of their names.
     public init(prefix: String) { self.prefix = prefix }
 
     /// The column of one of its properties.

@@ -25,10 +25,16 @@ public enum StorageJSON {
         }
     }
 
+    /// Binds a value as JSON.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that can't be encoded as JSON.
     public static func write<Value: Codable>(_ value: Value, to row: RowWriter, at index: Int32) throws {
         try row.bind(try stored(value), at: index)
     }
 
+    /// Reads a value from JSON.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for JSON that doesn't decode as the type.
     public static func read<Value: Codable>(_ type: Value.Type, from row: RowReader, at index: Int32) throws -> Value {
         try value(type, of: row.value(at: index))
     }
@@ -39,6 +45,9 @@ public enum StorageJSON {
         try ColumnCoding.put(try stored(value), to: &container, column)
     }
 
+    /// Reads a value from JSON in a row of GRDB.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for JSON that doesn't decode as the type.
     public static func decode<Value: Codable>(_ type: Value.Type, from row: GRDB.Row, _ column: String) throws -> Value
     {
         try value(type, of: ColumnCoding.storageValue(row, column))

@@ -10,6 +10,7 @@ public import StorageCore
 /// try db.execute(sql: "DELETE FROM posts WHERE createdAt = ?", arguments: [date.storageValue])
 /// ```
 extension StorageValue: DatabaseValueConvertible {
+    /// The value as GRDB binds it.
     public var databaseValue: DatabaseValue {
         switch self {
         case .null: .null
@@ -20,6 +21,7 @@ extension StorageValue: DatabaseValueConvertible {
         }
     }
 
+    /// The value that GRDB has read.
     public static func fromDatabaseValue(_ value: DatabaseValue) -> StorageValue? {
         switch value.storage {
         case .null: .null

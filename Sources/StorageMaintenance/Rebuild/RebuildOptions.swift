@@ -8,6 +8,7 @@ public struct RebuildOptions: Sendable, Hashable {
     /// must have been discarded.
     public var keepsOld: Bool
 
+    /// Creates options; by default the new tables replace the old ones.
     public init(compares: Bool = false, swaps: Bool = true, keepsOld: Bool = false) {
         self.compares = compares
         self.swaps = swaps

@@ -1,5 +1,6 @@
 /// How far a rebuild has come.
 public struct RebuildProgress: Sendable, Hashable {
+    /// A phase of a rebuild.
     public enum Phase: String, Sendable {
         /// The log is being read and the new tables are being filled, while commits continue.
         case reading
@@ -9,6 +10,7 @@ public struct RebuildProgress: Sendable, Hashable {
         case swapping
     }
 
+    /// The current phase.
     public let phase: Phase
     /// The events of the log that were read or skipped, including those of an interrupted rebuild that this one
     /// resumes.

@@ -27,6 +27,7 @@ public struct RebuildReport: Sendable {
 
     /// A row that the old table didn't hold as the log says.
     public struct Difference: Sendable, Hashable, CustomStringConvertible {
+        /// How a row differs.
         public enum Kind: String, Sendable {
             /// The log has the row, and the table hadn't.
             case missing
@@ -36,7 +37,9 @@ public struct RebuildReport: Sendable {
             case different
         }
 
+        /// The table of the row.
         public let table: String
+        /// How the row differs.
         public let kind: Kind
         /// The row's key.
         public let id: String

@@ -9,6 +9,7 @@ public struct VerifyReport: Sendable {
         public let position: Int64?
         /// The entity, where it can be named.
         public let table: String?
+        /// What is wrong, in words.
         public let message: String
 
         public var description: String {
@@ -21,15 +22,20 @@ public struct VerifyReport: Sendable {
     public internal(set) var requested: ClosedRange<Int64>?
     /// Positions that can't be vouched for, because the log is damaged there.
     public internal(set) var notVerified: [ClosedRange<Int64>] = []
+    /// What isn't as it was written, up to a limit.
     public internal(set) var findings: [Finding] = []
     /// What is as it may be and yet worth knowing: commits that `normal` durability has lost with the power.
     public internal(set) var warnings: [Finding] = []
     /// Whether there were more findings than are listed.
     public internal(set) var isTruncated = false
+    /// The number of verified events.
     public internal(set) var events = 0
+    /// The number of verified commits.
     public internal(set) var commits = 0
+    /// The number of verified rows.
     public internal(set) var rows = 0
 
+    /// Whether nothing was found.
     public var isSound: Bool { findings.isEmpty }
 
     /// More findings than anybody reads are counted as such.

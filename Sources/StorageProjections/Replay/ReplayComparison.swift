@@ -14,6 +14,7 @@ public struct ReplayComparison: Sendable {
 
     /// The position after which they were compared, and the one up to which.
     public let from: Int64
+    /// The last position that was compared.
     public let to: Int64
     /// Events in the range that either of them reads.
     public let events: Int
@@ -27,6 +28,7 @@ public struct ReplayComparison: Sendable {
     public let differingRows: Int
     /// Tables, and columns as `table.column`, that only one of them has; they aren't compared.
     public let onlyOld: [String]
+    /// What only the new version has; it isn't compared.
     public let onlyNew: [String]
 
     /// Whether all that both have was the same all the way, and both have the same.

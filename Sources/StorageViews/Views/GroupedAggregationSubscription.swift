@@ -18,6 +18,7 @@ public import StorageEntities
 public final class GroupedAggregationSubscription<
     Entity: RegisteredEntity, Key: Hashable & Sendable, Value: Sendable
 >: StorageSubscription {
+    /// A group with its aggregate.
     public typealias Group = AggregateGroup<Key, Value>
 
     private var state = ListState<Group>()

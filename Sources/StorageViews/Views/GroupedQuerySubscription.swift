@@ -25,7 +25,9 @@ public import StorageEntities
 public final class GroupedQuerySubscription<
     Entity: RegisteredEntity, GroupKey: Hashable & Sendable
 >: StorageSubscription {
+    /// A group with its rows.
     public typealias Section = GroupSection<GroupKey, Entity>
+    /// The order of groups.
     public typealias GroupSortOrder = GroupOrder<GroupKey>
 
     /// How rows are grouped, and what is shown of the groups.
@@ -39,6 +41,7 @@ public final class GroupedQuerySubscription<
         /// How many rows of a group are shown; all of them where nil. Counts always count all.
         public var maxItemsPerGroup: Int?
 
+        /// Creates a configuration with an order of groups.
         public init(
             sortGroupsBy: GroupSortOrder, includeEmptyGroups: Bool = false, fixedGroups: [GroupKey] = [],
             maxItemsPerGroup: Int? = nil
@@ -105,6 +108,7 @@ public final class GroupedQuerySubscription<
     public func items(in group: GroupKey) -> [Entity] { section(group)?.items ?? [] }
     /// How many rows a group has, also those that aren't shown.
     public func count(in group: GroupKey) -> Int { section(group)?.count ?? 0 }
+    /// Whether a group has any rows.
     public func hasItems(in group: GroupKey) -> Bool { count(in: group) > 0 }
 
     /// The groups, or why there are none.

@@ -30,6 +30,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     public let pageSize: Int
     /// How near to the end ``item(at:)`` makes more rows ready.
     public let prefetchThreshold: Int
+    /// Whether pages replace one another, or add up.
     public let style: Style
     /// How many rows the query finds.
     public private(set) var totalCount = 0
@@ -85,7 +86,9 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     public var totalPages: Int { (totalCount + pageSize - 1) / pageSize }
     /// The number of the page, starting at 0; in the scrolling style that of the last page that was loaded.
     public var currentPageIndex: Int { (offset + max(state.value.count, 1) - 1) / pageSize }
+    /// Whether rows follow after the page.
     public var hasNextPage: Bool { offset + state.value.count < totalCount }
+    /// Whether rows precede the page; false in the scrolling style.
     public var hasPreviousPage: Bool { style != .scrolling && offset > 0 }
 
     /// The page now, and after each change.

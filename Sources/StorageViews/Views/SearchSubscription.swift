@@ -30,6 +30,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         public var debounceInterval: TimeInterval
         /// Shorter texts find nothing.
         public var minSearchLength: Int
+        /// The maximum number of results.
         public var maxResults: Int
         /// Whether capitals matter. Otherwise the letters A to Z are the same in both cases; a full-text index has rules
         /// of its own.
@@ -88,6 +89,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         var started = ContinuousClock.now
     }
 
+    /// How it searches.
     public let configuration: Configuration
     private var text = ""
     private var state = ListState<SearchResult<Entity>>()

@@ -31,6 +31,7 @@ public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let read: @Sendable () async -> Element?
 
+        /// Returns the next element; nil when the view is cancelled.
         public mutating func next() async -> Element? { await read() }
     }
 }

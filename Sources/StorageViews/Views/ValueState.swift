@@ -31,6 +31,7 @@ public struct ValueDifference<Value: Sendable>: Sendable {
     public internal(set) var position: Int64
     /// The value before; nil at the beginning.
     public let old: Value?
+    /// The value after.
     public internal(set) var new: Value
 }
 

@@ -2,12 +2,14 @@ package import StorageCore
 
 /// One group of a ``GroupedQuerySubscription``.
 public struct GroupSection<Key: Hashable & Sendable, Item: Sendable>: Sendable, Identifiable {
+    /// The key of the group.
     public let key: Key
     /// The rows that are shown, in the query's order.
     public internal(set) var items: [Item]
     /// How many rows it has, also those that aren't shown.
     public internal(set) var count: Int
 
+    /// The key of the group.
     public var id: Key { key }
 }
 
@@ -21,6 +23,7 @@ public struct GroupPath: Sendable, Hashable {
     /// The row's place in its group.
     public let row: Int
 
+    /// Creates an index path.
     public init(section: Int, row: Int) {
         self.section = section
         self.row = row
@@ -30,13 +33,17 @@ public struct GroupPath: Sendable, Hashable {
 /// One step from an old grouped list to a new one. Places are those at the moment of the step: the steps of a
 /// difference are to be made one after another.
 public enum GroupChange<Key: Hashable & Sendable, Item: Sendable>: Sendable {
+    /// Inserts a group.
     case insertSection(GroupSection<Key, Item>, at: Int)
+    /// Removes a group.
     case removeSection(at: Int)
     /// The group is taken out at `from` and put in at `to`, with its rows.
     case moveSection(from: Int, to: Int)
     /// The group has another number of rows; visible rows are inserted and removed by steps of their own.
     case count(Int, at: Int)
+    /// Inserts a row.
     case insert(Item, at: GroupPath)
+    /// Removes a row.
     case remove(at: GroupPath)
     /// Another state of the same row.
     case update(Item, at: GroupPath)

@@ -1,7 +1,9 @@
 /// One step from an old list to a new one. Places are those at the moment of the step: the steps of a difference are to
 /// be made one after another.
 public enum ListChange<Item: Sendable>: Sendable {
+    /// Inserts a row.
     case insert(Item, at: Int)
+    /// Removes a row.
     case remove(at: Int)
     /// Another state of the same row.
     case update(Item, at: Int)

@@ -32,6 +32,7 @@ public final class CombinedSubscription: SubscriptionStatus {
         var errorCount = 0
     }
 
+    /// Combines views.
     public init(@SubscriptionBuilder _ subscriptions: () -> [StorageSubscription]) {
         self.subscriptions = subscriptions()
     }
@@ -49,6 +50,7 @@ public final class CombinedSubscription: SubscriptionStatus {
     public var hasErrors: Bool { subscriptions.contains { $0.error != nil } }
     /// Why views couldn't be kept up to date, in their order.
     public var errors: [StorageError] { subscriptions.compactMap(\.error) }
+    /// The first error of a view; nil if there is none.
     public var error: StorageError? { errors.first }
     /// Whether any view follows its store.
     public var isActive: Bool { subscriptions.contains { $0.isActive } }
@@ -62,6 +64,7 @@ public final class CombinedSubscription: SubscriptionStatus {
         }
     }
 
+    /// Reloads all views.
     public func refresh() async { await refreshAll() }
 
     /// Ends all views: their values stay as they are from here on.

@@ -6,9 +6,11 @@ public import StorageRouting
 public struct SubscriptionDebugInfo: Sendable, Identifiable {
     /// The name that it is registered under.
     public let id: String
+    /// The type of the view.
     public let type: String
     /// Whether it follows its store.
     public let isActive: Bool
+    /// Whether its first value is still being read.
     public let isLoading: Bool
     /// When it was registered.
     public let createdAt: Date

@@ -4,6 +4,7 @@ public import Foundation
 public struct SubscriptionMetrics: Sendable, Hashable, Identifiable {
     /// The name that it is registered under.
     public let id: String
+    /// The type of the view.
     public let type: String
     /// When it was registered.
     public let createdAt: Date

@@ -23,6 +23,7 @@ public final class SubscriptionRegistry {
     /// So many entries are looked through for those that are gone.
     private var limit = 16
 
+    /// Creates an empty registry.
     public init() {}
 
     /// Makes a view known.

@@ -23,6 +23,7 @@ public struct ChangeEventSequence: AsyncSequence, Sendable {
 
         fileprivate init(subscription: Subscription) { self.subscription = subscription }
 
+        /// Returns the next event; nil when the task is cancelled or the store is closed.
         public mutating func next() async -> ChangeEvent? {
             if Task.isCancelled { return subscription.end() }
             if let event = buffer.popFirst() { return event }

@@ -16,7 +16,9 @@ public import StorageEntities
 /// It reports net changes and keeps no history: to see each commit, resume after a restart, or start earlier, read
 /// `storage.changes(since:)`; for a list on a screen, a `QuerySubscription` does all of this.
 public struct SmartChangeNotifier: Sendable {
+    /// A reported change.
     public typealias ChangeEvent = StorageViews.ChangeEvent
+    /// What is reported.
     public typealias SubscriptionFilter = StorageViews.SubscriptionFilter
 
     private let engine: SubscriptionEngine

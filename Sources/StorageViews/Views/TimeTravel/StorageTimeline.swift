@@ -50,6 +50,7 @@ public actor StorageTimeline {
     /// Goes to the end of the next commit.
     ///
     /// - Returns: The commit; nil where there is no further one.
+    /// - Throws: `StorageError`, for example with `closed`.
     @discardableResult
     public func stepForward() async throws -> CommitInfo? {
         guard !source.isLive else { return nil }
@@ -62,6 +63,7 @@ public actor StorageTimeline {
     /// Goes back to before the last commit.
     ///
     /// - Returns: The commit that views don't show any more; nil where there is none before.
+    /// - Throws: `StorageError`, for example with `closed`.
     @discardableResult
     public func stepBack() async throws -> CommitInfo? {
         let from = position
@@ -71,6 +73,9 @@ public actor StorageTimeline {
     }
 
     /// Goes to a point, before or behind this one.
+    ///
+    ///
+    /// - Throws: `StorageError` with `not-found` for a point that isn't in the log.
     public func move(to point: StoragePoint) async throws {
         try await move(toPosition: Self.position(of: point, in: engine))
     }
@@ -79,6 +84,8 @@ public actor StorageTimeline {
     /// cancelled.
     ///
     /// - Parameter watch: Called with each commit when views show it.
+    /// - Throws: `CancellationError`; `StorageError`, for example with `closed`.
+    ///
     public func play(
         _ pace: Pace, _ watch: @escaping @Sendable (CommitInfo) async -> Void = { _ in }
     ) async throws {
