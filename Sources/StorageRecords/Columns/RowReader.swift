@@ -10,6 +10,7 @@ public struct RowReader {
 
     package init(statement: OpaquePointer) { self.statement = statement }
 
+    /// Returns whether a column, counted from 0, is NULL.
     public func isNull(at index: Int32) -> Bool {
         sqlite3_column_type(statement, index) == SQLITE_NULL
     }
@@ -21,6 +22,8 @@ public struct RowReader {
     }
 
     /// A real, or an integer as a real.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public func real(at index: Int32) throws -> Double {
         let type = sqlite3_column_type(statement, index)
         guard type == SQLITE_FLOAT || type == SQLITE_INTEGER else { throw mismatch("a number", at: index) }
@@ -37,6 +40,9 @@ public struct RowReader {
         return text
     }
 
+    /// Returns the value of a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public func blob(at index: Int32) throws -> Data {
         guard sqlite3_column_type(statement, index) == SQLITE_BLOB else { throw mismatch("a blob", at: index) }
         let count = Int(sqlite3_column_bytes(statement, index))
@@ -88,10 +94,16 @@ public struct RowReader {
 }
 
 extension RowReader {
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable public func read<Value: StorageColumnValue>(_ type: Value.Type, at index: Int32) throws -> Value {
         try Value.read(from: self, at: index)
     }
 
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable public func read<Value: RawRepresentable>(_ type: Value.Type, at index: Int32) throws -> Value
     where Value.RawValue: StorageColumnValue {
         let raw = try Value.RawValue.read(from: self, at: index)
@@ -99,18 +111,27 @@ extension RowReader {
         return value
     }
 
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable public func read<Value: RawRepresentable>(_ type: Value?.Type, at index: Int32) throws -> Value?
     where Value.RawValue: StorageColumnValue {
         if isNull(at: index) { return nil }
         return try read(Value.self, at: index)
     }
 
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable
     public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value.Type, at index: Int32) throws -> Value
     {
         try Value.read(from: self, at: index)
     }
 
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable
     public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value?.Type, at index: Int32) throws
         -> Value?

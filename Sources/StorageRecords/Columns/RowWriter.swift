@@ -10,10 +10,12 @@ public struct RowWriter {
 
     package init(statement: OpaquePointer) { self.statement = statement }
 
+    /// Binds NULL to a placeholder, counted from 1.
     public func bindNull(at index: Int32) {
         sqlite3_bind_null(statement, index)
     }
 
+    /// Binds a value to a placeholder, counted from 1.
     public func bind(_ value: Int64, at index: Int32) {
         sqlite3_bind_int64(statement, index, value)
     }
@@ -32,6 +34,7 @@ public struct RowWriter {
         value.withUTF8 { bind(text: UnsafeRawBufferPointer($0), at: index) }
     }
 
+    /// Binds a value to a placeholder, counted from 1.
     public func bind(_ value: Data, at index: Int32) {
         value.withUnsafeBytes { bind(blob: $0, at: index) }
     }
@@ -53,6 +56,9 @@ public struct RowWriter {
         }
     }
 
+    /// Binds a value to a placeholder, counted from 1.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     public func bind(_ value: StorageValue, at index: Int32) throws {
         switch value {
         case .null: bindNull(at: index)
@@ -65,24 +71,39 @@ public struct RowWriter {
 }
 
 extension RowWriter {
+    /// Binds a value to a placeholder, counted from 1.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     @inlinable public func write<Value: StorageColumnValue>(_ value: Value, at index: Int32) throws {
         try value.write(to: self, at: index)
     }
 
+    /// Binds a value to a placeholder, counted from 1.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     @inlinable public func write<Value: RawRepresentable>(_ value: Value, at index: Int32) throws
     where Value.RawValue: StorageColumnValue {
         try value.rawValue.write(to: self, at: index)
     }
 
+    /// Binds a value to a placeholder, counted from 1.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     @inlinable public func write<Value: RawRepresentable>(_ value: Value?, at index: Int32) throws
     where Value.RawValue: StorageColumnValue {
         if let value { try value.rawValue.write(to: self, at: index) } else { bindNull(at: index) }
     }
 
+    /// Binds a value to a placeholder, counted from 1.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     @inlinable public func write<Value: RawRepresentable & StorageColumnValue>(_ value: Value, at index: Int32) throws {
         try value.write(to: self, at: index)
     }
 
+    /// Binds a value to a placeholder, counted from 1.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     @inlinable public func write<Value: RawRepresentable & StorageColumnValue>(_ value: Value?, at index: Int32) throws
     {
         if let value { try value.write(to: self, at: index) } else { bindNull(at: index) }

@@ -10,38 +10,65 @@ extension StorageError {
 }
 
 extension String: StorageColumnValue {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "TEXT" }
+    /// The value in its storage class.
     public var storageValue: StorageValue { .text(self) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         guard case .text(let value) = storageValue else { throw StorageError.unexpected(storageValue, String.self) }
         self = value
     }
+    /// Binds the value to a placeholder.
     public func write(to row: RowWriter, at index: Int32) { row.bind(self, at: index) }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read(from row: RowReader, at index: Int32) throws -> String { try row.text(at: index) }
 }
 
 extension Int64: StorageColumnValue {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "INTEGER" }
+    /// The value in its storage class.
     public var storageValue: StorageValue { .integer(self) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         guard case .integer(let value) = storageValue else { throw StorageError.unexpected(storageValue, Int64.self) }
         self = value
     }
+    /// Binds the value to a placeholder.
     public func write(to row: RowWriter, at index: Int32) { row.bind(self, at: index) }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read(from row: RowReader, at index: Int32) throws -> Int64 { try row.integer(at: index) }
 }
 
 /// The integers that fit Int64: kept as one.
 extension StorageColumnValue where Self: FixedWidthInteger & SignedInteger {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "INTEGER" }
+    /// The value in its storage class.
     public var storageValue: StorageValue { .integer(Int64(self)) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         guard case .integer(let value) = storageValue, let exact = Self(exactly: value) else {
             throw StorageError.unexpected(storageValue, Self.self)
         }
         self = exact
     }
+    /// Binds the value to a placeholder.
     public func write(to row: RowWriter, at index: Int32) { row.bind(Int64(self), at: index) }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read(from row: RowReader, at index: Int32) throws -> Self {
         let value = try row.integer(at: index)
         guard let exact = Self(exactly: value) else { throw StorageError.unexpected(.integer(value), Self.self) }
@@ -56,14 +83,22 @@ extension Int32: StorageColumnValue {}
 
 /// Unsigned integers are kept as Int64, and refused above its range.
 extension StorageColumnValue where Self: FixedWidthInteger & UnsignedInteger {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "INTEGER" }
+    /// The value in its storage class.
     public var storageValue: StorageValue { Int64(exactly: self).map(StorageValue.integer) ?? .text(String(self)) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         guard case .integer(let value) = storageValue, let exact = Self(exactly: value) else {
             throw StorageError.unexpected(storageValue, Self.self)
         }
         self = exact
     }
+    /// Binds the value to a placeholder.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     public func write(to row: RowWriter, at index: Int32) throws {
         guard let value = Int64(exactly: self) else {
             throw StorageError(
@@ -81,8 +116,13 @@ extension UInt32: StorageColumnValue {}
 extension UInt64: StorageColumnValue {}
 
 extension Bool: StorageColumnValue {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "BOOLEAN" }
+    /// The value in its storage class.
     public var storageValue: StorageValue { .integer(self ? 1 : 0) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         switch storageValue {
         case .integer(0): self = false
@@ -90,7 +130,11 @@ extension Bool: StorageColumnValue {
         default: throw StorageError.unexpected(storageValue, Bool.self)
         }
     }
+    /// Binds the value to a placeholder.
     public func write(to row: RowWriter, at index: Int32) { row.bind(Int64(self ? 1 : 0), at: index) }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read(from row: RowReader, at index: Int32) throws -> Bool {
         switch try row.integer(at: index) {
         case 0: false
@@ -101,8 +145,13 @@ extension Bool: StorageColumnValue {
 }
 
 extension Double: StorageColumnValue {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "REAL" }
+    /// The value in its storage class.
     public var storageValue: StorageValue { .real(self) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         switch storageValue {
         case .real(let value): self = value
@@ -110,15 +159,32 @@ extension Double: StorageColumnValue {
         default: throw StorageError.unexpected(storageValue, Double.self)
         }
     }
+    /// Binds the value to a placeholder.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     public func write(to row: RowWriter, at index: Int32) throws { try row.bind(self, at: index) }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read(from row: RowReader, at index: Int32) throws -> Double { try row.real(at: index) }
 }
 
 extension Float: StorageColumnValue {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "REAL" }
+    /// The value in its storage class.
     public var storageValue: StorageValue { .real(Double(self)) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws { self = Float(try Double(storageValue: storageValue)) }
+    /// Binds the value to a placeholder.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     public func write(to row: RowWriter, at index: Int32) throws { try row.bind(Double(self), at: index) }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read(from row: RowReader, at index: Int32) throws -> Float { Float(try row.real(at: index)) }
 }
 
@@ -129,52 +195,81 @@ extension Float: StorageColumnValue {
 /// What SQL has written is read in each form in which GRDB reads it, such as that of `CURRENT_TIMESTAMP`; but texts are compared
 /// as texts, so `2026-01-15 10:00:00` comes before `2026-01-15 10:00:00.000`. Numbers aren't dates.
 extension Date: StorageColumnValue {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "DATETIME" }
     /// The date's text; NaN, which nothing stores and no condition takes, for a date that has none.
     public var storageValue: StorageValue {
         DateText.text(of: timeIntervalSinceReferenceDate).map { .text($0) } ?? .real(.nan)
     }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         guard case .text(let text) = storageValue, let seconds = DateText.seconds(text) else {
             throw StorageError.unexpected(storageValue, Date.self)
         }
         self = Date(timeIntervalSinceReferenceDate: seconds)
     }
+    /// Binds the value to a placeholder.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     public func write(to row: RowWriter, at index: Int32) throws {
         guard DateText.withText(of: timeIntervalSinceReferenceDate, { row.bind(text: $0, at: index) }) != nil else {
             throw StorageError.notStorable("A date outside of the years 0 to 9999", parameter: index)
         }
     }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read(from row: RowReader, at index: Int32) throws -> Date {
         Date(timeIntervalSinceReferenceDate: try row.date(at: index))
     }
 }
 
 extension Data: StorageColumnValue {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "BLOB" }
+    /// The value in its storage class.
     public var storageValue: StorageValue { .blob(self) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         guard case .blob(let value) = storageValue else { throw StorageError.unexpected(storageValue, Data.self) }
         self = value
     }
+    /// Binds the value to a placeholder.
     public func write(to row: RowWriter, at index: Int32) { row.bind(self, at: index) }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read(from row: RowReader, at index: Int32) throws -> Data { try row.blob(at: index) }
 }
 
 /// A UUID is kept as its 16 bytes, as GRDB binds it. In SQL, `hex(column)` shows them.
 extension UUID: StorageColumnValue {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "BLOB" }
+    /// ``ColumnSchema/uuid``.
     public static var columnCoding: String { ColumnSchema.uuid }
+    /// The value in its storage class.
     public var storageValue: StorageValue { .blob(withUnsafeBytes(of: uuid) { Data($0) }) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         guard case .blob(let bytes) = storageValue, let value = bytes.withUnsafeBytes({ UUID(bytes: $0) }) else {
             throw StorageError.unexpected(storageValue, UUID.self)
         }
         self = value
     }
+    /// Binds the value to a placeholder.
     public func write(to row: RowWriter, at index: Int32) {
         withUnsafeBytes(of: uuid) { row.bind(blob: $0, at: index) }
     }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public static func read(from row: RowReader, at index: Int32) throws -> UUID { try row.uuid(at: index) }
 
     init?(bytes: UnsafeRawBufferPointer) {
@@ -184,8 +279,13 @@ extension UUID: StorageColumnValue {
 }
 
 extension URL: StorageColumnValue {
+    /// The declared SQL type of its columns.
     public static var columnType: String { "TEXT" }
+    /// The value in its storage class.
     public var storageValue: StorageValue { .text(absoluteString) }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         guard case .text(let text) = storageValue, let value = URL(string: text) else {
             throw StorageError.unexpected(storageValue, URL.self)
@@ -195,16 +295,27 @@ extension URL: StorageColumnValue {
 }
 
 extension Optional: StorageColumnValue where Wrapped: StorageColumnValue {
+    /// The declared SQL type of its columns.
     @inlinable public static var columnType: String { Wrapped.columnType }
     @inlinable public static var columnCoding: String { Wrapped.columnCoding }
     @inlinable public static var isNullable: Bool { true }
+    /// The value in its storage class.
     public var storageValue: StorageValue { self?.storageValue ?? .null }
+    /// Creates the value from that of a column.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public init(storageValue: StorageValue) throws {
         self = storageValue == .null ? nil : try Wrapped(storageValue: storageValue)
     }
+    /// Binds the value to a placeholder.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     @inlinable public func write(to row: RowWriter, at index: Int32) throws {
         if let self { try self.write(to: row, at: index) } else { row.bindNull(at: index) }
     }
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable public static func read(from row: RowReader, at index: Int32) throws -> Wrapped? {
         row.isNull(at: index) ? nil : try Wrapped.read(from: row, at: index)
     }

@@ -28,19 +28,32 @@ public protocol StorageColumnValue: Sendable {
 
     /// Fills a parameter of a statement. The default goes through ``storageValue``; the types of the standard library
     /// bind without it.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     func write(to row: RowWriter, at index: Int32) throws
     /// Reads a column of a statement's row. The default goes through ``init(storageValue:)``.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     static func read(from row: RowReader, at index: Int32) throws -> Self
 }
 
 extension StorageColumnValue {
+    /// None.
     @inlinable public static var columnCoding: String { "" }
+    /// False: NULL isn't a value of the type.
+    ///
     @inlinable public static var isNullable: Bool { false }
 
+    /// Binds the value to a placeholder.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     @inlinable public func write(to row: RowWriter, at index: Int32) throws {
         try row.bind(storageValue, at: index)
     }
 
+    /// Reads the value from a column, counted from 0.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable public static func read(from row: RowReader, at index: Int32) throws -> Self {
         try Self(storageValue: row.value(at: index))
     }

@@ -14,6 +14,9 @@ public struct StatementRows {
     package var parameters: RowWriter { RowWriter(statement: row.statement) }
 
     /// Goes to the next row; false behind the last one.
+    ///
+    ///
+    /// - Throws: Errors of SQLite, and those of cancelled or closed connections.
     public func next() throws -> Bool {
         switch storage_step(row.statement) {
         case SQLITE_ROW: return true
