@@ -8,7 +8,8 @@ import Testing
 
 /// The past reads as it was when it was the present.
 @Suite struct AsOfTests {
-    @Test func everyPointOfARandomHistoryIsWhatItWas() async throws {
+    @Test("Every point of a random history reads as it was")
+    func randomHistoryAtEveryPoint() async throws {
         let clock = ManualClock()
         var configuration = StorageConfiguration()
         configuration.clock = clock
@@ -108,7 +109,8 @@ import Testing
     }
 
     /// What isn't needed isn't read: shown by damage that only who reads it meets.
-    @Test func aPastIsMadeFromTheNearerEndAndOnceOnly() async throws {
+    @Test("A snapshot is built from the nearer end of the log, and only once")
+    func snapshotFromNearerEnd() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("damaged.sqlite")
         var configuration = StorageConfiguration()
@@ -149,7 +151,8 @@ import Testing
         await #expect(throws: StorageError.self) { try await notes(late - 1) }
     }
 
-    @Test func thePastCannotBeWrittenTo() async throws {
+    @Test("A snapshot can't be written to")
+    func snapshotIsReadOnly() async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
         try await store.storage.save(Note(id: 1, text: "one"))
         let past = try await store.storage.asOf(.position(store.storage.head))
@@ -158,7 +161,8 @@ import Testing
         #expect(try await store.storage.asOf(.position(store.storage.head)).all(Note.self).count == 1)
     }
 
-    @Test func thePastIsReadInTheShapeOfNow() async throws {
+    @Test("A snapshot is read in the current schema")
+    func snapshotInCurrentSchema() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("a.sqlite"))
         let one = try StorageKit.start(at: url) { $0.autoSchema(V1.ArticleRecord.self) }.facade
@@ -233,7 +237,8 @@ import Testing
         try await forgetful.close()
     }
 
-    @Test func pastRowsMayBreakConstraintsOfNow() async throws {
+    @Test("Rows of a snapshot may violate today's constraints")
+    func snapshotIgnoresNewConstraints() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("a.sqlite"))
         let first = try StorageKit.start(at: url) { $0.autoSchema(NoteRecord.self) }.facade

@@ -35,8 +35,8 @@ final class TestClock: Clock {
         }
     }
 
-    @Test(arguments: [0, 1, 2, 7, 50])
-    func memoryForgetsWhatWasNotUsedForTheLongestTime(capacity: Int) async {
+    @Test("The memory cache evicts what was used least recently", arguments: [0, 1, 2, 7, 50])
+    func memoryCacheEvictsLeastRecentlyUsed(capacity: Int) async {
         let clock = TestClock()
         let cache = MemoryCache<Int, Int>(capacity: capacity, defaultTTL: 10, clock: clock)
         var oracle = Oracle(capacity: capacity)
@@ -61,7 +61,8 @@ final class TestClock: Clock {
     }
 
     /// The time of a call doesn't grow with the number of entries: a hundred times as many take no longer.
-    @Test func aFullCacheIsAsFastAsASmallOne() async {
+    @Test("A full cache is as fast as a small one")
+    func constantTimeCacheAccess() async {
         var small = LeastRecentlyUsed<Int, Int>(capacity: 1_000)
         var large = LeastRecentlyUsed<Int, Int>(capacity: 100_000)
         for key in 0..<200_000 {
@@ -73,7 +74,8 @@ final class TestClock: Clock {
         #expect(large.value(for: 100_000) == 100_000 && large.value(for: 99_999) == nil)
     }
 
-    @Test func keysOfDifferentThingsDiffer() {
+    @Test("Different things have different cache keys")
+    func distinctCacheKeys() {
         let keys = KeyBuilder(namespace: "myapp")
         #expect(keys.entityKey(Note.self, id: "1") == "myapp.Note:1")
         #expect(keys.queryKey("recent", params: ["b": "2", "a": "1"]) == "myapp.query:recent?a=1&b=2")
@@ -92,7 +94,8 @@ final class TestClock: Clock {
         return (try StorageKit.inMemory(config: config) { $0.addKVCache() }, config)
     }
 
-    @Test func valuesOnDiskComeBackUntilTheirTimeIsOver() async throws {
+    @Test("Values on disk are returned until they expire")
+    func diskCacheExpiry() async throws {
         let clock = TestClock()
         let (context, config) = try disk(clock)
         let cache = DiskCache<[String: Int]>(db: context.storage.dbActor, config: config)
@@ -115,7 +118,8 @@ final class TestClock: Clock {
         try await context.storage.pool.read { try String.fetchAll($0, sql: "SELECT key FROM kv_cache ORDER BY key") }
     }
 
-    @Test func theQuotaTakesWhatWasNotUsedForTheLongestTime() async throws {
+    @Test("The disk quota evicts what was used least recently")
+    func diskQuotaEvictsLeastRecentlyUsed() async throws {
         let clock = TestClock()
         let (context, config) = try disk(quota: 350, clock)
         let cache = DiskCache<String>(db: context.storage.dbActor, config: config)
@@ -130,7 +134,8 @@ final class TestClock: Clock {
         #expect(try await rows(context) == ["k0", "k2", "k3"])
     }
 
-    @Test func whatCantBeReadIsAMissAndIsTold() async throws {
+    @Test("An unreadable cache value is a miss, and is reported")
+    func unreadableCacheValue() async throws {
         let (context, config) = try disk()
         let errors = Mutex<[StorageError.Code]>([])
         let numbers = DiskCache<Int>(db: context.storage.dbActor, config: config) { error in

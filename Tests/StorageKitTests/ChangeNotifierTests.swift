@@ -14,7 +14,8 @@ import Testing
 
     private static func ids(_ events: [ChangeEvent]) -> [StorageValue] { events.compactMap(\.id) }
 
-    @Test func everythingBehindTheCallIsToldInOrder() async throws {
+    @Test("Every event after the call is delivered in order")
+    func eventsAfterSubscribing() async throws {
         let store = try Self.store()
         try await store.storage.save(Note(id: 1, text: "before"))
         let events = try await store.storage.changeNotifier.events(for: Note.self)
@@ -39,7 +40,8 @@ import Testing
         #expect(old == new)
     }
 
-    @Test func aQuerysEventsAreThoseThatMatterToIt() async throws {
+    @Test("A query's events are those that matter to it")
+    func queryRelevantEvents() async throws {
         let store = try Self.store()
         let adults = store.storage.query(Person.self).where { $0.age >= 18 }.orderBy(\.name)
         let events = try await store.storage.changeNotifier.events(
@@ -65,7 +67,8 @@ import Testing
         #expect(Self.ids(told) == ["adult", "adult", "child", "adult", "last"])
     }
 
-    @Test func whatIsRolledBackIsNeverTold() async throws {
+    @Test("What is rolled back is never delivered")
+    func rolledBackEvents() async throws {
         struct Undone: Error {}
         let store = try Self.store()
         let events = try await store.storage.changeNotifier.events(for: Note.self)
@@ -80,7 +83,8 @@ import Testing
         #expect(await reader.next()?.id == 2)
     }
 
-    @Test func aSlowReaderIsToldHowMuchItMissed() async throws {
+    @Test("A slow reader learns how many events it missed")
+    func slowReaderIsToldItsLoss() async throws {
         let store = try Self.store()
         let events = try await store.storage.changeNotifier.events(for: Note.self, limit: 10)
         for round in 0..<30 {
@@ -98,7 +102,8 @@ import Testing
     }
 
     /// More than is taken in change by change.
-    @Test func anImportIsToldAsOne() async throws {
+    @Test("A large import is delivered as one event")
+    func importIsOneEvent() async throws {
         let store = try Self.store()
         let events = try await store.storage.changeNotifier.events(for: Note.self, filter: .rowIds([5]))
         try await store.storage.write { tx in
@@ -114,7 +119,8 @@ import Testing
             await reader.next() == .bulkChange(tableName: "notes", affectedCount: nil, position: store.storage.head))
     }
 
-    @Test func aChangeOfTheSchemaIsTold() async throws {
+    @Test("A change of the schema is delivered")
+    func schemaChangeEvent() async throws {
         let store = try Self.store()
         let events = try await store.storage.changeNotifier.events(for: Note.self, filter: .affectsFields(["text"]))
         try await store.storage.write { tx in try tx.execute("ALTER TABLE notes ADD COLUMN extra TEXT") }
@@ -127,7 +133,8 @@ import Testing
         #expect(await reader.next()?.id == 1)
     }
 
-    @Test func cancelledReadersLeaveNothingBehind() async throws {
+    @Test("Cancelled readers leave nothing behind")
+    func cancelledReadersAreRemoved() async throws {
         let store = try Self.store()
         let engine = store.storage.subscriptions
         let events = try await store.storage.changeNotifier.events(for: Note.self)
@@ -149,7 +156,8 @@ import Testing
         #expect(await engine.nodeCount == 0)
     }
 
-    @Test func closingEndsReading() async throws {
+    @Test("Closing the store ends reading")
+    func closingEndsReading() async throws {
         let store = try Self.store()
         let events = try await store.storage.changeNotifier.events(for: Note.self)
         try await store.storage.close()
@@ -157,7 +165,8 @@ import Testing
         await #expect(throws: StorageError.self) { try await store.storage.changeNotifier.events(for: Note.self) }
     }
 
-    @Test func whatIsNotThereIsRefused() async throws {
+    @Test("Unknown tables and fields are refused")
+    func unknownTableOrField() async throws {
         let store = try Self.store()
         let notifier = store.storage.changeNotifier
         await #expect { try await notifier.events(for: "nothing") } throws: { ($0 as? StorageError)?.code == .notFound }

@@ -42,7 +42,8 @@ import Testing
         return [LogQuery(), LogQuery(tables: ["notes"]), anna, schema, LogQuery(tables: ["nothing"])]
     }()
 
-    @Test(arguments: 0..<5) func pagesOfEverySizeAreTheWhole(_ query: Int) async throws {
+    @Test("Pages of every size add up to the whole", arguments: 0..<5)
+    func pagesOfEverySize(_ query: Int) async throws {
         let store = try Self.store()
         let query = Self.queries[query]
         try await Self.fill(store.storage, commits: 16)
@@ -75,7 +76,8 @@ import Testing
     }
 
     /// A page that takes in more of the log than one read of the store goes through.
-    @Test func aPageMayTakeManyReads() async throws {
+    @Test("One page may take many reads of the log")
+    func pageOfManyReads() async throws {
         var configuration = StorageConfiguration()
         configuration.segmentLength = 2
         configuration.sealsInBackground = false
@@ -100,7 +102,8 @@ import Testing
         }
     }
 
-    @Test func aTokenGoesOnAfterTheStoreWasOpenedAgain() async throws {
+    @Test("A token resumes after the store was reopened")
+    func tokenSurvivesReopening() async throws {
         let store = try Self.store()
         try await Self.fill(store.storage, commits: 12)
         let whole = try await store.storage.allEvents()
@@ -124,7 +127,8 @@ import Testing
         #expect(end.commits.isEmpty && !end.hasMore)
     }
 
-    @Test func aTokenOfAnotherHistoryIsRefused() async throws {
+    @Test("A token of another history is refused")
+    func tokenOfAnotherHistory() async throws {
         let store = try Self.store()
         let other = try Self.store()
         try await Self.fill(store.storage, commits: 3)
@@ -157,7 +161,8 @@ import Testing
         #expect(error?.code == .notFound)
     }
 
-    @Test func aPointInsideACommitBeginsWithItsRest() async throws {
+    @Test("A point inside a commit starts with the rest of that commit")
+    func pointInsideCommit() async throws {
         let store = try Self.store()
         let receipt = try await store.storage.save((0..<30).map { Note(id: $0, text: "") })
         let page = try await store.storage.changes(since: .position(receipt.first + 4), limit: 100)
@@ -166,7 +171,8 @@ import Testing
     }
 
     /// Readers that begin anywhere, some in the middle of the writing, all see what follows exactly once.
-    @Test func aLiveReaderSeesEachCommitOnce() async throws {
+    @Test("A live reader sees each commit once")
+    func liveReaderSeesEachCommitOnce() async throws {
         let store = try Self.store()
         let storage = store.storage
         let rounds = Int(40 * max(testScale, 0.5))
@@ -205,7 +211,8 @@ import Testing
         #expect(storage.engine.observers.bellCount == 0)
     }
 
-    @Test func aReaderEndsWithTheStoreOrItsTaskAndLeavesNothing() async throws {
+    @Test("A reader ends with its store or task and leaves nothing behind")
+    func readerEndsWithStoreOrTask() async throws {
         let store = try Self.store()
         let storage = store.storage
         let first = try await storage.save(Note(id: 1, text: "one"))
@@ -245,7 +252,8 @@ import Testing
         #expect(try await late.next() == nil)
     }
 
-    @Test func aReadOnlyStoreFollowsTheProcessThatWrites() async throws {
+    @Test("A read-only store follows the writing process")
+    func readOnlyStoreFollowsWriter() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.sqlite")
         let worker = try Worker(store: path, mode: "single", prefix: "x")

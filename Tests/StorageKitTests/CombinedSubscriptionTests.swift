@@ -19,7 +19,8 @@ import Testing
     }
 
     /// Every commit moves cards from one list to another; whoever looks in between finds each card in exactly one.
-    @Test func viewsAreNeverSeenAtDifferentStates() async throws {
+    @Test("Combined views are never seen at different states")
+    func combinedViewsAreConsistent() async throws {
         let storage = try await open(cards: 20)
         let todo = QuerySubscription(lane("todo", of: storage))
         let done = QuerySubscription(lane("done", of: storage))
@@ -77,7 +78,8 @@ import Testing
         return count
     }
 
-    @Test func itIsLoadingUntilAllAreThere() async throws {
+    @Test("A combination is loading until all its views have loaded")
+    func loadingUntilAllHaveLoaded() async throws {
         let storage = try await open(cards: 3)
         let combined = CombinedSubscription {
             QuerySubscription(lane("todo", of: storage))
@@ -95,7 +97,8 @@ import Testing
         #expect(!nothing.isLoading && nothing.loadingProgress == 1 && nothing.position == 0)
     }
 
-    @Test func oneErrorIsAnErrorOfAll() async throws {
+    @Test("An error of one view is an error of the combination")
+    func oneErrorFailsCombination() async throws {
         let storage = try await open(cards: 3)
         let wrong = QuerySubscription(storage.query(Card.self).orderBy("nothing"))
         let right = QuerySubscription(storage.query(Card.self))
@@ -110,7 +113,8 @@ import Testing
         #expect(right.items.count == 4 && combined.position == storage.head)
     }
 
-    @Test func itIsObservable() async throws {
+    @Test("A combination is observable")
+    func combinationIsObservable() async throws {
         let storage = try await open(cards: 1)
         let combined = CombinedSubscription { QuerySubscription(storage.query(Card.self)) }
         await confirmation { changed in
@@ -124,7 +128,8 @@ import Testing
         }
     }
 
-    @Test func viewsAreListedWithConditionsAndLoops() async throws {
+    @Test("The builder takes conditions and loops")
+    func conditionsAndLoopsInBuilder() async throws {
         let storage = try await open(cards: 1)
         let lanes = ["a", "b", "c"]
         let inner = CombinedSubscription { QuerySubscription(lane("d", of: storage)) }
@@ -143,7 +148,8 @@ import Testing
         #expect(count(true) == 5 && count(false) == 5)
     }
 
-    @Test func nothingIsLeftWhenItIsDropped() async throws {
+    @Test("Nothing is left when a combination is dropped")
+    func droppedCombinationLeavesNothing() async throws {
         let storage = try await open(cards: 1)
         var combined: CombinedSubscription? = CombinedSubscription {
             QuerySubscription(lane("todo", of: storage))
@@ -162,7 +168,8 @@ import Testing
         _ = try await storage.save(Card(id: 2, title: "", lane: "todo", rank: 0))
     }
 
-    @Test func cancellingAndClosingEndIt() async throws {
+    @Test("Cancelling and closing end a combination")
+    func cancellingAndClosing() async throws {
         let storage = try await open(cards: 1)
         let combined = CombinedSubscription { QuerySubscription(storage.query(Card.self)) }
         var positions = combined.positions.makeAsyncIterator()

@@ -28,7 +28,8 @@ struct CompareReplayTests {
         try TemporaryStore { $0.autoSchema(ProjectionExample.OrderRecord.self) }
     }
 
-    @Test(arguments: [1, 17, 60]) func aPlantedDifferenceIsFoundWhereItWasPlanted(place: Int) async throws {
+    @Test("A planted difference is found where it was planted", arguments: [1, 17, 60])
+    func plantedDifferenceIsLocated(place: Int) async throws {
         let store = try store()
         var planted: CommitReceipt?
         for number in 1...60 {
@@ -63,7 +64,8 @@ struct CompareReplayTests {
     }
 
     /// What differs for a while only is found too.
-    @Test func aDifferenceThatGoesAwayIsFound() async throws {
+    @Test("A difference that disappears again is found")
+    func temporaryDifference() async throws {
         let store = try store()
         try await store.storage.save(Order(id: 1, customer: "a", cents: 1))
         let receipt = try await store.storage.save(Order(id: 2, customer: "a", cents: 777))
@@ -84,7 +86,8 @@ struct CompareReplayTests {
     }
 
     /// A commit that is handed over in several slices is looked through event by event as well.
-    @Test(arguments: [1_500, 2_000]) func largeCommitsAreLookedThrough(place: Int) async throws {
+    @Test("Large commits are searched event by event", arguments: [1_500, 2_000])
+    func differenceInLargeCommit(place: Int) async throws {
         let store = try store()
         try await store.storage.save(Order(id: 0, customer: "a", cents: 1))
         let receipt = try await store.storage.save(
@@ -114,7 +117,8 @@ struct CompareReplayTests {
         }
     }
 
-    @Test func whatWasTakenBackIsNoDifference() async throws {
+    @Test("A batch that was undone makes no difference")
+    func revertedBatchIsNoDifference() async throws {
         let store = try store()
         for number in 1...20 {
             try await store.storage.save(Order(id: number % 6, customer: "a", cents: number % 4))
@@ -123,7 +127,8 @@ struct CompareReplayTests {
         #expect(comparison.isEqual, "\(comparison)")
     }
 
-    @Test func tablesThatOnlyOneHasAreTold() async throws {
+    @Test("Tables that only one side has are reported")
+    func tablesOfOneSideOnly() async throws {
         let store = try store()
         try await store.storage.save(Order(id: 1, customer: "a", cents: 1))
         let comparison = try await store.storage.compareReplay(old: totals(), new: totals(extra: ", note TEXT"))
@@ -143,7 +148,8 @@ struct CompareReplayTests {
         #expect(missing?.code == .notFound)
     }
 
-    @Test func rowsAreToldUpToALimit() async throws {
+    @Test("Differing rows are listed up to a limit")
+    func differingRowsUpToLimit() async throws {
         let store = try store()
         try await store.storage.save((1...50).map { Order(id: $0, customer: "c\($0)", cents: $0) })
         let comparison = try await store.storage.compareReplay(old: totals(), new: totals("* 2"), limit: 3)

@@ -47,7 +47,8 @@ import Testing
         return (report, events, people, notes)
     }
 
-    @Test func everyFlippedByteIsFoundOrHarmless() async throws {
+    @Test("Every flipped byte is found or harmless")
+    func everyFlippedByte() async throws {
         let folder = try TemporaryFolder()
         let original = folder.file("original.sqlite")
         try await makeStore(original)
@@ -84,7 +85,8 @@ import Testing
         print("flips: \(found) found, \(harmless) harmless of \(bytes.count) bytes")
     }
 
-    @Test func aTruncatedStoreIsAnError() async throws {
+    @Test("A truncated store is an error")
+    func truncatedStore() async throws {
         let folder = try TemporaryFolder()
         let original = folder.file("original.sqlite")
         try await makeStore(original)

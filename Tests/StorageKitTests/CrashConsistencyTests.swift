@@ -9,8 +9,8 @@ import Testing
 
 /// P1 and P2: a write that returned survives SIGKILL, and a commit is wholly there or not at all.
 @Suite(.serialized) struct CrashConsistencyTests {
-    @Test(arguments: ["single", "batch", "group", "sealing"])
-    func aKilledWriterLosesNothingThatReturned(mode: String) async throws {
+    @Test("A killed writer loses nothing that was returned", arguments: ["single", "batch", "group", "sealing"])
+    func killedWriterKeepsReturnedCommits(mode: String) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("aging.sqlite")
         var acknowledged: [(rows: Int, name: String)] = []
@@ -36,7 +36,8 @@ import Testing
 
     /// One store that lives through random steps in one process after another, each of which is killed at a random moment: also
     /// while it opens, seals, rebuilds, copies or closes.
-    @Test func aStoreThatIsKilledAgainAndAgainKeepsEverything() async throws {
+    @Test("A store that is killed again and again keeps everything")
+    func repeatedlyKilledStore() async throws {
         let folder = try TemporaryFolder()
         var ledger = ""
         var acknowledged = 0
@@ -80,8 +81,8 @@ import Testing
 
     /// A projection that was catching up, or being made again, is as of a whole commit, in all its tables, and goes on from
     /// there.
-    @Test(arguments: ["projecting", "remaking"]) func aKilledProjectionIsOldOrNewNeverMixed(_ mode: String) async throws
-    {
+    @Test("A killed projection is old or new, never mixed", arguments: ["projecting", "remaking"])
+    func killedProjectionIsNeverMixed(_ mode: String) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("\(mode).sqlite")
         var wasBehind = 0
@@ -116,7 +117,8 @@ import Testing
     }
 
     /// What a query source has fetched is there whole or not at all, and its age is that of the rows.
-    @Test func aKilledRefreshIsThereWhollyOrNotAtAll() async throws {
+    @Test("A killed refresh is there wholly or not at all")
+    func killedRefreshIsAtomic() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("refreshing.sqlite")
         var (killedMerges, lostMerges) = (0, 0)
@@ -153,7 +155,8 @@ import Testing
     }
 
     /// A source in pages keeps those that were committed, deletes nothing, and stays as old as it was.
-    @Test func aRefreshThatIsKilledBetweenPagesIsNone() async throws {
+    @Test("A refresh that is killed between pages doesn't count")
+    func refreshKilledBetweenPages() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("paging.sqlite")
         for round in 0..<2 {
@@ -179,7 +182,8 @@ import Testing
     }
 
     /// What a rebuild had folded when it was killed is gone on with, and nothing of it is left behind afterwards.
-    @Test func aKilledRebuildOfAProjectionGoesOn() async throws {
+    @Test("A killed rebuild of a projection resumes")
+    func killedProjectionRebuildResumes() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("refolding.sqlite")
         let file = path + ".fold-mark_counts"
@@ -218,8 +222,8 @@ import Testing
     }
 
     /// Whatever a rebuild or a restoration had done when it was killed: the table is the old one or the new one.
-    @Test(arguments: ["rebuilding", "restoring"])
-    func aKilledRebuildOrRestorationIsThereWhollyOrNotAtAll(_ mode: String) async throws {
+    @Test("A killed rebuild or restore is there wholly or not at all", arguments: ["rebuilding", "restoring"])
+    func killedRebuildOrRestoreIsAtomic(_ mode: String) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("\(mode).sqlite")
         let url = URL(fileURLWithPath: path)
@@ -276,7 +280,8 @@ import Testing
     }
 
     /// Killed when its tables are about to change places, while they do, and when they have: old or new, and whole.
-    @Test func aRebuildThatIsKilledInItsSwapIsOldOrNew() async throws {
+    @Test("A rebuild that is killed while swapping leaves old or new tables")
+    func rebuildKilledInSwap() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("swapping.sqlite")
         let url = URL(fileURLWithPath: path)

@@ -85,7 +85,8 @@ import Testing
         return (context, visits)
     }
 
-    @Test(arguments: findings.map(\.name)) func everyWayOfBindingFindsTheSameRows(_ name: String) async throws {
+    @Test("Every way of binding a date finds the same rows", arguments: findings.map(\.name))
+    func everyBindingFindsTheSameRows(_ name: String) async throws {
         let find = try #require(Self.findings.first { $0.name == name }).find
         let (context, visits) = try await visited()
         let (limit, id) = (visits[2].at, visits[3].id)
@@ -97,7 +98,8 @@ import Testing
         #expect(try await context.storage.pool.read { try find($0, .distantPast, UUID()) } == [])
     }
 
-    @Test func deletionsDeleteWhatTheyMean() async throws {
+    @Test("Deleting by date deletes the intended rows")
+    func deletingByDate() async throws {
         let (context, visits) = try await visited()
         let storage = context.facade
         let longAgo = Date(timeIntervalSinceReferenceDate: 0)
@@ -119,7 +121,8 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func sqlAndGRDBReadThem() async throws {
+    @Test("SQL functions and GRDB read the dates")
+    func datesReadBySQLAndGRDB() async throws {
         struct Row: FetchableRecord, Decodable {
             var id: UUID
             var at: Date
@@ -149,7 +152,8 @@ import Testing
         #expect(read.allSatisfy { $0.left == Date(timeIntervalSinceReferenceDate: 790_164_000.5) })
     }
 
-    @Test func numbersAndOtherTextsAreNoDates() async throws {
+    @Test("Numbers and other texts aren't dates")
+    func numbersAreNoDates() async throws {
         let (context, _) = try await visited()
         for value in ["0", "790164000.5", "''", "'yesterday'", "x'00'"] {
             try await context.facade.write { try $0.execute("UPDATE visits SET at = \(value)") }
@@ -161,7 +165,8 @@ import Testing
     }
 
     /// GRDB rounds to milliseconds. That is what Guarantees admits, and `storageValue` is the way around it.
-    @Test func finerDatesAreEqualInTheirOwnFormOnly() async throws {
+    @Test("Finer dates are equal in their own form only")
+    func submillisecondDates() async throws {
         let (context, visits) = try await visited()
         let fine = Self.start.addingTimeInterval(0.000_25)
         try await context.facade.save(Visit(id: visits[0].id, place: "fine", at: fine))
@@ -178,7 +183,8 @@ import Testing
     }
 
     /// What a conversion between 1970 and 2001, or a text of fixed length, would lose.
-    @Test func everyDateComesBackBitForBitAndInOrder() async throws {
+    @Test("Every date round-trips bit for bit and keeps its order")
+    func datesRoundTripInOrder() async throws {
         let context = try StorageKit.inMemory { $0.autoSchema(VisitRecord.self) }
         let seed = testSeeds(1)[0]
         var generator = SeededGenerator(seed: seed)
@@ -199,8 +205,10 @@ import Testing
         #expect(records.map(\.at.timeIntervalSinceReferenceDate.bitPattern) == expected, "seed \(seed)")
     }
 
-    @Test(arguments: [.nan, .infinity, -.infinity, 252_423_993_600, (-63_145_526_400.0).nextDown])
-    func datesWithoutTextAreRefused(_ seconds: Double) async throws {
+    @Test(
+        "Dates that have no text form are refused",
+        arguments: [.nan, .infinity, -.infinity, 252_423_993_600, (-63_145_526_400.0).nextDown])
+    func datesWithoutText(_ seconds: Double) async throws {
         let context = try StorageKit.inMemory { $0.autoSchema(VisitRecord.self, BookingRecord.self) }
         let storage = context.facade
         let date = Date(timeIntervalSinceReferenceDate: seconds)
@@ -234,7 +242,8 @@ import Testing
         #expect(try await storage.all(Visit.self).map(\.left) == [nil])
     }
 
-    @Test func embeddedAndOptionalOnesComeBack() async throws {
+    @Test("Embedded and optional dates round-trip")
+    func embeddedAndOptionalDates() async throws {
         let context = try StorageKit.inMemory { $0.autoSchema(BookingRecord.self) }
         let storage = context.facade
         let bookings = (1...3).map { number in
@@ -257,7 +266,8 @@ import Testing
         }
     }
 
-    @Test @MainActor func liveViewsPagesAndAggregatesAgree() async throws {
+    @Test("Live views, pages and aggregates agree on dates")
+    @MainActor func datesInLiveViews() async throws {
         let (context, visits) = try await visited()
         let storage = context.facade
         let (limit, guide) = (visits[1].at, try #require(visits[2].guide))
@@ -284,7 +294,8 @@ import Testing
     }
 
     /// A table that was made with SQL, as GRDB's users make it.
-    @Test func tablesOfGRDBAreTakenAsTheyAre() async throws {
+    @Test("Tables that were created with GRDB are used as they are")
+    func tablesMadeWithGRDB() async throws {
         let id = UUID()
         let context = try StorageKit.inMemory { schema in
             schema.migration("visits") { db in

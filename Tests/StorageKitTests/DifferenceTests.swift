@@ -6,7 +6,8 @@ import Testing
 
 /// The difference between two points, as programs ask for it.
 @Suite struct DifferenceTests {
-    @Test func entitiesComeWholeAsTheyWereAndAsTheyAre() async throws {
+    @Test("A difference has entities as they were and as they are")
+    func entitiesBeforeAndAfter() async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
         let storage = store.storage
         try await storage.save([
@@ -43,7 +44,8 @@ import Testing
         #expect(error?.code == .notFound)
     }
 
-    @Test func blameTellsWhoSetEachValue() async throws {
+    @Test("Blame names who set each value")
+    func blameOfValues() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(NoteRecord.self, PersonRecord.self) }.facade
         let anna = Person(id: "a", name: "Anna", age: 41, score: 1)
         try await storage.write(actor: "anna") { try $0.save(anna) }
@@ -68,7 +70,8 @@ import Testing
         #expect(try await storage.blame(Person.self, id: "a") == nil)
     }
 
-    @Test func manyRowsComeInTheOrderOfTheirKeys() async throws {
+    @Test("Many rows come in the order of their keys")
+    func manyRowsInKeyOrder() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(NoteRecord.self) }.facade
         let before = storage.head
         try await storage.save((0..<1_000).shuffled().map { Note(id: $0, text: "\($0)") })
@@ -94,7 +97,8 @@ import Testing
         }
     }
 
-    @Test func entitiesFromBeforeASchemaChangeAreReadAsTheyAreDeclaredNow() async throws {
+    @Test("Entities from before a schema change are read as declared now")
+    func differenceAcrossSchemaChange() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("a.sqlite"))
         let first = try StorageKit.start(at: url) { $0.autoSchema(V1.PersonRecord.self) }.facade

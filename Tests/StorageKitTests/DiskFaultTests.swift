@@ -7,13 +7,14 @@ struct DiskFaultTests {
     private static let faults = 4
 
     @Test(
+        "A failing disk is an error, and nothing is lost",
         arguments: [
             "save", "save-many", "write-sql", "save-together", "undo", "restore-state", "tag", "rebuild",
             "remake-projection", "seal", "backup", "replace-backup", "checkpoint", "close", "open", "declare", "create",
             "tool-import", "tool-undo", "tool-redo", "tool-revert", "tool-restore-state", "tool-tag", "tool-note",
             "tool-projections", "tool-doctor", "tool-verify", "tool-rebuild", "tool-backup", "tool-restore",
         ])
-    func aFailingDiskIsAnErrorAndNothingIsLost(operation: String) async throws {
+    func failingDisk(operation: String) async throws {
         let seed = testSeeds(1)[0]
         let lab = try await FaultLab.run("disk", "\(seed)", "\(FaultLab.scaled(Self.faults))", "0", operation)
         #expect(lab.status == 0, "seed \(seed), died at \(lab.last)")
@@ -22,8 +23,10 @@ struct DiskFaultTests {
     }
 
     /// What is adopted goes through a write-ahead log, whose last checkpoint may fail.
-    @Test(arguments: ["tool-adopt", "tool-adopt-over", "tool-adopt-in-place"])
-    func adoptingOnAFailingDiskIsAnErrorOrDone(operation: String) async throws {
+    @Test(
+        "Adopting on a failing disk is done or an error",
+        arguments: ["tool-adopt", "tool-adopt-over", "tool-adopt-in-place"])
+    func adoptingOnFailingDisk(operation: String) async throws {
         let lab = try await FaultLab.run("disk", "7", "\(max(16, FaultLab.scaled(Self.faults)))", "0", operation)
         #expect(lab.status == 0 && lab.count("faults") > 0, "died at \(lab.last)")
         #expect(lab.findings == [])

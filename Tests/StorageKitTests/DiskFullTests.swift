@@ -6,7 +6,8 @@ import Testing
 
 /// After an error of the disk the store says that it is out of use, and opening it again brings back what was committed.
 struct DiskFullTests {
-    @Test func aFullDiskFailsTheStoreUntilItIsOpenedAgain() async throws {
+    @Test("A full disk makes the store unusable until it is reopened")
+    func fullDiskFailsStore() async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
         try await store.storage.save(Note(id: 1, text: "before"))
         // SQLite's own limit of pages is as good as a full disk, and leaves the machine alone.
@@ -35,8 +36,10 @@ struct DiskFullTests {
 
     /// A file system that is really full: of whatever size it is, the store says that there is no room, and everything that
     /// was acknowledged is there once somebody has made room.
-    @Test(.enabled(if: geteuid() == 0, "only root can mount a file system"))
-    func everythingIsThereOnceThereIsRoomAgain() async throws {
+    @Test(
+        "Everything acknowledged is there once there is room again",
+        .enabled(if: geteuid() == 0, "only root can mount a file system"))
+    func roomAgainAfterFullDisk() async throws {
         for size in (0..<FaultLab.scaled(2)).map({ _ in Int.random(in: 500...3_000) }) {
             let disk = try SmallDisk(kilobytes: size + 512)
             let filler = disk.path + "/filler"

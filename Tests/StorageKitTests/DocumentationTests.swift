@@ -23,7 +23,7 @@ import Testing
     ]
 
     /// Each line of an example stands, in its order, among the compiled examples.
-    @Test(arguments: pages)
+    @Test("Every line of an example is compiled", arguments: pages)
     func examplesAreCompiled(page: String) throws {
         let compiled = try Self.compiled.flatMap { try Self.lines("Tests/\($0)") }
         var isExample = false
@@ -46,7 +46,8 @@ import Testing
             .split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    @Test func theExamplesRun() async throws {
+    @Test("The examples run")
+    func examplesRun() async throws {
         let folder = try TemporaryFolder()
         try await ReadmeExample.run(URL(fileURLWithPath: folder.file("readme.sqlite")))
         try await TourExample.run(URL(fileURLWithPath: folder.file("tour.sqlite")))

@@ -31,7 +31,8 @@ struct FacadeTests {
         Person(id: "p\(number)", name: "Name \(number % 3)", age: number, score: Double(number))
     }
 
-    @Test func everyTypeComesBackExactly() async throws {
+    @Test("Values of every type round-trip exactly")
+    func everyTypeRoundTrips() async throws {
         let storage = try open()
         let books = [
             Book(
@@ -52,7 +53,8 @@ struct FacadeTests {
         }
     }
 
-    @Test func notANumberIsRefusedAndNothingIsStored() async throws {
+    @Test("A value that isn't a number is refused and nothing is stored")
+    func invalidValueStoresNothing() async throws {
         let storage = try open()
         let error = await #expect(throws: StorageError.self) {
             try await storage.save([self.person(1), Person(id: "x", name: "", age: nil, score: .nan)])
@@ -65,7 +67,8 @@ struct FacadeTests {
         #expect(nul?.code == .invalidValue && nul?.message.contains("persons.name") == true)
     }
 
-    @Test func pagesNeitherRepeatNorLeaveOut() async throws {
+    @Test("Pages neither repeat nor omit rows")
+    func pagesNeitherRepeatNorOmit() async throws {
         let storage = try open()
         try await storage.save((0..<25).map(person))
         var seen: [String] = []
@@ -83,7 +86,8 @@ struct FacadeTests {
         await #expect(throws: StorageError.self) { try await storage.page(Person.self, limit: -1) }
     }
 
-    @Test func deletesTellHowMany() async throws {
+    @Test("Deletions return how many rows they deleted")
+    func deletedCounts() async throws {
         let storage = try open()
         try await storage.save((0..<9).map(person))
         #expect(try await storage.deleteAll(Person.self, where: "name", equals: "Name 1") == 3)
@@ -93,7 +97,8 @@ struct FacadeTests {
         #expect(try await storage.count(Person.self) == 0)
     }
 
-    @Test func aRowsHistoryOutlivesTheRow() async throws {
+    @Test("A row's history outlives the row")
+    func historyOutlivesRow() async throws {
         let storage = try open()
         try await storage.write(actor: "anna") { try $0.save(Note(id: 1, text: "one")) }
         try await storage.write(actor: "ben", reason: "typo") { try $0.save(Note(id: 1, text: "two")) }
@@ -108,7 +113,8 @@ struct FacadeTests {
         #expect(try await storage.history(Note.self, id: 2).isEmpty)
     }
 
-    @Test func updatedAtMovesOnlyWhenAnotherColumnChanges() async throws {
+    @Test("updatedAt moves only when another column changes")
+    func updatedAtFollowsOtherColumns() async throws {
         let clock = ManualClock()
         var configuration = StorageConfiguration()
         configuration.clock = clock
@@ -125,7 +131,8 @@ struct FacadeTests {
         #expect(try await stamp() == first.map { $0 + 60 })
     }
 
-    @Test func expectationsHoldOrNothingIsWritten() async throws {
+    @Test("A precondition holds, or nothing is written")
+    func preconditions() async throws {
         let storage = try open()
         let first = try await storage.save(Note(id: 1, text: "one"), expecting: .absent)
         await #expect(throws: StorageError.self) { try await storage.save(Note(id: 1, text: "x"), expecting: .absent) }
@@ -138,7 +145,8 @@ struct FacadeTests {
         #expect(storage.head == second.position)
     }
 
-    @Test func aWriteIsWhollyThereOrNotAtAll() async throws {
+    @Test("A write is there wholly or not at all")
+    func writeIsAtomic() async throws {
         struct Refused: Error {}
         let storage = try open()
         await #expect(throws: Refused.self) {
@@ -152,7 +160,8 @@ struct FacadeTests {
         #expect(try await storage.allEvents().isEmpty)
     }
 
-    @Test func taskLocalsNameTheActor() async throws {
+    @Test("Task-local values name the actor and the correlation")
+    func taskLocalActor() async throws {
         let storage = try open()
         let receipt = try await StorageContext.$actor.withValue("anna") {
             try await StorageContext.$correlation.withValue("request 7") {
@@ -164,7 +173,8 @@ struct FacadeTests {
         #expect(event.commit.metadata.actor == "anna" && event.commit.metadata.correlation == "request 7")
     }
 
-    @Test func changesSinceAPositionAreExactlyTheLaterOnes() async throws {
+    @Test("Changes since a position are exactly the later ones")
+    func changesSincePosition() async throws {
         let storage = try open()
         let first = try await storage.save(Note(id: 1, text: "one"))
         try await storage.save((2...6).map { Note(id: $0, text: "x") })
@@ -176,7 +186,8 @@ struct FacadeTests {
         #expect(events.map(\.position) == events.map(\.position).sorted(by: >) && events.count == 6)
     }
 
-    @Test func rawSQLIsCapturedLikeAnyWrite() async throws {
+    @Test("Raw SQL is captured like any write")
+    func rawSQLIsCaptured() async throws {
         let storage = try open()
         try await storage.save((1...3).map { Note(id: $0, text: "old") })
         try await storage.write { tx in
@@ -191,7 +202,8 @@ struct FacadeTests {
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func aClosedStoreSaysSo() async throws {
+    @Test("A closed store throws `closed`")
+    func closedStore() async throws {
         let storage = try open()
         try await storage.close()
         let error = await #expect(throws: StorageError.self) { try await storage.save(Note(id: 1, text: "")) }
@@ -199,7 +211,8 @@ struct FacadeTests {
     }
 
     /// Reading the log takes long, and has a lane of its own.
-    @Test func othersDoNotWaitForReadsOfTheLog() async throws {
+    @Test("Reads of the log don't delay other reads")
+    func logReadsDelayNobody() async throws {
         var configuration = StorageConfiguration()
         (configuration.readerCount, configuration.longReaderCount) = (1, 1)
         let store = try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self) }

@@ -132,8 +132,8 @@ struct FormatGoldenTests {
         }
     }
 
-    @Test(arguments: ["format-4", "format-4-sealed", "format-4-shapes"])
-    func versionFourIsReadAsItWasWritten(name: String) async throws {
+    @Test("Format 4 is read as it was written", arguments: ["format-4", "format-4-sealed", "format-4-shapes"])
+    func formatFourGoldenFiles(name: String) async throws {
         let golden = Self.folder.appendingPathComponent("\(name).store")
         let text = Self.folder.appendingPathComponent("\(name).txt")
         func make(_ url: URL) async throws {
@@ -161,7 +161,8 @@ struct FormatGoldenTests {
         #expect(try await describe(again) == String(decoding: try Data(contentsOf: text), as: UTF8.self))
     }
 
-    @Test func theSealedStoreHasWhatItIsFor() async throws {
+    @Test("The sealed golden store covers each kind of segment")
+    func sealedGoldenStore() async throws {
         let file = Self.folder.appendingPathComponent("format-4-sealed.store").path
         let counts = try DatabaseFile(file, .unchanging).with { database in
             let select = try PreparedStatement(
@@ -175,7 +176,8 @@ struct FormatGoldenTests {
         #expect(counts.count == 4 && counts[0] > 1 && counts[1] > 0 && counts[2] > 0 && counts[3] == 2, "\(counts)")
     }
 
-    @Test func theStoreOfShapesHasWhatItIsFor() async throws {
+    @Test("The golden store of shapes covers each extension")
+    func shapesGoldenStore() async throws {
         let file = Self.folder.appendingPathComponent("format-4-shapes.store").path
         try DatabaseFile(file, .unchanging).with { database in
             var (sealed, open, commits) = (0, 0, 0)

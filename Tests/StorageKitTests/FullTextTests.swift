@@ -35,7 +35,8 @@ struct Article: Equatable {
         try await storage.search(Article.self, query: query, syntax: syntax).map(\.entity.id).sorted()
     }
 
-    @Test func wordsPhrasesPrefixesAndOperatorsFind() async throws {
+    @Test("Words, phrases, prefixes and operators find rows")
+    func querySyntax() async throws {
         let storage = try open()
         try await storage.save(Self.articles)
         for (query, expected) in [
@@ -49,7 +50,8 @@ struct Article: Equatable {
     }
 
     /// Whatever a person types is looked for or ignored, never an error.
-    @Test func noTextBreaksTheSimpleSyntax() async throws {
+    @Test("No text breaks the simple syntax")
+    func arbitraryUserText() async throws {
         let storage = try open()
         try await storage.save(Self.articles)
         var random = SystemRandomNumberGenerator()
@@ -74,7 +76,8 @@ struct Article: Equatable {
         #expect(try await storage.count(Article.self) == 4)
     }
 
-    @Test func theFullSyntaxIsThereOnRequestAndWrongTextIsTold() async throws {
+    @Test("The full syntax is available on request, and its errors are reported")
+    func fullSyntaxOnRequest() async throws {
         let storage = try open()
         try await storage.save(Self.articles)
         #expect(try await ids(storage, "title : swift", syntax: .fts5) == ["a"])
@@ -87,7 +90,8 @@ struct Article: Equatable {
         #expect(missing?.code == .notFound && missing?.remedy.contains("addFullTextSearch") ?? false)
     }
 
-    @Test func ranksWeightsLimitsAndExcerptsAreThoseOfFTS5() async throws {
+    @Test("Ranks, weights, limits and excerpts are those of FTS5")
+    func ranksWeightsAndExcerpts() async throws {
         let storage = try open()
         try await storage.save(Self.articles)
         let plain = try await storage.search(Article.self, query: "performance")
@@ -117,7 +121,8 @@ struct Article: Equatable {
     }
 
     /// Random changes on every path; after each commit the index finds what a new one over the rows would find.
-    @Test func theIndexIsWhatTheRowsAreAfterEveryCommit() async throws {
+    @Test("The index matches the rows after every commit")
+    func indexMatchesRowsAfterEveryCommit() async throws {
         let storage = try open {
             $0.migration("extra") { db in
                 try db.execute(sql: "CREATE TABLE reviews (article TEXT REFERENCES articles(id) ON DELETE CASCADE)")
@@ -163,7 +168,8 @@ struct Article: Equatable {
         #expect(report.isSound, "\(context): \(report.findings)")
     }
 
-    @Test func aDamagedIndexIsFound() async throws {
+    @Test("A damaged index is found")
+    func damagedIndex() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("a.sqlite"))
         func start() throws -> Storage {
@@ -194,7 +200,8 @@ struct Article: Equatable {
         try await damaged.close()
     }
 
-    @Test func renamedAndConvertedColumnsAndTablesMadeAnewKeepTheirIndex() async throws {
+    @Test("Renamed, converted and recreated tables keep their index")
+    func indexSurvivesRenamesAndConversions() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("a.sqlite"))
         let first = try StorageKit.start(at: url) {
@@ -227,7 +234,8 @@ struct Article: Equatable {
         try await second.close()
     }
 
-    @Test func aSearchFollowsChangesOfTheIndexWhileTheStoreIsOpen() async throws {
+    @Test("A search follows changes of the index while the store is open")
+    func indexChangedWhileOpen() async throws {
         let storage = try StorageKit.inMemory {
             $0.autoSchema(ArticleRecord.self)
             $0.migration("notes") { try $0.execute(sql: "ALTER TABLE articles ADD COLUMN note TEXT") }
@@ -252,7 +260,8 @@ struct Article: Equatable {
         #expect(error?.code == .notFound)
     }
 
-    @Test func anEntityMayBeNamedLikeAPartOfTheSearch() async throws {
+    @Test("An entity may have a name that the search uses itself")
+    func entityNamedLikeInternalTable() async throws {
         let storage = try StorageKit.inMemory {
             $0.autoSchema(FoundRecord.self)
             $0.addFullTextSearch(table: "found", columns: ["e"])
@@ -277,7 +286,8 @@ struct Article: Equatable {
         var views: Int
     }
 
-    @Test func everyTokenizerWorksAndAnUnknownOneIsRefused() async throws {
+    @Test("Every tokenizer works, and an unknown one is refused")
+    func everyTokenizer() async throws {
         for (tokenizer, query, count) in [
             ("porter", "run", 1), ("unicode61", "running", 1), ("ascii", "running", 1), ("trigram", "erform", 2),
             ("unicode61 remove_diacritics 2", "swift", 3), ("porter unicode61", "runs", 1),

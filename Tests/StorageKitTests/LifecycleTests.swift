@@ -59,7 +59,8 @@ private struct Slow: Projection {
         return try StorageKit.start(at: store.url, configuration: configuration).facade
     }
 
-    @Test func gracefulShutdownLetsProjectionsFinishAndSealsAndCloses() async throws {
+    @Test("A graceful shutdown finishes projections, seals and closes")
+    func gracefulShutdownOfStore() async throws {
         let store = try store()
         let storage = store.storage
         let writer = ClosureService {
@@ -85,7 +86,8 @@ private struct Slow: Projection {
         try await StorageKit.start(at: store.url).facade.close()
     }
 
-    @Test func aProjectionThatStandsIsntWaitedFor() async throws {
+    @Test("A paused projection isn't waited for")
+    func shutdownWithPausedProjection() async throws {
         let store = try store(poison: 3)
         for number in 0..<30 { try await store.storage.save(Note(id: number, text: "")) }
         let group = ServiceGroup(services: [StorageService(store.storage)])
@@ -99,7 +101,8 @@ private struct Slow: Projection {
         try await after.close()
     }
 
-    @Test func cancellationClosesAtOnceAndLosesNothing() async throws {
+    @Test("Cancellation closes at once and loses nothing")
+    func cancelledService() async throws {
         let store = try store()
         try await store.storage.projections.pause("slow")
         for number in 0..<400 { try await store.storage.save(Note(id: number, text: "")) }
@@ -122,7 +125,8 @@ private struct Slow: Projection {
         #expect(try await status(store.storage, "slow").events == 401)
     }
 
-    @Test func theGroupsPatienceHasAnEnd() async throws {
+    @Test("The group's graceful shutdown ends at its time limit")
+    func shutdownTimeout() async throws {
         let store = try store()
         try await store.storage.projections.pause("slow")
         for number in 0..<400 { try await store.storage.save(Note(id: number, text: "")) }
@@ -141,7 +145,8 @@ private struct Slow: Projection {
         try await after.close()
     }
 
-    @Test func closingByHandBeforeIsNoError() async throws {
+    @Test("Closing the store before the shutdown isn't an error")
+    func closedBeforeShutdown() async throws {
         let store = try store()
         let group = ServiceGroup(services: [StorageService(store.storage)])
         let running = Task { try await group.run() }
@@ -152,7 +157,8 @@ private struct Slow: Projection {
     }
 
     /// A real process that is asked to end while it writes and a projection follows.
-    @Test func aProcessEndsInOrderOnSIGTERM() async throws {
+    @Test("A process shuts down in order on SIGTERM")
+    func terminatedProcess() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.sqlite")
         for round in 0..<max(2, Int(3 * testScale)) {

@@ -41,7 +41,8 @@ struct LiveOrder: Equatable {
         await storage.waitForViews(through: try await storage.save(orders))
     }
 
-    @Test func aCountFollowsItsQuery() async throws {
+    @Test("A count follows its query")
+    func countFollowsQuery() async throws {
         try await save(order(1, "Ada"), order(2, "Bo", 1, .paid))
         let open = CountSubscription(storage.query(LiveOrder.self).where { $0.status == .open })
         #expect(open.count == 1)
@@ -62,7 +63,8 @@ struct LiveOrder: Equatable {
         #expect(open.count == 2)
     }
 
-    @Test func aCountWithALimitCountsItsWindow() async throws {
+    @Test("A count with a limit counts its window")
+    func countWithLimit() async throws {
         let two = CountSubscription(storage.query(LiveOrder.self).limit(2))
         try await save(order(1, nil))
         #expect(two.count == 1)
@@ -70,7 +72,8 @@ struct LiveOrder: Equatable {
         #expect(two.count == 2)
     }
 
-    @Test func aggregatesHaveTheTypesOfTheirColumns() async throws {
+    @Test("Aggregates have the types of their columns")
+    func aggregateTypes() async throws {
         let query = storage.query(LiveOrder.self).where { $0.total > 0 }
         let sum = AggregationSubscription(query, .sum(\.total))
         let all = AggregationSubscription(
@@ -97,7 +100,8 @@ struct LiveOrder: Equatable {
         #expect(sum.value == 0.2)
     }
 
-    @Test func aSumThatIsTooLargeIsAnErrorUntilItIsntAnyMore() async throws {
+    @Test("A sum that overflows is an error until it fits again")
+    func overflowingSum() async throws {
         let pieces = storage.query(LiveOrder.self)
         let sum = AggregationSubscription(pieces, .sum(\.pieces))
         try await save(order(1, nil, pieces: .max))
@@ -110,7 +114,8 @@ struct LiveOrder: Equatable {
         #expect(sum.value == 2)
     }
 
-    @Test func aValueThatTheTypeDoesntHaveIsAnErrorUntilItHasGone() async throws {
+    @Test("A value that its type doesn't have is an error until it is gone")
+    func valueOutsideType() async throws {
         try await save(order(1, "Ada", 2))
         let greatest = AggregationSubscription(storage.query(LiveOrder.self), .count, .max(\.status), .min(\.customer))
         let byStatus = GroupedAggregationSubscription(
@@ -129,7 +134,8 @@ struct LiveOrder: Equatable {
         #expect(byStatus.groups.map(\.key) == [.paid])
     }
 
-    @Test func groupsOfAColumnHaveTypedKeys() async throws {
+    @Test("Groups of a column have typed keys")
+    func typedGroupKeys() async throws {
         let byStatus = GroupedAggregationSubscription(
             storage.query(LiveOrder.self), .count, .sum(\.total), groupedBy: \.status)
         let byCustomer = orders.subscribeAggregate(.max(\.pieces), groupedBy: \.customer)
@@ -154,7 +160,8 @@ struct LiveOrder: Equatable {
     }
 
     /// Where `a` and `A` are one group, its key is that of a row that is there.
-    @Test func theKeyOfAGroupIsThatOfARow() async throws {
+    @Test("The key of a group is that of one of its rows")
+    func groupKeyIsOfARow() async throws {
         let storage = try StorageKit.inMemory {
             $0.autoSchema(CardRecord.self)
             $0.migration("cards without case") { db in
@@ -184,7 +191,8 @@ struct LiveOrder: Equatable {
         #expect(totals.groups.map(\.key) == ["a", "b"])
     }
 
-    @Test func rowsAreGroupedByWhateverTheyHave() async throws {
+    @Test("Rows are grouped by any value of theirs")
+    func groupingByClosure() async throws {
         let bySize = GroupedQuerySubscription(storage.query(LiveOrder.self).orderBy(\.total), groupBy: \.size)
         let byCustomer = orders.subscribeGrouped(
             groupBy: \.customer, configuration: .init(sortGroupsBy: .key(), includeEmptyGroups: true))
@@ -201,7 +209,8 @@ struct LiveOrder: Equatable {
         #expect(byCustomer.groupCounts == [nil: 0, "Ada": 3])
     }
 
-    @Test func countsCountAllRowsOfAGroup() async throws {
+    @Test("Group counts include all rows of a group")
+    func countsOfGroups() async throws {
         let byStatus = GroupedQuerySubscription(
             storage.query(LiveOrder.self).orderBy(\.total, .descending), groupBy: \.status,
             configuration: .init(
@@ -232,13 +241,15 @@ struct LiveOrder: Equatable {
         #expect(moved)
     }
 
-    @Test func aGroupedQueryWithALimitIsRefused() async throws {
+    @Test("A grouped query with a limit is refused")
+    func groupedQueryWithLimit() async throws {
         let wrong = GroupedQuerySubscription(storage.query(LiveOrder.self).limit(3), groupBy: \.id)
         #expect(wrong.error?.code == .invalidArgument)
         #expect(!wrong.isLoading)
     }
 
-    @Test func sequencesEndWithTheirSubscription() async throws {
+    @Test("Sequences end with their subscription")
+    func sequencesEndWithSubscription() async throws {
         let count = CountSubscription(storage.query(LiveOrder.self))
         let groups = GroupedQuerySubscription(storage.query(LiveOrder.self), groupBy: \.id)
         let sums = AggregationSubscription(storage.query(LiveOrder.self), .sum(\.total))

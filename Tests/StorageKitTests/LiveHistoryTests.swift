@@ -33,7 +33,8 @@ extension Thing {
         try file.changes(limit: max(1_000, Int(2_000 * testScale)))
     }
 
-    @Test(arguments: HistoryFile.all) func viewsShowWhatFreshQueriesFind(file: HistoryFile) async throws {
+    @Test("Views show what fresh queries find on real histories", arguments: HistoryFile.all)
+    func viewsEqualFreshQueries(file: HistoryFile) async throws {
         let changes = try await Self.changes(of: file)
         try #require(!changes.isEmpty, "The history can't be read.")
         let words = changes[changes.count / 2].id.split { !$0.isLetter && !$0.isNumber }.map(String.init)

@@ -24,7 +24,8 @@ struct Card: Hashable {
         ids.map { Card(id: $0, title: "card \($0)", lane: lane, rank: Double($0)) }
     }
 
-    @Test func theFirstValueIsThereAtOnce() async throws {
+    @Test("The first value is available at once")
+    func firstValueIsImmediate() async throws {
         let storage = try open()
         try await storage.save(cards(0..<5))
         let list = QuerySubscription(storage.query(Card.self).where { $0.id > 2 })
@@ -36,7 +37,8 @@ struct Card: Hashable {
         #expect(!later.isLoading)
     }
 
-    @Test func aListFollowsEveryWayOfWriting() async throws {
+    @Test("A list follows every way of writing")
+    func listFollowsEveryWrite() async throws {
         let storage = try open()
         try await storage.save(cards(0..<4))
         let list = QuerySubscription(
@@ -60,7 +62,8 @@ struct Card: Hashable {
         #expect(list.position == position)
     }
 
-    @Test func differencesLeadFromEachListToTheNext() async throws {
+    @Test("Differences lead from each list to the next")
+    func differencesLeadToNextList() async throws {
         let storage = try open()
         try await storage.save(cards(0..<10))
         let list = QuerySubscription(storage.query(Card.self).orderBy(\.title).limit(4))
@@ -85,7 +88,8 @@ struct Card: Hashable {
         #expect(list.items == fresh)
     }
 
-    @Test func aSlowReaderGetsWhatHappenedMeanwhileAtOnce() async throws {
+    @Test("A slow reader gets everything pending as one difference")
+    func slowReaderGetsOneDifference() async throws {
         let storage = try open()
         let list = QuerySubscription(storage.query(Card.self))
         var differences = list.differences.makeAsyncIterator()
@@ -100,7 +104,8 @@ struct Card: Hashable {
         #expect(rows == list.items && rows.count == 1_000)
     }
 
-    @Test func aStoreTellsHowBusyItIsWithItsViews() async throws {
+    @Test("A store reports how much work its views cause")
+    func workOfViews() async throws {
         let storage = try open()
         try await storage.save(cards(0..<5))
         #expect(await storage.subscriptionWork.steps == 0)
@@ -119,7 +124,8 @@ struct Card: Hashable {
             after.skippedTransactions == skippedTransactions.skippedTransactions && list.items.last?.title == "other")
     }
 
-    @Test func pagesAreTurnedAndStayRight() async throws {
+    @Test("Pages are turned and stay correct")
+    func pagination() async throws {
         let storage = try open()
         try await storage.save(cards(0..<45))
         let page = PaginatedQuerySubscription(storage.query(Card.self).orderBy(\.rank), pageSize: 10)
@@ -142,7 +148,8 @@ struct Card: Hashable {
         #expect(page.totalCount == 35 && page.currentPageIndex == 3 && page.currentPage.map(\.id) == Array(30..<35))
     }
 
-    @Test func anAnchoredPageStaysAtItsRow() async throws {
+    @Test("An anchored page stays at its row")
+    func anchoredPage() async throws {
         let storage = try open()
         try await storage.save(cards(0..<30))
         let page = PaginatedQuerySubscription(storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: .anchored)
@@ -154,7 +161,8 @@ struct Card: Hashable {
         #expect(page.currentPage.map(\.id) == [10, 11, 13, 14, 15] && page.offset == 8)
     }
 
-    @Test func aListThatScrollsGrows() async throws {
+    @Test("A scrolling list grows")
+    func scrollingList() async throws {
         let storage = try open()
         try await storage.save(cards(0..<25))
         let page = PaginatedQuerySubscription(storage.query(Card.self), pageSize: 10, style: .scrolling)
@@ -166,7 +174,8 @@ struct Card: Hashable {
         #expect(page.currentPage.count == 25 && !page.hasNextPage)
     }
 
-    @Test func aSingleRowIsNilWhileThereIsNone() async throws {
+    @Test("A single-row view is nil while there is no row")
+    func singleRow() async throws {
         let storage = try open()
         let newest = storage.repository(Card.self).subscribeSingle(
             query: storage.query(Card.self).orderBy(\.rank, .descending))
@@ -177,7 +186,8 @@ struct Card: Hashable {
         #expect(newest.item?.id == 1)
     }
 
-    @Test func aQuestionThatIsWrongSaysSo() async throws {
+    @Test("An invalid query is reported by its view")
+    func invalidQuery() async throws {
         let storage = try open()
         let list = QuerySubscription(storage.query(Card.self).orderBy("nothing"))
         #expect(list.error?.code == .invalidName && list.items.isEmpty && !list.isLoading)
@@ -186,7 +196,8 @@ struct Card: Hashable {
         #expect(await storage.subscriptions.nodeCount == 0)
     }
 
-    @Test func nothingIsLeftOfAViewThatIsDropped() async throws {
+    @Test("Nothing is left of a dropped view")
+    func droppedViewLeavesNothing() async throws {
         let storage = try open()
         var list: QuerySubscription<Card>? = QuerySubscription(storage.query(Card.self))
         weak let dropped = list
@@ -201,7 +212,8 @@ struct Card: Hashable {
         #expect(storage.engine.observers.isEmpty)
     }
 
-    @Test func aClosedStoreEndsWhatFollowsIt() async throws {
+    @Test("Closing the store ends its views and streams")
+    func closingEndsViews() async throws {
         let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
         let list = QuerySubscription(store.storage.query(Card.self))
         var snapshots = list.snapshots.makeAsyncIterator()
@@ -215,7 +227,8 @@ struct Card: Hashable {
         await list.refresh()
     }
 
-    @Test func streamsTellEveryState() async throws {
+    @Test("Streams deliver every state")
+    func streamsDeliverEveryState() async throws {
         let storage = try open()
         try await storage.save(cards(0..<2))
         var one = storage.observe(Card.self, id: 1).makeAsyncIterator()
@@ -235,7 +248,8 @@ struct Card: Hashable {
     }
 
     /// A store that another process writes to, as far as the reader can tell.
-    @Test func aReaderFollowsAnotherWriter() async throws {
+    @Test("A reader follows another writer")
+    func readerFollowsAnotherWriter() async throws {
         let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
         try await store.storage.save(cards(0..<3))
         var configuration = StorageConfiguration()
@@ -251,7 +265,8 @@ struct Card: Hashable {
         try await reader.close()
     }
 
-    @Test func aChangedSchemaIsReadAnew() async throws {
+    @Test("Views are reloaded after a schema change")
+    func schemaChangeReloadsViews() async throws {
         let storage = try open()
         try await storage.save(cards(0..<3))
         let list = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" })

@@ -19,7 +19,8 @@ import Testing
 
     // MARK: Opening
 
-    @Test func aViewThatIsRefreshedWhileItOpensOpensOnce() async throws {
+    @Test("A view that is refreshed while it opens opens once")
+    func refreshWhileOpening() async throws {
         let storage = try await open(0..<5)
         let hold = await EngineHold(storage.subscriptions)
         let list = QuerySubscription(storage.query(Card.self), start: .background)
@@ -35,7 +36,8 @@ import Testing
         #expect(list.items.map(\.id) == [0, 1, 2, 4])
     }
 
-    @Test func aViewThatWasCancelledWhileItOpenedStaysAsItIs() async throws {
+    @Test("A view that is cancelled while it opens stays as it is")
+    func cancelWhileOpening() async throws {
         let storage = try await open(0..<5)
         let hold = await EngineHold(storage.subscriptions)
         let list = QuerySubscription(storage.query(Card.self), start: .background)
@@ -47,7 +49,8 @@ import Testing
         while await storage.subscriptions.nodeCount > 0 { await Task.yield() }
     }
 
-    @Test func stepsThatDoNotFitAreReadAgain() async throws {
+    @Test("An update that can't be applied is read again")
+    func unappliableUpdateIsReloaded() async throws {
         let storage = try await open(0..<5)
         let list = QuerySubscription(storage.query(Card.self).orderBy(\.rank))
         let handle = try #require(list.handle)
@@ -70,8 +73,8 @@ import Testing
 
     // MARK: Pages
 
-    @Test(arguments: [false, true])
-    func aPageThatIsTurnedToWhileItsRowsGoIsTheLastOne(isAnchored: Bool) async throws {
+    @Test("Turning to a page whose rows are deleted shows the last one", arguments: [false, true])
+    func pageTurnedWhileRowsVanish(isAnchored: Bool) async throws {
         let storage = try await open(0..<16)
         let page = PaginatedQuerySubscription(
             storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: isAnchored ? .anchored : .numbered)
@@ -87,8 +90,8 @@ import Testing
         #expect(!page.isLoading && !page.hasNextPage)
     }
 
-    @Test(arguments: [false, true])
-    func aPageWhoseRowsGoIsNeverSeenEmpty(isAnchored: Bool) async throws {
+    @Test("A page whose rows are deleted is never seen empty", arguments: [false, true])
+    func pageNeverSeenEmpty(isAnchored: Bool) async throws {
         let storage = try await open(0..<45)
         let page = PaginatedQuerySubscription(
             storage.query(Card.self).orderBy(\.rank), pageSize: 10, style: isAnchored ? .anchored : .numbered)
@@ -107,7 +110,8 @@ import Testing
     // MARK: Closing
 
     /// Whoever has asked whether the store is open may come to its connection when that is closed.
-    @Test func aReaderThatComesTooLateIsRefused() async throws {
+    @Test("A read that arrives after closing is refused")
+    func readOfClosedConnection() async throws {
         let queue = try DatabaseQueue()
         let engine = StorageEngine(
             path: ":memory:", configuration: StorageConfiguration(), pool: queue, lock: nil, writer: nil)
@@ -119,7 +123,8 @@ import Testing
         await #expect { try await engine.read { _ in } } throws: { ($0 as? StorageError)?.code == .closed }
     }
 
-    @Test func aStoreInMemoryIsClosedWhileViewsReadIt() async throws {
+    @Test("A store in memory is closed while its views read it")
+    func closingWhileViewsRead() async throws {
         for round in 0..<max(20, Int(20 * testScale)) {
             let storage = try await open(0..<5)
             let writing = Task.detached {
@@ -149,7 +154,8 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func viewsOfThePastEndWithTheirStore() async throws {
+    @Test("Views of a timeline end with their store", .timeLimit(.minutes(10)))
+    func timelineViewsEndWithStore() async throws {
         let storage = try await open(0..<3)
         let timeline = try await storage.timeline(from: .position(storage.head))
         let list = QuerySubscription(timeline.query(Card.self))
@@ -162,7 +168,8 @@ import Testing
 
     // MARK: Many events at once
 
-    @Test func aLargeImportIsReadByThoseWhomItConcerns() async throws {
+    @Test("A large import is read by the views it concerns")
+    func largeImportReachesItsViews() async throws {
         let storage = try StorageKit.inMemory {
             $0.autoSchema(CardRecord.self)
             $0.autoSchema(PageRecord.self)

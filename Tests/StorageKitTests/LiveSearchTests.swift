@@ -72,7 +72,8 @@ struct Page: Hashable {
     }
 
     /// After every commit a search shows what a fresh one finds, and its differences lead there.
-    @Test(arguments: 1...UInt64(max(6, 6 * testScale))) func resultsAreThoseOfAFreshSearch(seed: UInt64) async throws {
+    @Test("Live results are those of a fresh search", arguments: 1...UInt64(max(6, 6 * testScale)))
+    func resultsEqualFreshSearch(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let storage = try open()
         try await storage.save((0..<20).map { page($0, &generator) })
@@ -122,7 +123,8 @@ struct Page: Hashable {
         while rows != fields.hits { try #require(await differences.next()).apply(to: &rows) }
     }
 
-    @Test func onlyTheLastTextIsSearchedFor() async throws {
+    @Test("Only the last text is searched for")
+    func debouncing() async throws {
         let storage = try open()
         try await storage.save(Page(id: 1, title: "alpha", body: "", shelf: 0))
         let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0.5))
@@ -146,7 +148,8 @@ struct Page: Hashable {
     }
 
     /// A row is looked up among searches by its words: those that it doesn't fit cost nothing.
-    @Test func aChangeThatDoesNotFitCostsSearchesNothing() async throws {
+    @Test("A change that doesn't match costs searches nothing")
+    func unrelatedChangeIsFree() async throws {
         let storage = try open()
         try await storage.save((0..<200).map { Page(id: $0, title: "alpha \($0)", body: "beta", shelf: 0) })
         var searches: [SearchSubscription<Page>] = []
@@ -170,7 +173,8 @@ struct Page: Hashable {
     }
 
     /// A row whose texts are the same keeps its rank: its new state is put in the place of the old one.
-    @Test func otherColumnsOfAResultAreBroughtUpToDateInPlace() async throws {
+    @Test("Other columns of a result are updated in place")
+    func resultsUpdatedInPlace() async throws {
         let storage = try open()
         try await storage.save((0..<20).map { Page(id: $0, title: "alpha \($0)", body: "", shelf: 0) })
         let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0))
@@ -186,7 +190,8 @@ struct Page: Hashable {
         #expect(rows == search.hits && search.results.contains(page))
     }
 
-    @Test func fieldsAreSearchedAsTheConfigurationSays() async throws {
+    @Test("Fields are searched as the configuration says")
+    func searchConfiguration() async throws {
         let storage = try open()
         try await storage.save([
             Page(id: 1, title: "Swift Concurrency", body: "actors", shelf: 0),
@@ -228,7 +233,8 @@ struct Page: Hashable {
         #expect(query.error == nil && query.results.map(\.id) == [1])
     }
 
-    @Test(.timeLimit(.minutes(10))) func aSearchWithoutTextEndsWithItsStore() async throws {
+    @Test("A search without text ends with its store", .timeLimit(.minutes(10)))
+    func searchWithoutTextEnds() async throws {
         let storage = try open()
         let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0))
         let snapshots = search.snapshots
@@ -248,8 +254,8 @@ struct Page: Hashable {
     }
 
     /// A row that can't be read makes a search fail; once it can be, the search goes on by itself.
-    @Test(.timeLimit(.minutes(10)), arguments: [true, false])
-    func aSearchThatFailsIsTriedAgain(isFullText: Bool) async throws {
+    @Test("A failed search is retried", .timeLimit(.minutes(10)), arguments: [true, false])
+    func failedSearchIsRetried(isFullText: Bool) async throws {
         let storage = try open()
         try await storage.save([
             Page(id: 1, title: "alpha", body: "", shelf: 0), Page(id: 2, title: "beta", body: "", shelf: 0),

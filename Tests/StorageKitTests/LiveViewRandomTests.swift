@@ -19,7 +19,8 @@ import Testing
         var move: @MainActor (inout SeededGenerator) async -> Void = { _ in }
     }
 
-    @Test(arguments: testSeeds(2)) func viewsShowWhatFreshQueriesFind(seed: UInt64) async throws {
+    @Test("Views show what fresh queries find", arguments: testSeeds(2))
+    func viewsEqualFreshQueries(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let storage = try StorageKit.inMemory { $0.autoSchema(CardRecord.self) }.facade
         try await storage.save((0..<30).map { Self.card($0, &generator) })

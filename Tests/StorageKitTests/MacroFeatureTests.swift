@@ -63,7 +63,8 @@ struct Volume: Equatable {
             books: [])
     }
 
-    @Test func embeddedAndJSONPropertiesComeBackEqual() async throws {
+    @Test("Embedded and JSON properties round-trip")
+    func embeddedAndJSONProperties() async throws {
         let storage = try open()
         var author = Self.author()
         for round in 0..<4 {
@@ -90,7 +91,8 @@ struct Volume: Equatable {
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func datesInJSONKeepEveryBit() async throws {
+    @Test("Dates in JSON keep every bit")
+    func datesInJSON() async throws {
         let storage = try open()
         var author = Self.author()
         let odd = [0, -0.0, 1e-25, -1e-300, -63_114_076_801, 252_423_993_600, 1e15, -1e300, 0.1 + 0.2]
@@ -102,7 +104,8 @@ struct Volume: Equatable {
         }
     }
 
-    @Test func embeddedColumnsAreThereInQueries() async throws {
+    @Test("Embedded columns can be queried")
+    func embeddedColumnsInQueries() async throws {
         let storage = try open()
         try await storage.save([Self.author("a"), Self.author("b", city: "Lviv"), Self.author("c")])
         let found = try await storage.query(Author.self).where { $0.home.city == "Kyiv" }.orderBy(\.id, .descending)
@@ -116,7 +119,8 @@ struct Volume: Equatable {
         #expect(try await storage.all(Author.self, orderBy: "home_city").last?.id == "b")
     }
 
-    @Test func defaultsStandForRowsFromBefore() async throws {
+    @Test("Defaults fill in for earlier rows")
+    func defaultsForEarlierRows() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("a.sqlite"))
         let first = try StorageKit.start(at: url) { $0.autoSchema(Old.ThingRecord.self) }.facade
@@ -147,7 +151,8 @@ struct Volume: Equatable {
         }
     }
 
-    @Test func deleteRulesActAndAreCaptured() async throws {
+    @Test("Delete rules act, and are captured")
+    func deleteRules() async throws {
         let storage = try open()
         try await storage.save([Self.author("a"), Self.author("e")])
         try await storage.save([
@@ -173,14 +178,16 @@ struct Volume: Equatable {
         }
     }
 
-    @Test func aRequiredKeyCantBecomeNull() {
+    @Test("A required key can't be nullified")
+    func requiredKeyCantBeNullified() {
         let error = #expect(throws: StorageError.self) {
             try StorageKit.inMemory { $0.autoSchema(AuthorRecord.self, Bad.ChildRecord.self) }
         }
         #expect(error?.code == .schemaMismatch)
     }
 
-    @Test func relationshipsAreNoColumns() async throws {
+    @Test("Relationships aren't columns")
+    func relationshipsAreNoColumns() async throws {
         let storage = try open()
         try await storage.save(Self.author())
         try await storage.save(Volume(id: 1, title: "one", authorId: "a"))
@@ -190,7 +197,8 @@ struct Volume: Equatable {
             AuthorRecord.foreignKey(of: \.books) == "authorId" && VolumeRecord.foreignKey(of: \.editor) == "editorId")
     }
 
-    @Test func typesThatCantBeEmbeddedAreRefusedWithTheReason() {
+    @Test("Types that can't be embedded are refused with the reason")
+    func typesThatCantBeEmbedded() {
         let nested = #expect(throws: StorageError.self) {
             try StorageKit.inMemory { $0.autoSchema(Wrong.NestedRecord.self) }
         }
@@ -209,7 +217,8 @@ struct Volume: Equatable {
         typealias ListedRecord = ListedHolderRecord
     }
 
-    @Test func anEmbeddedValueOfNothingButNilIsRefused() async throws {
+    @Test("An embedded value of nothing but nil is refused")
+    func embeddedValueOfOnlyNil() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(HolderRecord.self) }.facade
         try await storage.save(Holder(id: "a", pair: Pair(left: nil, right: 2)))
         try await storage.save(Holder(id: "b", pair: nil))
@@ -234,7 +243,8 @@ struct Volume: Equatable {
     }
     @StorageEntity struct Marked: Equatable { var id: String; @StorageEmbedded var spot: Spot }
 
-    @Test func aComputedPropertyOfAnEmbeddedValueIsNoColumn() async throws {
+    @Test("A computed property of an embedded value isn't a column")
+    func computedEmbeddedProperty() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(MarkedRecord.self) }.facade
         try await storage.save(Marked(id: "a", spot: Spot(name: "b", size: 1, note: "n")))
         let query = storage.query(Marked.self)

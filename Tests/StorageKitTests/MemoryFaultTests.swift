@@ -9,8 +9,8 @@ struct MemoryFaultTests {
         "save", "save-together", "rebuild", "seal", "backup", "open", "tool-verify", "tool-backup",
     ]
 
-    @Test(arguments: operations, ["memory", "memory-out"])
-    func whatIsAcknowledgedIsThereWhenMemoryHasRunOut(operation: String, memory: String) async throws {
+    @Test("What was acknowledged is there after memory ran out", arguments: operations, ["memory", "memory-out"])
+    func outOfMemory(operation: String, memory: String) async throws {
         let seed = testSeeds(1)[0]
         let findings = try await findings(operation, memory, seed)
         #expect(findings == [], "seed \(seed)")

@@ -136,7 +136,8 @@ import Testing
         }
     }
 
-    @Test func tenVersionsLoseNothing() async throws {
+    @Test("Ten schema versions lose nothing")
+    func tenSchemaVersions() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("story.sqlite"))
         var heads: [Int64] = []

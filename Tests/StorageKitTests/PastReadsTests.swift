@@ -39,7 +39,8 @@ import Testing
         ]
     }
 
-    @Test func thePastAnswersAsThePresentDid() async throws {
+    @Test("A snapshot answers as the store did then")
+    func snapshotAnswersAsBefore() async throws {
         let store = try TemporaryStore {
             $0.autoSchema(ShelfRecord.self, TomeRecord.self)
             $0.addFullTextSearch(table: "tomes", columns: ["title"])
@@ -84,7 +85,8 @@ import Testing
     }
 
     /// All entities show the same moment, however many moments are open, also more than are kept.
-    @Test func manyMomentsAreOpenAtOnceAndEachIsOneMoment() async throws {
+    @Test("Many snapshots are open at once, each at its own point")
+    func manySnapshotsAtOnce() async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
         let storage = store.storage
         var heads: [Int64] = []
@@ -107,7 +109,8 @@ import Testing
         }
     }
 
-    @Test func aMomentThatIsKeptFollowsTheShapeOfNow() async throws {
+    @Test("A cached snapshot follows the current schema")
+    func cachedSnapshotFollowsSchema() async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
         let storage = store.storage
         try await storage.save(Note(id: 1, text: "one"))

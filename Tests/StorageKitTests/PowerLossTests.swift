@@ -8,7 +8,8 @@ import Testing
 struct PowerLossTests {
     private static let images = 70
 
-    @Test(arguments: testSeeds(1)) func nothingThatReturnedIsLostWithThePower(seed: UInt64) async throws {
+    @Test("Nothing that was returned is lost with the power", arguments: testSeeds(1))
+    func powerLoss(seed: UInt64) async throws {
         for part in 0..<max(1, FaultLab.scaled(Self.images) / 2_000) {
             let images = min(FaultLab.scaled(Self.images), 2_000)
             let lab = try await FaultLab.run("power", "\(seed &+ UInt64(part))", "40", "\(images)")
@@ -19,7 +20,8 @@ struct PowerLossTests {
     }
 
     /// With `normal` durability the last commits may be gone; what is there is as it was written.
-    @Test func normalDurabilityLosesTheEndAndNothingElse() async throws {
+    @Test("`normal` durability loses the last commits and nothing else")
+    func normalDurability() async throws {
         var lost = 0
         for seed in 1...5 where lost == 0 {
             let lab = try await FaultLab.run("power", "\(seed)", "40", "24", "normal")
@@ -33,7 +35,8 @@ struct PowerLossTests {
 
     /// The laboratory can fail: on a disk that lies about bringing something to it, which is what `synchronous = OFF` makes of
     /// every disk, it sees losses and damage.
-    @Test func theLaboratorySeesWhatIsLostWithoutSyncs() async throws {
+    @Test("The simulator sees what is lost without syncs")
+    func lossWithoutSyncsIsSeen() async throws {
         var (lost, damaged) = (0, 0)
         // What the background does differs from run to run, so one of them may be lucky.
         for seed in 1...5 where lost == 0 || damaged == 0 {

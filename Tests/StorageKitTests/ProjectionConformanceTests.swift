@@ -26,7 +26,8 @@ struct ProjectionConformanceTests {
         return try await kit.run()
     }
 
-    @Test func theWorkedExamplePasses() async throws {
+    @Test("The worked example conforms")
+    func workedExampleConforms() async throws {
         #expect(try await findings(of: ProjectionExample.OrderTotals()) == [])
     }
 
@@ -75,7 +76,8 @@ struct ProjectionConformanceTests {
         }
     }
 
-    @Test func wrongProjectionsAreFound() async throws {
+    @Test("Wrong projections are found")
+    func wrongProjections() async throws {
         #expect(try await findings(of: BatchCount()).contains { $0.contains("in batches of") })
         #expect(try await findings(of: MemoryCount()).contains { $0.contains("with each batch undone once") })
         #expect(try await findings(of: Peeking()).contains { $0.contains("rebuilt for the 1. time") })

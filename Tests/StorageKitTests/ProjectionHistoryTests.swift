@@ -55,7 +55,8 @@ private struct Mirror: Projection {
 
 /// P5 for projections of users: what was applied as it happened is what comes out of the log.
 struct ProjectionHistoryTests {
-    @Test func appliedIsRebuiltOnRandomHistories() async throws {
+    @Test("Applied equals rebuilt on random histories")
+    func appliedEqualsRebuilt() async throws {
         let rounds = max(2, Int(3 * testScale))
         let seeds = testSeeds(rounds)
         for round in 0..<rounds {

@@ -39,7 +39,8 @@ struct ProjectionRebuildTests {
         }
     }
 
-    @Test(arguments: [ProjectionMode.inline, .async]) func commitsGoOnMeanwhile(_ mode: ProjectionMode) async throws {
+    @Test("Commits continue during a rebuild", arguments: [ProjectionMode.inline, .async])
+    func commitsDuringRebuild(_ mode: ProjectionMode) async throws {
         let projection = try SQLProjection(name: "lengths", sql: Self.sql)
         let store = try TemporaryStore { schema in
             schema.autoSchema(NoteRecord.self)
@@ -79,7 +80,8 @@ struct ProjectionRebuildTests {
     }
 
     /// A rebuild that is cancelled is taken up where it stood, by one of the same rules and history only.
-    @Test func aCancelledRebuildIsTakenUp() async throws {
+    @Test("A cancelled rebuild resumes")
+    func cancelledRebuildResumes() async throws {
         func rules(_ version: Int) throws -> SQLProjection {
             try SQLProjection(
                 name: "Lengths.of", version: version,
@@ -143,11 +145,14 @@ struct ProjectionRebuildTests {
     }
 
     /// What can't be copied is made again in the transaction itself, as is what needs tables of others.
-    @Test(arguments: [
-        "CREATE VIRTUAL TABLE words USING fts5(text);",
-        "CREATE TABLE words(id INTEGER PRIMARY KEY AUTOINCREMENT, text);",
-        "CREATE TABLE words(text, others INTEGER DEFAULT 0);",
-    ]) func whatCanNotBeCopiedIsMadeInTheStore(_ table: String) async throws {
+    @Test(
+        "Tables that can't be copied are rebuilt in the store",
+        arguments: [
+            "CREATE VIRTUAL TABLE words USING fts5(text);",
+            "CREATE TABLE words(id INTEGER PRIMARY KEY AUTOINCREMENT, text);",
+            "CREATE TABLE words(text, others INTEGER DEFAULT 0);",
+        ])
+    func tablesThatCantBeCopied(_ table: String) async throws {
         let others = table.contains("others") ? ", (SELECT count(*) FROM notes)" : ""
         let columns = table.contains("others") ? "(text, others)" : "(text)"
         let projection = try SQLProjection(
@@ -167,7 +172,8 @@ struct ProjectionRebuildTests {
     }
 
     /// Emptying the table of a parent must not take the rows along that were filled in before.
-    @Test func rowsThatReferToPreparedOnesStay() async throws {
+    @Test("Rows that refer to prepared ones stay")
+    func rowsReferringToPrepared() async throws {
         let projection = try SQLProjection(
             name: "sorted",
             sql: """
@@ -190,7 +196,8 @@ struct ProjectionRebuildTests {
     }
 
     /// Rows that are known to others by their numbers keep them.
-    @Test(arguments: [ProjectionMode.inline, .async]) func rowsKeepTheirNumbers(_ mode: ProjectionMode) async throws {
+    @Test("Rows keep their rowids", arguments: [ProjectionMode.inline, .async])
+    func rowidsAreKept(_ mode: ProjectionMode) async throws {
         let projection = try SQLProjection(
             name: "linked",
             sql: """
@@ -230,8 +237,8 @@ struct ProjectionRebuildTests {
         #expect(try await texts() == before)
     }
 
-    @Test(arguments: [ProjectionMode.inline, .async])
-    func whatItShouldHoldIsHeldAgainstWhatItHolds(_ mode: ProjectionMode) async throws {
+    @Test("Expected content is compared with actual content", arguments: [ProjectionMode.inline, .async])
+    func expectedAgainstActual(_ mode: ProjectionMode) async throws {
         let projection = try SQLProjection(name: "lengths", sql: Self.sql)
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("a.sqlite"))
@@ -295,7 +302,8 @@ struct ProjectionRebuildTests {
         try await storage.close()
     }
 
-    @Test func aCancelledRebuildLeavesTheProjectionAsItWas() async throws {
+    @Test("A cancelled rebuild leaves the projection as it was")
+    func cancelledRebuildChangesNothing() async throws {
         let projection = try SQLProjection(name: "lengths", sql: Self.sql)
         let store = try TemporaryStore { schema in
             schema.autoSchema(NoteRecord.self)

@@ -101,7 +101,8 @@ struct ProjectionTests {
 
     // MARK: Following
 
-    @Test func anInlineProjectionIsPartOfTheCommit() async throws {
+    @Test("An inline projection is part of the commit")
+    func inlineIsPartOfCommit() async throws {
         let tally = Tally()
         let store = try store([tally], mode: .inline)
         try await store.storage.write { tx in
@@ -116,7 +117,8 @@ struct ProjectionTests {
         #expect(try await store.storage.verify().isSound)
     }
 
-    @Test func anInlineProjectionThatThrowsFailsThatCommitOnly() async throws {
+    @Test("An inline projection that throws fails that commit only")
+    func inlineFailureFailsOneCommit() async throws {
         let tally = Tally()
         let store = try store([tally], mode: .inline)
         let storage = store.storage
@@ -134,7 +136,8 @@ struct ProjectionTests {
         #expect(tally.reactions.withLock { $0 }.count == 2)
     }
 
-    @Test func anAsyncProjectionFollowsAndCanBeWaitedFor() async throws {
+    @Test("An async projection follows and can be waited for")
+    func waitingForAsync() async throws {
         let tally = Tally()
         let store = try store([tally], mode: .async)
         for number in 0..<20 {
@@ -147,8 +150,9 @@ struct ProjectionTests {
         #expect(try await store.storage.verify().isSound)
     }
 
-    @Test(arguments: [ProjectionMode.inline, .async])
-    func whatWasWrittenWithoutItIsCaughtUpAfterOpening(mode: ProjectionMode) async throws {
+    @Test(
+        "What was written without the projection is applied after opening", arguments: [ProjectionMode.inline, .async])
+    func catchesUpAfterOpening(mode: ProjectionMode) async throws {
         let store = try store([Tally()], mode: mode)
         try await store.storage.save(Note(id: 1, text: "a"))
         try await store.storage.close()
@@ -164,7 +168,8 @@ struct ProjectionTests {
         #expect(try await tallied(store.storage) == positions(store.storage))
     }
 
-    @Test func anotherVersionIsMadeAnewFromTheLog() async throws {
+    @Test("Another version is rebuilt from the log")
+    func newVersionIsRebuilt() async throws {
         let store = try store([Tally()], mode: .inline)
         for number in 0..<5 { try await store.storage.save(Note(id: number, text: "a")) }
         try await store.storage.close()
@@ -196,7 +201,8 @@ struct ProjectionTests {
         try await without.close()
     }
 
-    @Test func sideEffectsAreForNewHistoryOnly() async throws {
+    @Test("Side effects are for new events only")
+    func sideEffectsOfNewEventsOnly() async throws {
         let before = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
         try await before.storage.save(Note(id: 1, text: "old"))
         try await before.storage.close()
@@ -219,7 +225,8 @@ struct ProjectionTests {
         }
     }
 
-    @Test func pausedMeansPausedAlsoAfterReopening() async throws {
+    @Test("A paused projection stays paused after reopening")
+    func pauseSurvivesReopening() async throws {
         for mode in [ProjectionMode.inline, .async] {
             let store = try store([Tally()], mode: mode)
             try await settle(store.storage)
@@ -240,7 +247,8 @@ struct ProjectionTests {
 
     // MARK: Throwing
 
-    @Test func aProjectionThatThrowsPausesAloneAndResumesAfterAFix() async throws {
+    @Test("A projection that throws pauses alone and resumes after a fix")
+    func failurePausesOneProjection() async throws {
         let bad = Tally("bad")
         let good = Tally("good")
         let store = try store([bad, good], mode: .async)
@@ -268,7 +276,8 @@ struct ProjectionTests {
         #expect(try await status(storage, "bad").error == nil)
     }
 
-    @Test func retriesComeBeforeThePause() async throws {
+    @Test("Retries come before the pause")
+    func retriesBeforePausing() async throws {
         let tally = Tally()
         let store = try store([tally], mode: .async, onFailure: .retry(1_000_000, delaySeconds: 0.001))
         let storage = store.storage
@@ -294,7 +303,8 @@ struct ProjectionTests {
         return (store, tally, poisoned, receipts)
     }
 
-    @Test func whatWaitsIsNotForgottenByARebuildThatFails() async throws {
+    @Test("A failed rebuild keeps the dead letters")
+    func failedRebuildKeepsDeadLetters() async throws {
         let (store, _, _, _) = try await storeWithDeadLetters(onReplayFailure: .pause)
         let storage = store.storage
         let before = try await storage.projections.deadLetters("tally").map(\.position)
@@ -307,8 +317,8 @@ struct ProjectionTests {
     }
 
     /// New events fail their commit or stop it; those of a rebuild go by the other policy.
-    @Test(arguments: [ProjectionMode.inline, .async])
-    func historyHasAPolicyOfItsOwn(mode: ProjectionMode) async throws {
+    @Test("History has a policy of its own", arguments: [ProjectionMode.inline, .async])
+    func replayPolicy(mode: ProjectionMode) async throws {
         let tally = Tally()
         let store = try store([tally], mode: mode, onReplayFailure: .deadLetter, batchSize: 3)
         let storage = store.storage
@@ -338,7 +348,8 @@ struct ProjectionTests {
         tally.poison.withLock { $0 = [] }
     }
 
-    @Test func whatCatchesUpInACommitIsTriedAgainToo() async throws {
+    @Test("Catching up within a commit is retried as well")
+    func catchUpInCommitRetries() async throws {
         let tally = Tally()
         let store = try store([tally], mode: .inline, onFailure: .retry(3, delaySeconds: 10))
         let storage = store.storage
@@ -355,8 +366,8 @@ struct ProjectionTests {
     }
 
     /// What came while it stood is told when it is taken in, whichever way that is.
-    @Test(arguments: [ProjectionMode.inline, .async])
-    func whatCameWhileItStoodIsToldLater(mode: ProjectionMode) async throws {
+    @Test("Side effects of a pause run when its events are applied", arguments: [ProjectionMode.inline, .async])
+    func effectsAfterPause(mode: ProjectionMode) async throws {
         let tally = Tally()
         let store = try store([tally], mode: mode)
         var storage = store.storage
@@ -392,8 +403,8 @@ struct ProjectionTests {
     }
 
     /// What was under way when the store was closed is told as well: nobody would tell it later.
-    @Test(arguments: [ProjectionMode.inline, .async])
-    func whatIsUnderWayWhenAStoreIsClosedIsTold(mode: ProjectionMode) async throws {
+    @Test("Side effects that are under way at closing run", arguments: [ProjectionMode.inline, .async])
+    func effectsDuringClose(mode: ProjectionMode) async throws {
         let tally = Tally()
         let store = try store([tally], mode: mode)
         let storage = store.storage
@@ -417,8 +428,10 @@ struct ProjectionTests {
     }
 
     /// A log row may reach beyond the position up to which a projection is made again.
-    @Test(arguments: [ProjectionMode.inline, .async], [3, 1_000])
-    func whatIsBehindIsMadeAgainAsFarAsItHadCome(mode: ProjectionMode, batchSize: Int) async throws {
+    @Test(
+        "A projection that is behind is rebuilt up to its checkpoint", arguments: [ProjectionMode.inline, .async],
+        [3, 1_000])
+    func partialRebuild(mode: ProjectionMode, batchSize: Int) async throws {
         let projection = try SQLProjection(
             name: "words",
             sql: """
@@ -453,7 +466,8 @@ struct ProjectionTests {
         }
     }
 
-    @Test func severalAreMadeAgainAtTheSameTime() async throws {
+    @Test("Several projections are rebuilt at the same time")
+    func concurrentRebuilds() async throws {
         let tallies = (0..<3).map { Tally("tally_\($0)") }
         let store = try store(tallies, mode: .inline)
         let storage = store.storage
@@ -468,7 +482,8 @@ struct ProjectionTests {
     }
 
     /// Where an inline projection can't take in the history again, a rebuild of the tables says so and changes nothing.
-    @Test func aProjectionThatThrowsLeavesARebuildOfTablesUndone() async throws {
+    @Test("A projection that throws leaves a rebuild of tables undone")
+    func failureUndoesTableRebuild() async throws {
         let (tally, other) = (Tally(), Tally("other"))
         let store = try store([tally, other], mode: .inline)
         let storage = store.storage
@@ -486,7 +501,8 @@ struct ProjectionTests {
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func whoeverWaitsForAProjectionThatStandsIsTold() async throws {
+    @Test("Waiting for a paused projection throws")
+    func waitingForPaused() async throws {
         let store = try store([Tally()], mode: .inline)
         let storage = store.storage
         let first = try await storage.save(Note(id: 1, text: "one"))
@@ -523,8 +539,8 @@ struct ProjectionTests {
         }
     }
 
-    @Test(arguments: [ProjectionMode.inline, .async])
-    func tablesThatReferToEachOtherAreMadeAgain(mode: ProjectionMode) async throws {
+    @Test("Tables that refer to each other are rebuilt", arguments: [ProjectionMode.inline, .async])
+    func mutuallyReferringTables(mode: ProjectionMode) async throws {
         let store = try store([Invoices()], mode: mode)
         let storage = store.storage
         let receipts = try await withSequentialSaves(storage)
@@ -543,7 +559,8 @@ struct ProjectionTests {
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func deadLettersLoseNothingAndKeepEachRowsOrder() async throws {
+    @Test("Dead letters lose nothing and keep each row's order")
+    func deadLettersKeepRowOrder() async throws {
         let (store, tally, poisoned, receipts) = try await storeWithDeadLetters()
         let storage = store.storage
         // Row 2 was poisoned: its later change waits, in its order; row 1's goes on.
@@ -569,8 +586,8 @@ struct ProjectionTests {
 
     /// Wherever in a small history it throws: it alone stands there, with everything before and nothing behind, says so, and goes on after
     /// a fix; with dead letters the row waits and nothing is lost.
-    @Test(arguments: [2, 1_000])
-    func throwingAtEveryEventIsSurvived(batchSize: Int) async throws {
+    @Test("A projection may throw at any event", arguments: [2, 1_000])
+    func throwingAtEveryEvent(batchSize: Int) async throws {
         let commits = [[1, 2], [2], [3, 1, 2], [3]]
         let total = commits.joined().count
         for poisoned in 1...total {
@@ -630,7 +647,8 @@ struct ProjectionTests {
 
     // MARK: Plans and conversions
 
-    @Test func aPlanTellsWhatBecomesOfProjections() async throws {
+    @Test("A plan lists what becomes of projections")
+    func planListsProjections() async throws {
         let store = try store([Tally("one"), Tally("two")], mode: .async)
         try await store.storage.close()
         let plan = { (declare: (inout Schema) -> Void) in try StorageKit.plan(at: store.url, declare).description }
@@ -709,8 +727,8 @@ struct ProjectionTests {
         }
     }
 
-    @Test(arguments: [ProjectionMode.inline, .async], [1, 2, 1_000])
-    func typedChangesGoThroughConversions(mode: ProjectionMode, batchSize: Int) async throws {
+    @Test("Typed changes go through conversions", arguments: [ProjectionMode.inline, .async], [1, 2, 1_000])
+    func typedChangesAreConverted(mode: ProjectionMode, batchSize: Int) async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("a.sqlite"))
         let first = try StorageKit.start(at: url) { $0.autoSchema(Before.StockRecord.self) }.facade
@@ -751,7 +769,8 @@ struct ProjectionTests {
 
     // MARK: Tables
 
-    @Test func onlyTheProjectionWritesToItsTables() async throws {
+    @Test("Only the projection writes to its tables")
+    func tablesAreProtected() async throws {
         let store = try store([Tally()], mode: .inline)
         let storage = store.storage
         try await storage.save(Note(id: 1, text: "a"))
@@ -783,10 +802,12 @@ struct ProjectionTests {
         func apply(_ batch: ProjectionBatch, _ db: Database) throws { try db.execute(sql: applying) }
     }
 
-    @Test(arguments: [
-        "UPDATE notes SET text = 'forged'", "DELETE FROM storage_log", "INSERT INTO notes VALUES (9, 'x', 0, 0)",
-    ])
-    func aProjectionCannotWriteElsewhere(sql: String) async throws {
+    @Test(
+        "A projection can't write elsewhere",
+        arguments: [
+            "UPDATE notes SET text = 'forged'", "DELETE FROM storage_log", "INSERT INTO notes VALUES (9, 'x', 0, 0)",
+        ])
+    func writingElsewhere(sql: String) async throws {
         for mode in [ProjectionMode.inline, .async] {
             let store = try store([Meddling(applying: sql)], mode: mode)
             if mode == .inline {
@@ -801,11 +822,14 @@ struct ProjectionTests {
         }
     }
 
-    @Test(arguments: [
-        "CREATE TABLE storage_mine(x)", "DROP TABLE notes", "CREATE TABLE notes(x)", "CREATE INDEX more ON notes(text)",
-        "INSERT INTO notes VALUES (1, 'x', 0, 0)",
-    ])
-    func tablesThatCannotBeMadeRefuseTheOpening(sql: String) async throws {
+    @Test(
+        "Tables that can't be created refuse the opening",
+        arguments: [
+            "CREATE TABLE storage_mine(x)", "DROP TABLE notes", "CREATE TABLE notes(x)",
+            "CREATE INDEX more ON notes(text)",
+            "INSERT INTO notes VALUES (1, 'x', 0, 0)",
+        ])
+    func refusedTables(sql: String) async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
         try await store.storage.save(Note(id: 7, text: "a"))
         try await store.storage.close()
@@ -821,7 +845,8 @@ struct ProjectionTests {
         #expect(try await store.storage.count(Note.self) == 2)
     }
 
-    @Test func namesAreChecked() {
+    @Test("Invalid names are refused")
+    func invalidNames() {
         for name in ["", "a b", "ü", "x'y", String(repeating: "x", count: 101)] {
             #expect(throws: StorageError.self) { try StorageKit.inMemory { $0.addProjection(Tally(name)) } }
         }
@@ -833,7 +858,8 @@ struct ProjectionTests {
         }
     }
 
-    @Test func aStoreThatIsNoLongerUsedIsLetGo() async throws {
+    @Test("A store that is no longer used is released")
+    func unusedStoreIsReleased() async throws {
         let store = try TemporaryStore()
         let url = store.url.deletingLastPathComponent().appendingPathComponent("other.sqlite")
         // Not closed: the task of the projection mustn't keep the file open for long.

@@ -35,25 +35,29 @@ import Testing
         return storage
     }
 
-    @Test func theLineOfTheReferenceIsFilteredSortedAndLimited() async throws {
+    @Test("The reference's example filters, orders and limits")
+    func filterOrderAndLimit() async throws {
         let request = Task.all().filter(Task.Columns.isCompleted == true).order(by: .createdAt).limit(10)
         let found = try await fetch(request, in: try await open())
         #expect(found == Array(Self.sorted.filter(\.isCompleted).prefix(10)))
         #expect(found.count == 10)
     }
 
-    @Test func allIsEveryRowInTheOrderOfTheKey() async throws {
+    @Test("`all` is every row in key order")
+    func allRowsInKeyOrder() async throws {
         #expect(try await fetch(Task.all(), in: try await open()) == Self.tasks)
     }
 
-    @Test func eachCallAnswersANewRequest() async throws {
+    @Test("Each call returns a new request")
+    func requestsAreValues() async throws {
         let storage = try await open()
         let all = Task.all()
         _ = all.filter(Task.Columns.isCompleted == true).order(by: .createdAt).limit(1)
         #expect(try await fetch(all, in: storage) == Self.tasks)
     }
 
-    @Test func filtersAndConditionsMustAllBeTrue() async throws {
+    @Test("Filters and conditions must all be true")
+    func filtersAreCombined() async throws {
         let storage = try await open()
         let expected = Self.tasks.filter { $0.isCompleted && $0.priority == 2 && $0.id > 5 }
         let request = Task.all().filter(Task.Columns.isCompleted == true).where { $0.priority == 2 }
@@ -64,7 +68,8 @@ import Testing
         #expect(try await query.fetch() == expected)
     }
 
-    @Test func ordersFollowEachOtherInEitherDirection() async throws {
+    @Test("Orderings follow each other in either direction")
+    func orderings() async throws {
         let storage = try await open()
         let expected = Self.tasks.sorted {
             ($0.priority, $1.createdAt) < ($1.priority, $0.createdAt)
@@ -90,7 +95,8 @@ import Testing
         var ColumnName: Int
     }
 
-    @Test func everyNameThatCanBeACaseIsTheNameOfItsColumn() async throws {
+    @Test("Every name that can be a case is the name of its column")
+    func columnNameCases() async throws {
         let stored = OddityRecord.schemaColumns.map(\.name)
         #expect(stored.filter { OddityRecord.ColumnName(rawValue: $0)?.rawValue != $0 } == ["RawValue"])
         let storage = try StorageKit.inMemory { $0.autoSchema(OddityRecord.self) }.facade
@@ -110,7 +116,8 @@ import Testing
         #expect(try await fetch(Oddity.all().orderBy("RawValue"), in: storage) == oddities.reversed())
     }
 
-    @Test func columnsOfEmbeddedPropertiesAreThereForConditionsOnly() async throws {
+    @Test("Columns of embedded properties are for conditions only")
+    func embeddedColumnsInConditions() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(AuthorRecord.self, VolumeRecord.self) }.facade
         try await storage.save([MacroFeatureTests.author("a"), MacroFeatureTests.author("b", city: "Lviv")])
         let request = Author.all().filter(Author.Columns.home.city == "Lviv").order(by: .level)
@@ -120,7 +127,8 @@ import Testing
         #expect(AuthorRecord.ColumnName(rawValue: "settings") == .settings)
     }
 
-    @Test func aRecordWrittenByHandNeedsNoNames() async throws {
+    @Test("A hand-written record needs no names")
+    func handWrittenRecord() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(ReferenceCoreTypesTests.CoinRow.self) }.facade
         try await storage.save([
             ReferenceCoreTypesTests.Coin(id: 1, country: "UA", found: nil),
@@ -151,7 +159,8 @@ import Testing
 
     private func request<E: RegisteredEntity>(for type: E.Type) -> QueryRequest<E> { E.all() }
 
-    @Test func membersOfTheEntitysOwnWin() async throws {
+    @Test("Members of the entity's own win")
+    func ownMembersWin() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(TownRecord.self, VillageRecord.self) }.facade
         try await storage.save([Town(id: "t")])
         try await storage.save([Village(id: "v", all: 1)])
@@ -188,7 +197,8 @@ import Testing
         }
     }
 
-    @Test func anEntityCanBeItsOwnRecord() async throws {
+    @Test("An entity can be its own record")
+    func entityAsItsOwnRecord() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(Ledger.self) }.facade
         let ledgers = [Ledger(id: 1, sum: 5), Ledger(id: 2, sum: 7)]
         try await storage.save(ledgers)

@@ -68,7 +68,8 @@ struct Sample: Equatable {
         #expect(try await storage.query(Sample.self).where(condition).count() == found.count, sourceLocation: location)
     }
 
-    @Test func everyOperatorOnEveryType() async throws {
+    @Test("Every operator works on every type")
+    func everyOperatorOnEveryType() async throws {
         let (storage, all) = try await open()
         let (uuid, date, url) = (
             Sample.uuids[0], Date(timeIntervalSinceReferenceDate: 0.25), URL(string: "https://example.com/1")!
@@ -110,7 +111,8 @@ struct Sample: Equatable {
             storage, all, "collation", { $0.text.collating(.noCase) == "a" }, { ["a", "A"].contains($0.text) })
     }
 
-    @Test func wildcardsAndQuotesInTextsArePlainSigns() async throws {
+    @Test("Wildcards and quotes in texts are literal")
+    func wildcardsAreLiteral() async throws {
         let (storage, all) = try await open(200)
         for text in ["%", "_", "\\", "a_b", "100%", "'", "é", "b%c"] {
             try await expect(storage, all, text, { $0.text.contains(text) }, { $0.text.contains(text) })
@@ -124,7 +126,8 @@ struct Sample: Equatable {
         try await expect(storage, all, "like", { $0.text.like("a%b_c%", escape: "\\") }, { $0.text == "ab%c_" })
     }
 
-    @Test func orderLimitAndOffset() async throws {
+    @Test("Order, limit and offset")
+    func orderLimitAndOffset() async throws {
         let (storage, all) = try await open()
         let query = storage.query(Sample.self)
         let byNumber = all.sorted { ($0.number, $1.id) < ($1.number, $0.id) }
@@ -141,7 +144,8 @@ struct Sample: Equatable {
         await #expect(throws: StorageError.self) { try await query.offset(-1).count() }
     }
 
-    @Test func namesAreCheckedAndNeverPasted() async throws {
+    @Test("Names are checked and never pasted into SQL")
+    func namesAreChecked() async throws {
         let (storage, _) = try await open(3)
         for name in ["nope", "id\" OR 1=1 --", "", "text; DROP TABLE samples"] {
             let error = await #expect(throws: StorageError.self) {
@@ -159,7 +163,8 @@ struct Sample: Equatable {
         }
     }
 
-    @Test func sqlOfOnesOwnStaysWithinItsParentheses() async throws {
+    @Test("Raw SQL conditions stay within their parentheses")
+    func rawConditionsAreContained() async throws {
         let (storage, samples) = try await open()
         for wrong in [
             "1 -- )", "1 /* */", "1; DELETE FROM samples", "id = ?1", "id = :id", "id = @id", "id = $id", "1) OR (1",
@@ -177,7 +182,8 @@ struct Sample: Equatable {
         #expect(try await quoted.count() == samples.count)
     }
 
-    @Test func pagesByKeySurviveInsertsAndDeletes() async throws {
+    @Test("Pages by key survive inserts and deletes")
+    func pagesByKey() async throws {
         for (first, second) in [
             (SortOrder.ascending, SortOrder.ascending), (.descending, .ascending), (.ascending, .descending),
         ] {
@@ -218,7 +224,8 @@ struct Sample: Equatable {
     @StorageEntity struct Word: Equatable { var id: String }
 
     /// The order takes both spellings for one, and a page that ends between them loses neither.
-    @Test func pagesByAKeyUnderAnotherCollationHaveEveryRow() async throws {
+    @Test("Pages by a key under another collation have every row")
+    func pagesUnderAnotherCollation() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(WordRecord.self) }.facade
         try await storage.save(["a", "A", "b"].map(Word.init))
         let query = storage.query(Word.self).orderBy(\.id, collation: .noCase)
@@ -227,7 +234,8 @@ struct Sample: Equatable {
         #expect((first.items + rest.items).map(\.id) == ["A", "a", "b"])
     }
 
-    @Test func updatesChangeWhatFitsAndNothingElse() async throws {
+    @Test("Updates change the matching rows and nothing else")
+    func updatingMatches() async throws {
         let (storage, all) = try await open()
         let head = storage.head
         let count = try await storage.query(Sample.self).where { $0.flag == true || $0.number > 5 }.updateAll {
@@ -253,7 +261,8 @@ struct Sample: Equatable {
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func deletesAndLimitsGoTogether() async throws {
+    @Test("Deletes work with limits")
+    func deletingMatches() async throws {
         let (storage, all) = try await open()
         #expect(try await storage.query(Sample.self).orderBy(\.id, .descending).limit(10).deleteAll() == 10)
         #expect(try await storage.all(Sample.self) == Array(all.prefix(50)))
@@ -263,7 +272,8 @@ struct Sample: Equatable {
         #expect(try await storage.query(Sample.self).deleteAll() == 30)
     }
 
-    @Test func aggregates() async throws {
+    @Test("Aggregates equal those of the rows")
+    func aggregates() async throws {
         let (storage, all) = try await open()
         let query = storage.query(Sample.self).where { $0.number > -2 && $0.number < 100 }
         let hit = all.filter { $0.number > -2 && $0.number < 100 }
@@ -289,7 +299,8 @@ struct Sample: Equatable {
         }
     }
 
-    @Test func transactionsSeeTheirOwnChanges() async throws {
+    @Test("Transactions see their own changes")
+    func queriesInTransactions() async throws {
         let (storage, _) = try await open(10)
         try await storage.write { tx in
             #expect(try tx.query(Sample.self).count() == 10)
@@ -302,7 +313,8 @@ struct Sample: Equatable {
         #expect(try await storage.count(Sample.self) == 5)
     }
 
-    @Test func explanationsNameTheIndex() async throws {
+    @Test("Explanations name the index")
+    func explanations() async throws {
         let (storage, _) = try await open(10)
         let scan = try await storage.query(Sample.self).where { $0.text == "a" }.explain()
         #expect(scan.plan.contains { $0.hasPrefix("SCAN") } && scan.sql.contains("?") && scan.values.first == "a")
@@ -311,7 +323,8 @@ struct Sample: Equatable {
     }
 
     /// `fetch` is what the evaluator answers for every row, sorted as it sorts.
-    @Test func fetchesAreWhatTheEvaluatorSays() async throws {
+    @Test("`fetch` returns what the evaluator selects")
+    func fetchEqualsEvaluator() async throws {
         let (storage, _) = try await open(80)
         let columns = SampleRecord.schemaColumns.map { column in
             EvaluatedColumn(

@@ -36,7 +36,8 @@ struct RebuildTests {
         }
     }
 
-    @Test func rebuildingTwiceGivesWhatWasThere() async throws {
+    @Test("Rebuilding twice gives what was there")
+    func rebuildIsIdempotent() async throws {
         let store = try await makeStore()
         let before = try await dump(store.storage)
         for _ in 0..<2 {
@@ -52,7 +53,8 @@ struct RebuildTests {
         #expect(try await store.storage.history(Note.self, id: 1).count == 3)
     }
 
-    @Test func damageToATableIsFoundAndMended() async throws {
+    @Test("Damage to a table is found and repaired")
+    func damagedTable() async throws {
         let store = try await makeStore()
         let before = try await dump(store.storage)
         try await store.storage.close()
@@ -107,7 +109,8 @@ struct RebuildTests {
     }
 
     /// Commits go on between the steps, and nothing of them is missing afterwards.
-    @Test(arguments: [false, true]) func commitsGoOnMeanwhile(collects: Bool) async throws {
+    @Test("Commits continue during a rebuild", arguments: [false, true])
+    func commitsDuringRebuild(collects: Bool) async throws {
         let store = try await makeStore()
         try await changeLots(store.storage, 0..<40)
         let storage = store.storage
@@ -139,7 +142,8 @@ struct RebuildTests {
         #expect(verified.isSound, "\(verified.findings)")
     }
 
-    @Test func aCancelledRebuildIsTakenUpAfterReopening() async throws {
+    @Test("A cancelled rebuild resumes after reopening")
+    func cancelledRebuildResumes() async throws {
         let store = try await makeStore()
         try await changeLots(store.storage, 0..<20)
         let before = try await dump(store.storage)
@@ -182,7 +186,8 @@ struct RebuildTests {
         #expect(try await store.storage.verify().isSound)
     }
 
-    @Test func whatWasMadeCanBeThrownAway() async throws {
+    @Test("An unfinished rebuild can be discarded")
+    func discardingRebuild() async throws {
         let store = try await makeStore()
         let tables = try await dump(store.storage)
         let storage = store.storage
@@ -198,7 +203,8 @@ struct RebuildTests {
     }
 
     /// A migration in the middle makes the shadow worthless; the rebuild begins again with the new shape.
-    @Test func aMigrationInTheMiddleIsFollowed() async throws {
+    @Test("A migration during a rebuild is followed")
+    func migrationDuringRebuild() async throws {
         let store = try await makeStore()
         try await changeLots(store.storage, 0..<20)
         let storage = store.storage
@@ -219,7 +225,8 @@ struct RebuildTests {
         #expect(stars == [3, 5])
     }
 
-    @Test func differencesAreToldBeforeTheTablesChangePlaces() async throws {
+    @Test("Differences are reported before the tables are swapped")
+    func differencesBeforeSwap() async throws {
         let store = try await makeStore()
         try await store.storage.close()
         let foreign = try DatabaseQueue(path: store.url.path)
@@ -258,7 +265,8 @@ struct RebuildTests {
 
     /// Foreign keys of a shadow must not tie it to the tables that live on: a deletion there would reach into it, or be
     /// refused because of it.
-    @Test func tablesWithForeignKeysAreMadeAgainBesideDeletions() async throws {
+    @Test("Tables with foreign keys are rebuilt beside deletions")
+    func foreignKeysDuringRebuild() async throws {
         let store = try TemporaryStore { schema in
             schema.autoSchema(NoteRecord.self, PersonRecord.self)
             schema.migration("foreign key") { db in
@@ -293,7 +301,8 @@ struct RebuildTests {
     }
 
     /// Tables are derived: a store whose tables another program has dropped opens, and has them again.
-    @Test func droppedTablesComeBackWhenTheStoreIsOpened() async throws {
+    @Test("Dropped tables are recreated when the store is opened")
+    func droppedTables() async throws {
         let store = try TemporaryStore {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
             $0.addFullTextSearch(table: "notes", columns: ["text"])
@@ -319,7 +328,8 @@ struct RebuildTests {
     }
 
     /// What the log knows of a table is its indexes and triggers too.
-    @Test func aDroppedIndexComesBackWithARebuild() async throws {
+    @Test("A rebuild recreates a dropped index")
+    func droppedIndex() async throws {
         let store = try await makeStore()
         let before = try await dump(store.storage)
         try await store.storage.close()
@@ -335,7 +345,8 @@ struct RebuildTests {
     }
 
     /// Values of every kind and size come in the place of others, also where so many do that their memory has to be tidied up.
-    @Test(arguments: 0..<4) func valuesOfEveryKindFollowEachOther(seed: Int) async throws {
+    @Test("Values of every kind replace each other", arguments: 0..<4)
+    func valuesOfEveryKind(seed: Int) async throws {
         let store = try TemporaryStore { schema in
             schema.migration("things") { try $0.execute(sql: "CREATE TABLE things(id INTEGER PRIMARY KEY, v, w)") }
             schema.adopt("things")
@@ -375,7 +386,8 @@ struct RebuildTests {
     }
 
     /// A stretch that is put together gives the same tables and tombstones as its events one by one, wherever it ends.
-    @Test(arguments: 0..<8) func stretchesEqualReplaying(seed: Int) async throws {
+    @Test("Folded ranges equal replaying event by event", arguments: 0..<8)
+    func foldedRangesEqualReplay(seed: Int) async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
         var random = SeededGenerator(seed: UInt64(seed))
         for _ in 0..<40 {
@@ -412,7 +424,8 @@ struct RebuildTests {
 
     /// A rebuild that leaves out what isn't needed can be gone on with from wherever it stopped, in whatever way, also when more
     /// has been committed by then.
-    @Test(arguments: 0..<12) func whatWasLeftOutComesAfterwards(seed: Int) async throws {
+    @Test("Events that were skipped can be applied afterwards", arguments: 0..<12)
+    func skippedEventsComeLater(seed: Int) async throws {
         let store = try TemporaryStore { schema in
             schema.migration("things") { try $0.execute(sql: "CREATE TABLE things(id INTEGER PRIMARY KEY, a, b, c)") }
             schema.adopt("things")
@@ -461,7 +474,8 @@ struct RebuildTests {
 
     /// Where stretches bring the same rows again and again, it is found out by itself which events are needed: the rows are
     /// written in fewer steps then, and are the same.
-    @Test func farApartVersionsAreLeftOut() async throws {
+    @Test("Superseded versions far apart are skipped")
+    func supersededVersionsAreSkipped() async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
         let storage = store.storage
         for version in 0..<6 { try await storage.save((0..<2_500).map { Note(id: $0, text: "version \(version)") }) }
@@ -487,7 +501,8 @@ struct RebuildTests {
     }
 
     /// Values that never stood side by side may break a constraint of their table while others are still to come.
-    @Test func rowsWithoutWhatWasSupersededMayBreakConstraints() async throws {
+    @Test("Rows without superseded values may violate constraints")
+    func skippingAcrossConstraints() async throws {
         let store = try TemporaryStore { schema in
             schema.migration("spans") { db in
                 try db.execute(sql: "CREATE TABLE spans(id INTEGER PRIMARY KEY, low, high, CHECK (low < high))")
@@ -514,7 +529,8 @@ struct RebuildTests {
     }
 
     /// Rows that exchange what must be unique can do it one after the other only, as they did.
-    @Test func rowsThatExchangeAUniqueValueAreRebuilt() async throws {
+    @Test("Rows that swap a unique value are rebuilt")
+    func swappedUniqueValues() async throws {
         let store = try TemporaryStore { schema in
             schema.autoSchema(NoteRecord.self)
             schema.migration("unique") { db in
@@ -552,7 +568,8 @@ struct RebuildTests {
     }
 
     /// What the schema says of conflicts is for those who write rows; a rebuild puts back what was there.
-    @Test(arguments: ["REPLACE", "IGNORE"]) func clausesOfTheSchemaDoNotReachIntoARebuild(clause: String) async throws {
+    @Test("Conflict clauses of the schema don't affect a rebuild", arguments: ["REPLACE", "IGNORE"])
+    func conflictClauses(clause: String) async throws {
         let store = try TemporaryStore { schema in
             schema.migration("u") { db in
                 try db.execute(

@@ -16,7 +16,8 @@ import Testing
         try await storage.save((0..<6).map { Volume(id: $0, title: "v\($0 % 4)", authorId: $0 < 4 ? "a" : "b") })
     }
 
-    @Test func aRepositoryDoesWhatTheFacadeDoes() async throws {
+    @Test("A repository does what the facade does")
+    func repositoryEqualsFacade() async throws {
         let context = try open()
         try await fill(context.facade)
         let volumes = context.makeRepository(Volume.self, record: VolumeRecord.self)
@@ -36,7 +37,8 @@ import Testing
     }
 
     /// Whatever changes a row takes it out of memory, before the write has returned.
-    @Test func memoryFollowsEveryWayOfWriting() async throws {
+    @Test("Memory follows every way of writing")
+    func cacheFollowsEveryWrite() async throws {
         let context = try open()
         let storage = context.facade
         try await fill(storage)
@@ -69,7 +71,8 @@ import Testing
     }
 
     /// Readers beside a writer: whoever has been told that a write is done never reads what was before it.
-    @Test func noReadAfterAWriteIsStale() async throws {
+    @Test("No read after a write is stale")
+    func noStaleReads() async throws {
         let context = try open()
         let storage = context.facade
         try await fill(storage)
@@ -91,7 +94,8 @@ import Testing
         }
     }
 
-    @Test func parentsAndChildrenAreLoadedInOneQuery() async throws {
+    @Test("Parents and children are loaded in one query")
+    func loadingInOneQuery() async throws {
         let storage = try open().facade
         try await fill(storage)
         let a = try #require(try await storage.loadParent(Author.self, id: "a"))
@@ -112,7 +116,8 @@ import Testing
         #expect(try await storage.loadChildren(Volume.self, where: "id", in: 0..<70_000).count == 6)
     }
 
-    @Test func childrenAreListedUnderTheIdThatTheyWereAskedForBy() async throws {
+    @Test("Children are listed under the id they were requested by")
+    func childrenUnderRequestedId() async throws {
         let storage = try StorageKit.inMemory {
             $0.autoSchema(TagRecord.self)
             $0.migration("words without case") { db in
@@ -132,7 +137,8 @@ import Testing
 
     @StorageEntity struct Tag: Equatable { var id: String; var word: String }
 
-    @Test func thePoolCanNeitherHideChangesNorBypassTheLog() async throws {
+    @Test("The pool can neither hide changes nor bypass the log")
+    func poolCantBypassLog() async throws {
         let context = try open()
         try await fill(context.facade)
         let head = context.facade.head
@@ -158,7 +164,8 @@ import Testing
         #expect(try await context.facade.verify().isSound)
     }
 
-    @Test func everyFormOfStart() async throws {
+    @Test("Every form of `start` works")
+    func everyFormOfStart() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("s.sqlite"))
         let context = try StorageKit.start(at: url, cacheTTL: .hours(1), diskQuota: .megabytes(50)) { schema in

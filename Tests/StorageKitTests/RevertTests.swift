@@ -63,8 +63,10 @@ import Testing
         }.commit
     }
 
-    @Test(arguments: testSeeds(2))
-    func revertingTheNewestCommitGivesTheStateBeforeAndRevertingThatGivesItBack(seed: UInt64) async throws {
+    @Test(
+        "Reverting the newest commit restores the state before, and reverting that restores it", arguments: testSeeds(2)
+    )
+    func revertAndRevertBack(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let storage = try open()
         for _ in 0..<150 {
@@ -85,8 +87,8 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
-    @Test(arguments: testSeeds(2))
-    func commitsThatFollowEachOtherAreTakenBackAsAWhole(seed: UInt64) async throws {
+    @Test("Consecutive commits are reverted as a whole", arguments: testSeeds(2))
+    func revertingConsecutiveCommits(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let storage = try open()
         for _ in 0..<40 {
@@ -109,7 +111,8 @@ import Testing
     }
 
     /// What looks like a state in between isn't what the commits have left.
-    @Test func whatOthersHaveSetToAStateInBetweenIsTheirs() async throws {
+    @Test("An intermediate state that others have set is theirs")
+    func othersSetIntermediateState() async throws {
         for policy in ConflictPolicy.allCases {
             let storage = try open()
             func save(_ id: Int, _ count: Int) async throws -> Int64 {
@@ -148,7 +151,8 @@ import Testing
     }
 
     /// What a commit leaves as it found it isn't its own, whatever becomes of it later.
-    @Test(arguments: ConflictPolicy.allCases) func whatACommitLeavesAsItWasIsNothingToTakeBack(
+    @Test("What a commit leaves as it was isn't reverted", arguments: ConflictPolicy.allCases)
+    func unchangedValuesAreNotReverted(
         policy: ConflictPolicy
     ) async throws {
         let storage = try open()
@@ -183,7 +187,8 @@ import Testing
     }
 
     /// So many rows that they aren't looked at all at once.
-    @Test func whatManyRowsLeaveAsTheyWereIsNothingToTakeBack() async throws {
+    @Test("What many rows leave as they were isn't reverted")
+    func manyUnchangedRows() async throws {
         let storage = try open(segmentLength: 1_024)
         let count = 40_000
         let insert = """
@@ -203,7 +208,8 @@ import Testing
     }
 
     /// Undo passes a commit that comes to nothing, and goes on passing it when the rows of older ones are there again.
-    @Test func whatCameAndWentIsPassedByUndo() async throws {
+    @Test("Undo skips a commit that inserts and deletes again")
+    func undoSkipsEmptyCommit() async throws {
         let storage = try open()
         try await storage.save(Item(id: 1, name: "old", count: 1))
         try await storage.delete(Item.self, id: 1)
@@ -220,7 +226,8 @@ import Testing
     }
 
     /// A column that is somebody else's keeps the row, whatever it looks like.
-    @Test func aRowThatOthersHaveChangedStays() async throws {
+    @Test("A row that others have changed stays")
+    func rowChangedByOthersStays() async throws {
         for left in [1, 9] {
             let storage = try open()
             for count in 1...3 { try await storage.save(Item(id: 1, name: "n", count: count, note: nil)) }
@@ -233,7 +240,8 @@ import Testing
     }
 
     /// What moves away by itself isn't taken along, whatever the policy.
-    @Test(arguments: ConflictPolicy.allCases) func whatMovesAwayStays(policy: ConflictPolicy) async throws {
+    @Test("Rows that moved away stay", arguments: ConflictPolicy.allCases)
+    func movedRowsStay(policy: ConflictPolicy) async throws {
         let storage = try open()
         try await storage.save(Item(id: 1, name: "one", count: 0, note: nil))
         try await storage.save(Part(id: 1, itemId: 1, item: nil))
@@ -247,7 +255,8 @@ import Testing
         #expect(try await storage.get(Part.self, id: 1)?.itemId == 1)
     }
 
-    @Test func tagsAndRecordsStayWhereCommitsAreTakenBack() async throws {
+    @Test("Tags and notes stay when commits are reverted")
+    func tagsSurviveRevert() async throws {
         let storage = try open()
         try await storage.save(Item(id: 1, name: "a", count: 1, note: nil))
         try await storage.tag("kept")
@@ -260,7 +269,8 @@ import Testing
     }
 
     /// A row whose parts go in the same breath doesn't take them along, in whichever order they came.
-    @Test func whatRefersToARowMayGoWithIt() async throws {
+    @Test("Rows of the same commit are deleted with what they refer to")
+    func referringRowsGoAlong() async throws {
         let storage = try open()
         try await storage.save(Item(id: 9, name: "other", count: 0, note: nil))
         let both = try await storage.write { tx in
@@ -279,7 +289,8 @@ import Testing
     }
 
     /// Commits of others may share the transaction in which a plan is made.
-    @Test func aPlanIsOfItsOwnCommitOnly() async throws {
+    @Test("A plan is of its own commit only")
+    func planIsOfOneCommit() async throws {
         let store = try TemporaryStore { $0.autoSchema(ItemRecord.self, PartRecord.self) }
         let storage = store.storage
         let first = try await storage.save(Item(id: 1, name: "one", count: 0, note: nil))
@@ -298,8 +309,8 @@ import Testing
     }
 
     /// What a dry run tells is what is then done.
-    @Test(arguments: testSeeds(2))
-    func aPlanIsWhatHappens(seed: UInt64) async throws {
+    @Test("A dry run reports what is then done", arguments: testSeeds(2))
+    func dryRunEqualsRevert(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let storage = try open()
         for _ in 0..<60 {
@@ -324,8 +335,8 @@ import Testing
         }
     }
 
-    @Test(arguments: testSeeds(2))
-    func undoAndRedoWalkThroughTheHistory(seed: UInt64) async throws {
+    @Test("Undo and redo walk through the history", arguments: testSeeds(2))
+    func undoAndRedo(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let storage = try open()
         var states: [[Item]] = []
@@ -362,7 +373,8 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func undoCanBeOfOnePersonsChanges() async throws {
+    @Test("Undo can be limited to one actor's changes")
+    func undoByActor() async throws {
         let storage = try open()
         try await storage.write(actor: "anna") { try $0.save(Item(id: 1, name: "anna's", count: 0)) }
         try await storage.write(actor: "ben") { try $0.save(Item(id: 2, name: "ben's", count: 0)) }
@@ -373,7 +385,8 @@ import Testing
         await #expect(throws: StorageError.self) { try await storage.undo(of: "nobody") }
     }
 
-    @Test func whatHasNothingLeftToUndoIsPassed() async throws {
+    @Test("A commit with nothing left to undo is skipped")
+    func nothingLeftToUndo() async throws {
         let storage = try open()
         for id in 1...2 {
             try await storage.write(actor: "anna") { try $0.save(Item(id: id, name: "anna's", count: 0)) }
@@ -384,7 +397,8 @@ import Testing
     }
 
     /// An undo is of the person whose change it takes back, whoever runs it.
-    @Test func whatSomebodyElseHasUndoneCanBeRedone() async throws {
+    @Test("What somebody else has undone can be redone")
+    func redoingAnothersUndo() async throws {
         let storage = try open()
         try await storage.write(actor: "anna") { try $0.save(Item(id: 1, name: "anna's", count: 0)) }
         for _ in 0..<2 {
@@ -397,7 +411,8 @@ import Testing
     }
 
     /// What triggers did is an event as well: it is taken back as such, and they don't do it once more.
-    @Test func triggersAreNotFiredByTakingBack() async throws {
+    @Test("Reverting doesn't fire triggers")
+    func triggersDuringRevert() async throws {
         let storage = try open()
         try await storage.write { tx in
             try tx.execute(
@@ -434,8 +449,8 @@ import Testing
     }
 
     /// - Parameter policy: nil to restore everything there is, rows that refer to others too.
-    @Test(arguments: ConflictPolicy.allCases + [nil])
-    func valuesThatAreOneRowsAloneComeBackToIt(policy: ConflictPolicy?) async throws {
+    @Test("Unique values return to their row", arguments: ConflictPolicy.allCases + [nil])
+    func uniqueValuesReturn(policy: ConflictPolicy?) async throws {
         let storage = try open()
         try await storage.write { try $0.execute("CREATE UNIQUE INDEX items_by_name ON items(name)") }
         try await storage.save([
@@ -464,7 +479,8 @@ import Testing
     }
 
     /// Of rows that can't be brought back for one that stays none is lost.
-    @Test func whatCannotBeBroughtBackIsTold() async throws {
+    @Test("Rows that can't be restored are reported")
+    func rowsThatCantBeRestored() async throws {
         let storage = try open()
         try await storage.write { try $0.execute("CREATE UNIQUE INDEX items_by_name ON items(name)") }
         try await storage.save([Item(id: 1, name: "a", count: 1), Item(id: 2, name: "b", count: 2)])
@@ -483,7 +499,8 @@ import Testing
         #expect(try await state(storage) == after)
     }
 
-    @Test func columnsAreLookedAtOneByOne() async throws {
+    @Test("Columns are compared one by one")
+    func columnsRevertSeparately() async throws {
         let storage = try open()
         try await storage.save(Item(id: 1, name: "a", count: 1, note: "old"))
         let commit = try #require(
@@ -510,7 +527,8 @@ import Testing
         #expect(try await storage.get(Item.self, id: 1)?.count == 1)
     }
 
-    @Test func rowsThatCameOrWentSinceAreConflicts() async throws {
+    @Test("Rows that were inserted or deleted since are conflicts")
+    func laterInsertsAndDeletes() async throws {
         let storage = try open()
         let born = try #require(try await storage.save(Item(id: 1, name: "a", count: 1)).commit)
         try await storage.write { try $0.execute("UPDATE items SET name = 'b' WHERE id = 1") }
@@ -525,7 +543,8 @@ import Testing
         #expect(try await storage.get(Item.self, id: 1) == Item(id: 1, name: "b", count: 1))
     }
 
-    @Test func rowsThatReferToARowAreNotTakenAlong() async throws {
+    @Test("Rows that refer to a row aren't deleted with it")
+    func referringRowsConflict() async throws {
         let storage = try open()
         let commit = try #require(try await storage.save(Item(id: 1, name: "a", count: 1)).commit)
         try await storage.save(Part(id: 7, itemId: 1))
@@ -540,8 +559,8 @@ import Testing
         #expect(try await storage.count(Item.self) == 1)
     }
 
-    @Test(arguments: testSeeds(2))
-    func restoringGivesTheStateOfThePoint(seed: UInt64) async throws {
+    @Test("Restoring gives the state of the point", arguments: testSeeds(2))
+    func restoringToPoint(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let storage = try open()
         var points: [(position: Int64, items: [Item])] = []
@@ -580,7 +599,8 @@ import Testing
     }
 
     /// What the schema says of conflicts would delete a row of somebody else's, or leave one out.
-    @Test(arguments: ["REPLACE", "IGNORE"]) func clausesOfTheSchemaDoNotReachIntoWhatIsTakenBack(
+    @Test("Conflict clauses of the schema don't affect a revert", arguments: ["REPLACE", "IGNORE"])
+    func conflictClauses(
         clause: String
     ) async throws {
         let storage = try openTable("CREATE TABLE u(id INTEGER PRIMARY KEY, x UNIQUE ON CONFLICT \(clause))", "u")
@@ -601,7 +621,8 @@ import Testing
     }
 
     /// A value that must be unique is another row's by now, also where the row itself is there again.
-    @Test func aRowThatIsThereAgainMayHaveLostWhatIsUnique() async throws {
+    @Test("A row that was inserted again may have lost its unique value")
+    func reinsertedRowLostUniqueValue() async throws {
         let storage = try openTable("CREATE TABLE w(id INTEGER PRIMARY KEY, u UNIQUE)", "w")
         try await run("INSERT INTO w(id, u) VALUES (1, 'x')", storage)
         let deletion = try await run("DELETE FROM w WHERE id = 1", storage)
@@ -613,7 +634,8 @@ import Testing
     }
 
     /// Two spellings of a key are one row to the table and two to the log.
-    @Test func theSpellingOfAKeyIsTakenBack() async throws {
+    @Test("The spelling of a key is reverted")
+    func spellingOfKeyReverts() async throws {
         let storage = try openTable(
             """
             CREATE TABLE a(k TEXT COLLATE NOCASE PRIMARY KEY NOT NULL, n INTEGER);
@@ -651,7 +673,8 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func aCommitOfTheSchemaAloneHasNothingToTakeBack() async throws {
+    @Test("A commit of only the schema has nothing to revert")
+    func schemaCommitCantBeReverted() async throws {
         let storage = try open()
         let error = await #expect(throws: StorageError.self) { try await storage.revert(1) }
         #expect(error?.code == .notFound)

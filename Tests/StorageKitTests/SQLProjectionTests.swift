@@ -33,7 +33,8 @@ struct SQLProjectionTests {
         }
     }
 
-    @Test func itConformsAndEqualsTheOneInSwift() async throws {
+    @Test("It conforms and equals the projection in Swift")
+    func equalsSwiftProjection() async throws {
         let projection = try SQLProjection(name: "order_totals", sql: Self.totals)
         #expect(projection.entities == ["orders"])
         let kit = ProjectionConformance(projection) {
@@ -49,7 +50,8 @@ struct SQLProjectionTests {
     }
 
     /// Events are told one by one, also those of a row that came and went in one commit.
-    @Test func everyEventIsToldWithItsCommit() async throws {
+    @Test("Every event is passed with its commit")
+    func eventParameters() async throws {
         let projection = try SQLProjection(
             name: "journal",
             sql: """
@@ -86,21 +88,25 @@ struct SQLProjectionTests {
         #expect(try await store.storage.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM journal") } == 4)
     }
 
-    @Test(arguments: [
-        ("CREATE TABLE t(a)", "no rule"),
-        ("CREATE TABLE t(a);\n-- on inserts of orders\nDELETE FROM t;", "'inserts'"),
-        ("CREATE TABLE t(a);\n-- on insert of orders\nDELETE FROM t WHERE a = 'open;", "no end"),
-    ])
-    func whatCannotBeReadIsRefused(text: String, part: String) {
+    @Test(
+        "Text that can't be parsed is refused",
+        arguments: [
+            ("CREATE TABLE t(a)", "no rule"),
+            ("CREATE TABLE t(a);\n-- on inserts of orders\nDELETE FROM t;", "'inserts'"),
+            ("CREATE TABLE t(a);\n-- on insert of orders\nDELETE FROM t WHERE a = 'open;", "no end"),
+        ])
+    func unreadableText(text: String, part: String) {
         let error = #expect(throws: StorageError.self) { try SQLProjection(name: "t", sql: text) }
         #expect(error?.message.contains(part) ?? false, "\(error?.message ?? "")")
     }
 
-    @Test(arguments: [
-        ("INSERT INTO t VALUES (:new_cent)", "\"cent\""), ("INSERT INTO t VALUES (:cents)", ":cents"),
-        ("INSERT INTO u VALUES (1)", "no such table"),
-    ])
-    func whatMakesNoSenseFailsAtTheFirstEvent(rule: String, part: String) async throws {
+    @Test(
+        "Unknown names fail at the first event",
+        arguments: [
+            ("INSERT INTO t VALUES (:new_cent)", "\"cent\""), ("INSERT INTO t VALUES (:cents)", ":cents"),
+            ("INSERT INTO u VALUES (1)", "no such table"),
+        ])
+    func unknownParameters(rule: String, part: String) async throws {
         let store = try TemporaryStore { $0.autoSchema(ProjectionExample.OrderRecord.self) }
         try await fill(store.storage)
         let projection = try SQLProjection(name: "t", sql: "CREATE TABLE t(a);\n-- on insert of orders\n\(rule);")

@@ -17,7 +17,8 @@ struct SaveTests {
         try StorageKit.inMemory { $0.autoSchema(PersonRecord.self) }.facade
     }
 
-    @Test func aSavedEntityIsReadBack() async throws {
+    @Test("A saved entity is read back")
+    func savedEntityIsReadBack() async throws {
         let storage = try open()
         let anna = Person(id: "1", name: "Anna", age: 31, score: 1.5)
         let receipt = try await storage.save(anna)
@@ -27,7 +28,8 @@ struct SaveTests {
         #expect(try await storage.exists(Person.self, id: "1"))
     }
 
-    @Test func savingWhatIsThereWritesNothing() async throws {
+    @Test("Saving what is there writes nothing")
+    func unchangedSaveWritesNothing() async throws {
         let storage = try open()
         let anna = Person(id: "1", name: "Anna", age: nil, score: -0.0)
         try await storage.save(anna)
@@ -62,7 +64,8 @@ struct SaveTests {
     }
 
     /// What a collation calls equal is another value all the same, and so is 1 beside 1.0.
-    @Test func whatTheTableCallsEqualIsSaved() async throws {
+    @Test("A value that the table calls equal is saved")
+    func collatedEqualValueIsSaved() async throws {
         let storage = try openNames()
         func stored() async throws -> [String] {
             try await storage.read { db in
@@ -85,7 +88,8 @@ struct SaveTests {
     }
 
     /// A key that the table takes for another one's is the same row, spelled as it was saved last.
-    @Test func aKeyIsSpelledAsItWasSavedLast() async throws {
+    @Test("A key is spelled as it was last saved")
+    func keySpelling() async throws {
         let storage = try openNames()
         try await storage.save(Name(id: "anna", name: "a", note: "", count: 1))
         let receipt = try await storage.save(Name(id: "Anna", name: "a", note: "", count: 1))

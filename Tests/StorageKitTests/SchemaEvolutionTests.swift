@@ -55,7 +55,8 @@ import Testing
         schema.autoSchema(V2.PersonRecord.self)
     }
 
-    @Test func renamedConvertedAndAddedColumnsKeepRowsAndHistory() async throws {
+    @Test("Renamed, converted and added columns keep rows and history")
+    func columnsEvolveWithHistory() async throws {
         try await fillFirst()
         let storage = try open { second(&$0) }
         let people = try await storage.all(V2.Person.self)
@@ -75,7 +76,8 @@ import Testing
     }
 
     /// The values of before belong to a column that is gone: putting blanks in their place would be worse than saying so.
-    @Test func aConversionIsntTakenBack() async throws {
+    @Test("A conversion isn't reverted")
+    func conversionIsNotReverted() async throws {
         try await fillFirst()
         let storage = try open { second(&$0) }
         let people = try await storage.all(V2.Person.self)
@@ -99,7 +101,8 @@ import Testing
         try await storage.close()
     }
 
-    @Test func aPlanTellsEverythingAndChangesNothing() async throws {
+    @Test("A plan lists everything and changes nothing")
+    func planOfChanges() async throws {
         try await fillFirst()
         let bytes = try await snapshot()
         let plan = try StorageKit.plan(at: url) {
@@ -130,7 +133,8 @@ import Testing
         return lines
     }
 
-    @Test func whatWouldLoseDataSilentlyIsRefused() async throws {
+    @Test("What would lose data silently is refused")
+    func silentDataLoss() async throws {
         try await fillFirst()
         // age has another type, mail is gone while email and city are new.
         let renamed = #expect(throws: StorageError.self) { try open { $0.autoSchema(V2.PersonRecord.self) } }
@@ -152,7 +156,8 @@ import Testing
         @StorageEntity(table: "people") struct Person { var id: String; var mail: String }
     }
 
-    @Test func aDroppedColumnStaysInTheHistory() async throws {
+    @Test("A dropped column stays in the history")
+    func droppedColumnInHistory() async throws {
         try await fillFirst()
         let storage = try open {
             $0.dropColumn("age", from: "people")
@@ -167,7 +172,8 @@ import Testing
         try await storage.close()
     }
 
-    @Test func aRenamedEntityKeepsItsHistory() async throws {
+    @Test("A renamed entity keeps its history")
+    func renamedEntity() async throws {
         try await fillFirst()
         let storage = try open {
             $0.renameEntity("people", to: "humans")
@@ -189,7 +195,8 @@ import Testing
         var note: String?
     }
 
-    @Test func anOlderProgramIsRefusedOrReads() async throws {
+    @Test("An older program is refused, or only reads")
+    func olderProgram() async throws {
         try await fillFirst()
         try await open { second(&$0) }.close()
         let error = #expect(throws: StorageError.self) { try open { $0.autoSchema(V1.PersonRecord.self) } }
@@ -205,7 +212,8 @@ import Testing
         try await storage.close()
     }
 
-    @Test func aMigrationRunsOnceAndIsCaptured() async throws {
+    @Test("A migration runs once and is captured")
+    func migrationRunsOnce() async throws {
         try await fillFirst()
         func declare(_ schema: inout Schema) {
             schema.autoSchema(V1.PersonRecord.self)
@@ -227,7 +235,8 @@ import Testing
         }
     }
 
-    @Test func aFailingMigrationLeavesTheStoreAsItWas() async throws {
+    @Test("A failing migration leaves the store as it was")
+    func failingMigration() async throws {
         try await fillFirst()
         let before = try await snapshot()
         let error = #expect(throws: StorageError.self) {
@@ -244,7 +253,8 @@ import Testing
         #expect(try await snapshot() == before)
     }
 
-    @Test func twoMigrationsOfOneNameAreAMistake() {
+    @Test("Two migrations with one name are an error")
+    func duplicateMigrationName() {
         let error = #expect(throws: StorageError.self) {
             try open {
                 $0.migration("same") { _ in }
@@ -254,7 +264,8 @@ import Testing
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test func aTableMadeAnewBecomesEvents() async throws {
+    @Test("A recreated table becomes events")
+    func recreatedTable() async throws {
         try await fillFirst()
         let storage = try open {
             $0.autoSchema(V1.PersonRecord.self)
@@ -292,7 +303,8 @@ import Testing
         try await storage.close()
     }
 
-    @Test func outsideOfAMigrationATableCantBeMadeAnew() async throws {
+    @Test("Outside of a migration a table can't be recreated")
+    func recreatingOutsideMigration() async throws {
         try await fillFirst()
         let storage = try open { $0.autoSchema(V1.PersonRecord.self) }
         await #expect(throws: StorageError.self) {
@@ -331,7 +343,8 @@ import Testing
         @StorageEntity(table: "things") struct WithJSON { var id: String; @StorageJSON var mood: Mood }
     }
 
-    @Test func rowsFromBeforeHaveReadableValuesInNewColumns() async throws {
+    @Test("Earlier rows have readable values in new columns")
+    func earlierRowsInNewColumns() async throws {
         try await fillFirst()
         let storage = try open { $0.autoSchema(V3.PersonRecord.self) }
         let person = try #require(try await storage.get(V3.Person.self, id: "a"))
@@ -342,7 +355,8 @@ import Testing
         try await storage.close()
     }
 
-    @Test func aRequiredColumnWithoutAValueForRowsFromBeforeIsRefused() async throws {
+    @Test("A required column without a value for earlier rows is refused")
+    func requiredColumnWithoutValue() async throws {
         let first = try self.open { $0.autoSchema(V3.ThingRecord.self) }
         try await first.save(V3.Thing(id: "a"))
         try await first.close()

@@ -21,8 +21,8 @@ struct Document: Equatable {
     /// Without histories from outside the lines of the sources.
     private static let sets: [HistoryFile?] = HistoryFile.outside.isEmpty ? [nil] : HistoryFile.outside
 
-    @Test(arguments: sets, ["porter", "unicode61"])
-    func everySearchIsThatOfAHandMadeIndex(set: HistoryFile?, tokenizer: String) async throws {
+    @Test("Every search equals that of a hand-made index", arguments: sets, ["porter", "unicode61"])
+    func equalsHandMadeIndex(set: HistoryFile?, tokenizer: String) async throws {
         let documents = try set.map(Self.rows) ?? Self.sourceLines()
         let storage = try StorageKit.inMemory {
             $0.autoSchema(DocumentRecord.self)

@@ -44,7 +44,8 @@ import Testing
 
     // MARK: Lineage
 
-    @Test func aTokenHoldsInACopyForWhatBothHaveInCommon() async throws {
+    @Test("A token is valid in a copy for the common history")
+    func tokenInCopy() async throws {
         let store = try Self.store()
         try await Self.fill(store.storage, 0..<10)
         let early = try await store.storage.changes(since: .position(0), limit: 4).next
@@ -80,7 +81,8 @@ import Testing
 
     // MARK: Features
 
-    @Test func aFeatureThatIsNotKnownIsRefusedByItsClass() async throws {
+    @Test("An unknown feature is refused by its class")
+    func unknownFeature() async throws {
         let store = try Self.store()
         try await Self.fill(store.storage, 0..<3)
         try await store.storage.close()
@@ -108,7 +110,8 @@ import Testing
 
     // MARK: Digests
 
-    @Test func everySealedRowHasADigest() async throws {
+    @Test("Every sealed segment has a digest")
+    func sealedSegmentsHaveDigests() async throws {
         let store = try Self.store()
         try await Self.fill(store.storage, 0..<40)
         // A row that is final from the beginning stands between sealed ones, and one without a digest is skipped by the chain.
@@ -129,8 +132,8 @@ import Testing
     }
 
     /// Each row of the log is sound by itself, and tables, keys and tombstones agree with it.
-    @Test(arguments: ["stranger", "digest", "none"]) func whatIsNotWhereItWasWrittenIsFound(_ way: String) async throws
-    {
+    @Test("A segment that isn't where it was written is found", arguments: ["stranger", "digest", "none"])
+    func misplacedSegment(_ way: String) async throws {
         let clock = ManualClock()
         let (store, other) = (try Self.store(clock: clock), try Self.store(clock: clock))
         for storage in [store.storage, other.storage] {
@@ -162,7 +165,8 @@ import Testing
 
     private static let year: Double = 365 * 86_400
 
-    @Test func aClockFarAheadIsRefusedAndHasNoConsequences() async throws {
+    @Test("A clock far ahead is refused and has no consequences")
+    func clockFarAhead() async throws {
         let clock = ManualClock()
         let store = try Self.store(clock: clock)
         try await Self.fill(store.storage, 0..<1)
@@ -185,7 +189,8 @@ import Testing
         #expect(try await Self.commits(store.storage).map(\.time).max() == clock.microseconds)
     }
 
-    @Test func aStoreMayRestForAsLongAsItLikes() async throws {
+    @Test("A store may rest for as long as it likes")
+    func longRest() async throws {
         let clock = ManualClock()
         let store = try Self.store(clock: clock)
         try await Self.fill(store.storage, 0..<1)
@@ -195,7 +200,8 @@ import Testing
         #expect(try await Self.commits(store.storage).map(\.time).max() == clock.microseconds)
     }
 
-    @Test func anyTimeIsTakenWhereThatIsAskedFor() async throws {
+    @Test("Any time is accepted on request")
+    func anyTimeOnRequest() async throws {
         let clock = ManualClock()
         var configuration = StorageConfiguration()
         (configuration.clock, configuration.maximumClockJump) = (clock, nil)
@@ -205,7 +211,8 @@ import Testing
         #expect(try await Self.commits(store.storage).map(\.time).max() == clock.microseconds)
     }
 
-    @Test func whatTheClockReadIsKeptWhereTimeStandsStill() async throws {
+    @Test("The clock's reading is kept where time stands still")
+    func clockReadingIsKept() async throws {
         let clock = ManualClock()
         let store = try Self.store(clock: clock)
         try await Self.fill(store.storage, 0..<10)

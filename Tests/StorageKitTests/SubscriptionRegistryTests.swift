@@ -15,7 +15,8 @@ import Testing
         return storage
     }
 
-    @Test func whatIsGoneIsNotTold() async throws {
+    @Test("Dropped views aren't listed")
+    func droppedViewsAreUnregistered() async throws {
         let storage = try await open()
         let registry = SubscriptionRegistry()
         let kept = QuerySubscription(storage.query(Card.self))
@@ -31,7 +32,8 @@ import Testing
         #expect(registry.subscription("kept") == nil && kept.isActive)
     }
 
-    @Test func metricsCountWhatAViewCosts() async throws {
+    @Test("Metrics count what a view costs")
+    func metricsOfViews() async throws {
         let storage = try await open()
         let registry = SubscriptionRegistry()
         let cards = QuerySubscription(storage.query(Card.self))
@@ -48,7 +50,8 @@ import Testing
         #expect(metrics.lastRefreshTime == cards.lastRefreshTime && metrics.createdAt.timeIntervalSince(before) >= 0)
     }
 
-    @Test func itSaysHowChangesFindAView() async throws {
+    @Test("The registry explains how changes find a view")
+    func routingExplanation() async throws {
         let storage = try await open()
         let registry = SubscriptionRegistry()
         let todo = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" })
@@ -67,7 +70,8 @@ import Testing
         #expect(registry.activeSubscriptionCount == 0)
     }
 
-    @Test func theFactoryMakesAndRegisters() async throws {
+    @Test("The factory creates and registers views")
+    func factory() async throws {
         let storage = try await open()
         let registry = SubscriptionRegistry()
         let repository = storage.anyRepository(Card.self)
@@ -100,5 +104,6 @@ import Testing
         }
     }
 
-    @Test func oldNamesStillMeanTheSame() { #expect((Names() as any OldNames).areTheNewOnes()) }
+    @Test("Old names still mean the same")
+    func oldNames() { #expect((Names() as any OldNames).areTheNewOnes()) }
 }

@@ -24,7 +24,8 @@ import Testing
         }
     }
 
-    @Test func aTagStandsForItsPointWhereverAPointIsAskedFor() async throws {
+    @Test("A tag is accepted wherever a point is")
+    func tagAsPoint() async throws {
         let store = try makeStore()
         let storage = store.storage
         try await storage.save(Item(id: 1, name: "a"))
@@ -58,7 +59,8 @@ import Testing
         #expect(try await again.verify().isSound)
     }
 
-    @Test func whatCantBeDoneIsRefusedAndChangesNothing() async throws {
+    @Test("What can't be done is refused and changes nothing")
+    func refusedTags() async throws {
         let store = try makeStore()
         let storage = store.storage
         try await storage.save(Item(id: 1, name: "a"))
@@ -90,7 +92,8 @@ import Testing
     }
 
     /// Tags and notes at the end of the log don't change what the head is to those who tag it.
-    @Test(arguments: [1, 2, 3, 1_024]) func theHeadIsThatOfTheNewestChange(segmentLength: Int) async throws {
+    @Test("The head is that of the newest change", arguments: [1, 2, 3, 1_024])
+    func headIgnoresTags(segmentLength: Int) async throws {
         var configuration = StorageConfiguration()
         configuration.segmentLength = segmentLength
         let storage = try StorageKit.inMemory(configuration: configuration) { $0.autoSchema(ItemRecord.self) }.facade
@@ -117,7 +120,8 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func namesAreTheSameWhereTheirBytesAre() async throws {
+    @Test("Names are equal where their bytes are")
+    func namesCompareByBytes() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(ItemRecord.self) }.facade
         let names = ["é", "e\u{301}", "Release", "release", "a/b", "🏷", "%", "'", "tag"]
         for (place, name) in names.enumerated() {
@@ -130,7 +134,8 @@ import Testing
         }
     }
 
-    @Test func theHistoryOfATagIsKept() async throws {
+    @Test("The history of a tag is kept")
+    func historyOfTag() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(ItemRecord.self) }.facade
         try await storage.save(Item(id: 1, name: "a"))
         try await storage.tag("t", at: .position(1))
@@ -150,7 +155,8 @@ import Testing
         #expect(try await storage.tags().map(\.note) == [nil])
     }
 
-    @Test func readersOfUsersRowsAreNotToldOfThem() async throws {
+    @Test("Readers of users' rows don't see tags")
+    func changesOmitTags() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(ItemRecord.self) }.facade
         try await storage.save(Item(id: 1, name: "a"))
         try await storage.tag("t")
@@ -171,7 +177,8 @@ import Testing
     }
 
     /// Who presses undo means a change of data.
-    @Test func undoAndRedoPassOverTagsAndRevertTakesThemBack() async throws {
+    @Test("Undo and redo skip tags, and revert reverts them")
+    func undoSkipsTags() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(ItemRecord.self) }.facade
         try await storage.save(Item(id: 1, name: "a"))
         try await storage.save(Item(id: 1, name: "b"))
@@ -195,7 +202,8 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func damageToTagsIsFoundAndMended() async throws {
+    @Test("Damage to tags is found and repaired")
+    func damagedTags() async throws {
         let store = try makeStore()
         try await store.storage.save(Item(id: 1, name: "a"))
         try await store.storage.tag("kept", note: "x")
@@ -230,7 +238,8 @@ import Testing
         try await storage.close()
     }
 
-    @Test func manyAtOnceAreEachACommit() async throws {
+    @Test("Concurrent tags are a commit each")
+    func concurrentTags() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(ItemRecord.self) }.facade
         try await withThrowingTaskGroup(of: CommitReceipt.self) { group in
             for number in 0..<40 {
@@ -246,7 +255,8 @@ import Testing
     }
 
     /// A dictionary is the model; the log folds to it however it is cut into rows.
-    @Test(arguments: [1, 4, 1_024]) func whatTheLogSaysIsWhatThereIs(segmentLength: Int) async throws {
+    @Test("Tags equal what the log says", arguments: [1, 4, 1_024])
+    func tagsEqualLog(segmentLength: Int) async throws {
         let seed = testSeeds(1)[0]
         var random = SeededGenerator(seed: seed)
         var configuration = StorageConfiguration()

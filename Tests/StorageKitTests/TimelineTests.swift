@@ -29,7 +29,8 @@ import Testing
         return storage
     }
 
-    @Test func thePresentIsShownAtOnce() async throws {
+    @Test("The present is shown at once")
+    func presentIsShownAtOnce() async throws {
         let storage = try await history(1)
         let timeline = try await storage.timeline(from: .position(0))
         let count = CountSubscription(timeline.query(Card.self))
@@ -39,7 +40,8 @@ import Testing
         #expect(count.position == storage.head)
     }
 
-    @Test(arguments: 1...4) func viewsShowEveryMomentAsItWas(seed: UInt64) async throws {
+    @Test("Views show every moment as it was", arguments: 1...4)
+    func everyMomentAsItWas(seed: UInt64) async throws {
         let storage = try await history(seed)
         let timeline = try await storage.timeline(from: .position(0))
         let list = QuerySubscription(timeline.query(Card.self).where { $0.lane == "todo" }.orderBy(\.rank).limit(4))
@@ -81,7 +83,8 @@ import Testing
         while rows != list.items { try #require(await differences.next()).apply(to: &rows) }
     }
 
-    @Test func historyIsPlayedAndThenFollowed() async throws {
+    @Test("History is played and then followed")
+    func playingThenFollowing() async throws {
         let storage = try await history(9)
         let timeline = try await storage.timeline(from: .commit(10))
         let list = QuerySubscription(timeline.query(Card.self))
@@ -104,7 +107,8 @@ import Testing
     }
 
     /// A table that a migration has made compares as it does now, at each moment and when the store is followed again.
-    @Test func textsCompareAsTheirColumnsDo() async throws {
+    @Test("Texts compare by the collation of their columns")
+    func collationsOfColumns() async throws {
         let storage = try StorageKit.inMemory {
             $0.autoSchema(CardRecord.self)
             $0.migration("cards without case") { db in

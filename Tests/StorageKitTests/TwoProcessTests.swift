@@ -11,7 +11,8 @@ import Testing
         return configuration
     }
 
-    @Test func aSecondWriterIsRefusedAndToldWhoHoldsTheStore() async throws {
+    @Test("A second writer is refused and learns who holds the store")
+    func secondWriter() async throws {
         let folder = try TemporaryFolder()
         let worker = try Worker(store: folder.file("a.sqlite"), mode: "hold", prefix: "x")
         #expect(try await worker.waitForLines(1))
@@ -27,7 +28,8 @@ import Testing
 
     /// SQLite before 3.51.3 can corrupt a file when one process checkpoints while another commits. Readers that come
     /// and go, and writers that try to, must never get so far.
-    @Test func readersThatComeAndGoWhileAnotherProcessWritesNeverCheckpoint() async throws {
+    @Test("Readers that come and go beside a writer never checkpoint")
+    func readersNeverCheckpoint() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("b.sqlite")
         let worker = try Worker(store: path, mode: "group", prefix: "w")
@@ -59,7 +61,8 @@ import Testing
 
     /// A process that checkpoints while another commits damages the file (SQLite before 3.51.3), so it must ask for the
     /// writer's lock first, and not get it.
-    @Test func whoAsksForTheLockNeverCheckpointsBesideAWriter() async throws {
+    @Test("Checkpointing needs the lock, and never happens beside a writer")
+    func checkpointNeedsLock() async throws {
         let race = try await CheckpointRace(mode: "checkpoint", seconds: max(1, 2 * testScale))
         #expect(race.checkpoints == 0 && race.refusals > 0)
         #expect(race.writes > 0 && race.findings.isEmpty, "\(race.findings)")
@@ -67,8 +70,10 @@ import Testing
 
     /// The proof that the test above guards against something: without the lock the same two processes damage the
     /// store, on most runs within seconds. It runs on request, because it needs luck.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["STORAGEKIT_PROVE_RACE"] != nil))
-    func withoutTheLockTheFileIsDamaged() async throws {
+    @Test(
+        "Without the lock the file is damaged",
+        .enabled(if: ProcessInfo.processInfo.environment["STORAGEKIT_PROVE_RACE"] != nil))
+    func damageWithoutLock() async throws {
         for _ in 0..<20 {
             let race = try await CheckpointRace(mode: "checkpoint-unasked", seconds: 4)
             #expect(race.checkpoints > 0)

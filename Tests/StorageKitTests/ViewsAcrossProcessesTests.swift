@@ -41,7 +41,8 @@ import Testing
     }
 
     /// The writer is killed again and again, at any moment; the views live through all of it.
-    @Test func aWriterThatIsKilledLeavesViewsRight() async throws {
+    @Test("A killed writer leaves views correct")
+    func killedWriter() async throws {
         let first = try Worker(store: path, mode: "hold", prefix: "x")
         #expect(try await first.waitForLines(1))
         _ = first.kill()
@@ -97,7 +98,8 @@ import Testing
 
     /// Each commit is asked for only when the view has shown all that were asked for before, so that it comes to a reader that
     /// sleeps or is going to.
-    @Test func everyCommitOfAnotherProcessIsShown() async throws {
+    @Test("Every commit of another process is shown")
+    func everyForeignCommitIsShown() async throws {
         let writer = try Worker(store: path, mode: "asked", prefix: "x")
         #expect(try await writer.waitForLines(1))
         let storage = try StorageKit.quietReader(at: path)

@@ -19,7 +19,8 @@ import Testing
     }
 
     /// One process commits, durably, what the other asks for; that asks again only when it has seen everything.
-    @Test func everyCommitOfAnotherProcessIsSeenInOrder() async throws {
+    @Test("Every commit of another process arrives in order")
+    func commitsArriveInOrder() async throws {
         let writer = try Worker(store: path, mode: "asked", prefix: "x")
         #expect(try await writer.waitForLines(1))
         // 10,000 where the suite runs at twenty times its everyday size.
@@ -30,7 +31,8 @@ import Testing
         #expect(writer.kill().count == commits)
     }
 
-    @Test func aReaderGoesOnHearingWhenTheWriterWasKilled() async throws {
+    @Test("A reader continues after its writer was killed")
+    func listeningAfterKilledWriter() async throws {
         let first = try Worker(store: path, mode: "asked", prefix: "x")
         #expect(try await first.waitForLines(1))
         let storage = try StorageKit.quietReader(at: path)
@@ -49,7 +51,8 @@ import Testing
         _ = second.kill()
     }
 
-    @Test func aKilledReaderLeavesNothingBehind() async throws {
+    @Test("A killed reader leaves nothing behind")
+    func killedReader() async throws {
         let writer = try StorageKit.start(at: URL(fileURLWithPath: path)) { $0.autoSchema(NoteRecord.self) }.facade
         let before = try files()
         #expect(before == ["store.sqlite", "store.sqlite.bell", "store.sqlite.lock"])

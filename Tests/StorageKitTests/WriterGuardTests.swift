@@ -51,7 +51,8 @@ struct WriterGuardTests {
 
     // MARK: After the transaction
 
-    @Test(arguments: [false, true]) func whatRunsAfterTheTransactionCannotWrite(rollsBack: Bool) async throws {
+    @Test("What runs after the transaction can't write", arguments: [false, true])
+    func writingAfterTransaction(rollsBack: Bool) async throws {
         let store = try await makeStore()
         let sql = insert(2, "hidden")
         let refused = Record<ResultCode>()
@@ -74,8 +75,8 @@ struct WriterGuardTests {
     }
 
     /// It has no file that another connection could have open: its one connection is barred by itself.
-    @Test(arguments: [false, true]) func nothingWritesToAStoreInMemoryAfterTheTransaction(rollsBack: Bool) async throws
-    {
+    @Test("Nothing writes to a store in memory after the transaction", arguments: [false, true])
+    func writingAfterInMemoryTransaction(rollsBack: Bool) async throws {
         let container = try PersistenceContainer.inMemory { $0.autoSchema(NoteRecord.self) }
         let storage = container.storage
         try await storage.save(Note(id: 1, text: "first"))
@@ -100,7 +101,8 @@ struct WriterGuardTests {
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func aTransactionObserverCannotWrite() async throws {
+    @Test("A transaction observer can't write")
+    func observerCantWrite() async throws {
         final class Observer: TransactionObserver, Sendable {
             let failed = Atomic(0)
             func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
@@ -125,7 +127,8 @@ struct WriterGuardTests {
         try await expect(["first", "second"], store)
     }
 
-    @Test func endingTheTransactionUnderATraceIsNoWayOut() async throws {
+    @Test("Ending the transaction under a trace is refused")
+    func rollbackUnderTrace() async throws {
         let store = try await makeStore()
         let ghost = insert(2, "ghost")
         let error = await refusal(store) { tx in
@@ -139,7 +142,8 @@ struct WriterGuardTests {
 
     // MARK: Savepoints
 
-    @Test func theSavepointAroundACommitIsNotTheBodys() async throws {
+    @Test("The savepoint around a commit isn't the body's")
+    func savepointOfCommit() async throws {
         let store = try await makeStore()
         let lost = insert(2, "lost")
         for sql in [
@@ -202,10 +206,13 @@ struct WriterGuardTests {
         return outcomes
     }
 
-    @Test(arguments: [
-        "INSERT OR ROLLBACK INTO notes SELECT * FROM notes WHERE id = 1", "ROLLBACK", "COMMIT",
-        "INSERT INTO rolls VALUES (1)", "RELEASE storage_commit",
-    ]) func oneThatEndsTheTransactionFailsAlone(sql: String) async throws {
+    @Test(
+        "A commit that ends the transaction fails alone",
+        arguments: [
+            "INSERT OR ROLLBACK INTO notes SELECT * FROM notes WHERE id = 1", "ROLLBACK", "COMMIT",
+            "INSERT INTO rolls VALUES (1)", "RELEASE storage_commit",
+        ])
+    func rollbackFailsOneCommit(sql: String) async throws {
         let store = try await makeStore()
         try await store.storage.write { tx in
             try tx.execute("CREATE TABLE rolls(x)")
@@ -224,7 +231,8 @@ struct WriterGuardTests {
     }
 
     /// SQLite ends the transaction of a statement that writes and is interrupted.
-    @Test func oneThatIsInterruptedFailsAlone() async throws {
+    @Test("A commit that is interrupted fails alone")
+    func interruptFailsOneCommit() async throws {
         let store = try await makeStore()
         let outcomes = try await together(store, 20) { tx, index in
             guard index == 7 else { return try tx.save(Note(id: 1_000 + index, text: "innocent")) }
@@ -249,7 +257,8 @@ struct WriterGuardTests {
     }
 
     /// SQLite says "full" of row numbers as of a disk, and ends the transaction for it.
-    @Test func oneThatHasNoRowNumberLeftFailsAlone() async throws {
+    @Test("A commit that runs out of rowids fails alone")
+    func exhaustedRowids() async throws {
         let store = try await makeStore()
         try await store.storage.write { tx in
             try tx.execute("CREATE TABLE numbered(id INTEGER PRIMARY KEY AUTOINCREMENT)")
@@ -272,7 +281,8 @@ struct WriterGuardTests {
         try await expect(["first"] + Array(repeating: "innocent", count: 19), store)
     }
 
-    @Test func limitsCountPerCommit() async throws {
+    @Test("Limits count per commit")
+    func limitsCountPerCommit() async throws {
         let store = try await makeStore()
         let blob = String(repeating: "x", count: 60 << 20)
         let outcomes = try await together(store, 10) { tx, index in try tx.save(Note(id: 10 + index, text: blob)) }
@@ -280,7 +290,8 @@ struct WriterGuardTests {
         #expect(try await store.storage.count(Note.self) == 11)
     }
 
-    @Test func thoseBeforeALargeCommitDoNotWaitForIt() async throws {
+    @Test("Commits before a large one don't wait for it")
+    func noWaitForLargeCommit() async throws {
         let store = try await makeStore()
         let storage = store.storage
         let isLarge = testScale >= 5
@@ -337,7 +348,8 @@ struct WriterGuardTests {
     }
 
     /// Also where it changes nothing in that time, and passes over its interruption.
-    @Test(arguments: [false, true]) func thoseBeforeALongReadDoNotWaitForIt(swallows: Bool) async throws {
+    @Test("Commits before a long read don't wait for it", arguments: [false, true])
+    func noWaitForLongRead(swallows: Bool) async throws {
         let store = try await makeStore()
         let storage = store.storage
         let committed = Record<Int64>()
@@ -361,7 +373,8 @@ struct WriterGuardTests {
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func aQueueWithALimitRefusesOneMore() async throws {
+    @Test("A queue with a limit refuses one more")
+    func queueLimit() async throws {
         var configuration = StorageConfiguration()
         configuration.maximumQueuedWrites = 3
         let store = try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self) }
@@ -393,11 +406,14 @@ struct WriterGuardTests {
 
     // MARK: The connection
 
-    @Test(arguments: [
-        "PRAGMA query_only = 1", "PRAGMA ignore_check_constraints = 1", "PRAGMA recursive_triggers = 1",
-        "PRAGMA reverse_unordered_selects = 1", "PRAGMA case_sensitive_like = 1", "PRAGMA application_id = 7",
-        "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA max_page_count = 20", "PRAGMA trusted_schema = 0",
-    ]) func settingsOfTheConnectionStay(sql: String) async throws {
+    @Test(
+        "Settings of the connection stay",
+        arguments: [
+            "PRAGMA query_only = 1", "PRAGMA ignore_check_constraints = 1", "PRAGMA recursive_triggers = 1",
+            "PRAGMA reverse_unordered_selects = 1", "PRAGMA case_sensitive_like = 1", "PRAGMA application_id = 7",
+            "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA max_page_count = 20", "PRAGMA trusted_schema = 0",
+        ])
+    func connectionSettings(sql: String) async throws {
         let store = try await makeStore()
         let outcomes = try await together(store, 3) { tx, index in
             if index == 1 { try tx.execute(sql) } else { try tx.save(Note(id: 10 + index, text: "innocent")) }
@@ -410,14 +426,16 @@ struct WriterGuardTests {
         #expect(try await store.storage.verify().isSound)
     }
 
-    @Test func deferredForeignKeysEndWithTheWrite() async throws {
+    @Test("Deferred foreign keys end with the write")
+    func deferredKeysEndWithWrite() async throws {
         let store = try await makeStore()
         try await store.storage.write { try $0.execute("PRAGMA defer_foreign_keys = 1") }
         #expect(
             try await store.storage.engine.withWriter { try Int.fetchOne($1, sql: "PRAGMA defer_foreign_keys") } == 0)
     }
 
-    @Test func deferredForeignKeysAreStillChecked() async throws {
+    @Test("Deferred foreign keys are still checked")
+    func deferredKeysAreChecked() async throws {
         let store = try await makeStore()
         try await store.storage.write {
             try $0.execute("CREATE TABLE parent(id INTEGER PRIMARY KEY)")
@@ -436,7 +454,8 @@ struct WriterGuardTests {
         try await expect(["first"], store)
     }
 
-    @Test func anotherFileCannotBeAttached() async throws {
+    @Test("Another file can't be attached")
+    func attachingIsRefused() async throws {
         let store = try await makeStore()
         let error = await refusal(store) { try $0.execute("ATTACH '/nonexistent/folder/x.db' AS other") }
         #expect(error != nil)
@@ -445,7 +464,8 @@ struct WriterGuardTests {
         try await expect(["first"], store)
     }
 
-    @Test func anErrorOfABodyIsNotOneOfTheDisk() async throws {
+    @Test("An error of a body isn't taken for one of the disk")
+    func bodyErrorIsNoDiskError() async throws {
         let store = try await makeStore()
         for code in [StorageError.Code.ioError, .corrupt, .unusable] {
             let error = await refusal(store) { _ in throw StorageError(code, "my own file", remedy: "none") }
@@ -461,7 +481,8 @@ struct WriterGuardTests {
         try await expect(["first"], store)
     }
 
-    @Test func temporaryObjectsDoNotHideEntities() async throws {
+    @Test("Temporary objects don't hide entities")
+    func temporaryObjects() async throws {
         let store = try await makeStore()
         for sql in [
             "CREATE TEMP TABLE notes AS SELECT * FROM main.notes", "CREATE TEMP VIEW Notes AS SELECT 1 AS id",
@@ -478,12 +499,13 @@ struct WriterGuardTests {
 
     /// Outside of a transaction there is no commit to be refused, and the bar is that of the file.
     @Test(
+        "Temporary objects don't outlive the write that made them",
         arguments: [
             "CREATE TEMP TABLE notes(id INTEGER PRIMARY KEY, text, updatedAt, _position)",
             "CREATE TEMP VIEW notes AS SELECT 1 AS id, 'hidden' AS text",
             "CREATE TEMP TRIGGER evil AFTER INSERT ON main.notes BEGIN DELETE FROM notes; END",
         ], ["behind", "rolled back", "behind a refused write", "before a refused write"])
-    func temporaryObjectsDoNotOutliveTheWriteThatMadeThem(sql: String, way: String) async throws {
+    func temporaryObjectsAreDropped(sql: String, way: String) async throws {
         struct Refusal: Error {}
         let store = try await makeStore()
         let made = Record<Bool>()
@@ -506,7 +528,8 @@ struct WriterGuardTests {
     }
 
     /// Nobody's concern when it was made, it would hide the entity that comes to have its name.
-    @Test func anEntityDoesNotGetTheNameOfATemporaryTable() async throws {
+    @Test("An entity can't take the name of a temporary table")
+    func entityNamedLikeTemporaryTable() async throws {
         let store = try await makeStore()
         try await store.storage.write { tx in
             let notes = "SELECT sql FROM main.sqlite_schema WHERE name = 'notes'"
@@ -518,7 +541,8 @@ struct WriterGuardTests {
         try await expect(["first"], store)
     }
 
-    @Test func functionsOfTheEngineStayItsOwn() async throws {
+    @Test("Functions of the engine can't be replaced")
+    func engineFunctions() async throws {
         let store = try await makeStore()
         let error = await refusal(store) { tx in
             tx.database.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
@@ -537,21 +561,25 @@ struct WriterGuardTests {
 
     // MARK: The engine's tables
 
-    @Test(arguments: [
-        "DROP TRIGGER storage_log_delete; DELETE FROM storage_log", "DROP TABLE storage_log",
-        "DROP TABLE storage_tombstone",
-        "UPDATE storage_meta SET format = 99", "UPDATE storage_meta SET writer_epoch = 0",
-        "DELETE FROM storage_commit_key",
-        "INSERT INTO storage_commit_key VALUES ('k', 0, 1, 0, 0)",
-        "INSERT INTO storage_tombstone VALUES (77, x'00', 1)",
-        "INSERT INTO storage_import VALUES ('x', 'y')", "UPDATE storage_catalog SET name = 'other'",
-        "CREATE TRIGGER evil AFTER INSERT ON storage_operation BEGIN DELETE FROM notes; END",
-        "CREATE INDEX mine ON storage_log(last)", "CREATE TABLE storage_mine(x)",
-        "CREATE VIEW storage_view AS SELECT 1",
-        "ALTER TABLE notes RENAME TO storage_notes", "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = 'x'",
-        "ALTER TABLE storage_log ADD COLUMN mine", "INSERT INTO FTS(FTS) VALUES ('delete-all')",
-        "DELETE FROM FTS", "DROP TABLE FTS", "DELETE FROM FTS_data",
-    ]) func theEnginesTablesAreItsOwn(sql: String) async throws {
+    @Test(
+        "The engine's tables can't be changed",
+        arguments: [
+            "DROP TRIGGER storage_log_delete; DELETE FROM storage_log", "DROP TABLE storage_log",
+            "DROP TABLE storage_tombstone",
+            "UPDATE storage_meta SET format = 99", "UPDATE storage_meta SET writer_epoch = 0",
+            "DELETE FROM storage_commit_key",
+            "INSERT INTO storage_commit_key VALUES ('k', 0, 1, 0, 0)",
+            "INSERT INTO storage_tombstone VALUES (77, x'00', 1)",
+            "INSERT INTO storage_import VALUES ('x', 'y')", "UPDATE storage_catalog SET name = 'other'",
+            "CREATE TRIGGER evil AFTER INSERT ON storage_operation BEGIN DELETE FROM notes; END",
+            "CREATE INDEX mine ON storage_log(last)", "CREATE TABLE storage_mine(x)",
+            "CREATE VIEW storage_view AS SELECT 1",
+            "ALTER TABLE notes RENAME TO storage_notes",
+            "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = 'x'",
+            "ALTER TABLE storage_log ADD COLUMN mine", "INSERT INTO FTS(FTS) VALUES ('delete-all')",
+            "DELETE FROM FTS", "DROP TABLE FTS", "DELETE FROM FTS_data",
+        ])
+    func engineTables(sql: String) async throws {
         let store = try TemporaryStore {
             $0.autoSchema(NoteRecord.self)
             $0.addFullTextSearch(table: "notes", columns: ["text"])
@@ -573,7 +601,8 @@ struct WriterGuardTests {
 
     // MARK: Changes that capture can't see
 
-    @Test func incrementalBlobWritesAreRefused() async throws {
+    @Test("Incremental blob writes are refused")
+    func incrementalBlobWrites() async throws {
         let store = try await makeStore()
         let error = await refusal(store) { tx in
             var blob: OpaquePointer?
@@ -586,7 +615,8 @@ struct WriterGuardTests {
         try await expect(["first"], store)
     }
 
-    @Test func generatedColumnsAreRefused() async throws {
+    @Test("Generated columns are refused")
+    func generatedColumns() async throws {
         let store = try await makeStore()
         let error = await refusal(store) { tx in
             try tx.execute("ALTER TABLE notes ADD COLUMN twice GENERATED ALWAYS AS (id * 2) VIRTUAL")
@@ -596,8 +626,10 @@ struct WriterGuardTests {
         try await expect(["first"], store)
     }
 
-    @Test(arguments: ["fe", "c080", "eda080", "f4908080", "e282", "6161616161616161ff", "c3"])
-    func textThatIsNotUTF8IsRefused(hex: String) async throws {
+    @Test(
+        "Text that isn't UTF-8 is refused",
+        arguments: ["fe", "c080", "eda080", "f4908080", "e282", "6161616161616161ff", "c3"])
+    func invalidUTF8(hex: String) async throws {
         let store = try await makeStore()
         let error = await refusal(store) {
             try $0.execute("UPDATE notes SET text = CAST(x'\(hex)' AS TEXT) WHERE id = 1")
@@ -606,7 +638,8 @@ struct WriterGuardTests {
         try await expect(["first"], store)
     }
 
-    @Test func anyTextThatIsUTF8IsStored() async throws {
+    @Test("Any UTF-8 text is stored")
+    func anyUTF8() async throws {
         let store = try await makeStore()
         let texts = [
             "", "a", "é", "€", "😀", "\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}", "\u{D7FF}\u{E000}", "12345678é",
@@ -618,7 +651,8 @@ struct WriterGuardTests {
         }
     }
 
-    @Test func aTraceWithChangesOfTheSchemaIsRefused() async throws {
+    @Test("A trace with changes of the schema is refused")
+    func traceWithSchemaChange() async throws {
         let store = try await makeStore()
         try await store.storage.write { tx in
             try tx.execute("CREATE TABLE r(id INTEGER PRIMARY KEY, body TEXT, n INTEGER)")

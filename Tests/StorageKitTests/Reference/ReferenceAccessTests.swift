@@ -24,7 +24,8 @@ import Testing
         return context
     }
 
-    @Test func theActorReadsAndWritesWithSQL() async throws {
+    @Test("The database actor reads and writes with SQL")
+    func actorWithSQL() async throws {
         let context = try await open()
         let db = context.storage.dbActor
         let count = try await db.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM letters") ?? 0 }
@@ -37,7 +38,8 @@ import Testing
         #expect(try await context.facade.logText().suffix(2) == ["delete letters/l0", "delete letters/l1"])
     }
 
-    @Test func thePoolReadsAndWritesWithSQLAndHandsOnWhatItsBodyAnswers() async throws {
+    @Test("The pool reads and writes with SQL and returns the body's value")
+    func poolWithSQL() async throws {
         let context = try await open()
         let pool = context.storage.pool
         let changed = try await pool.write { db in
@@ -50,7 +52,8 @@ import Testing
     }
 
     /// It can't run inside a transaction, and would renumber the rows that full-text indexes mean.
-    @Test func vacuumIsRefusedWithTheReasonAndTheStoreGoesOn() async throws {
+    @Test("VACUUM is refused with the reason, and the store works on")
+    func vacuumIsRefused() async throws {
         let context = try await open()
         let error = await #expect(throws: StorageError.self) {
             try await context.storage.pool.write { db in try db.execute(sql: "VACUUM") }
@@ -61,7 +64,8 @@ import Testing
     }
 
     /// Every form in which a column holds a value comes back from SQL as it was put in.
-    @Test func valuesInTheirStoredFormGoThroughSQLUnchanged() async throws {
+    @Test("Values in their stored form go through SQL unchanged")
+    func storedValuesThroughSQL() async throws {
         let values: [StorageValue] = [
             .null, .integer(.min), .real(-0.0), .text("ї'\u{1F600}"), .blob(Data([0, 255])), Self.day(0.1).storageValue,
             UUID().storageValue, true.storageValue,
@@ -77,7 +81,8 @@ import Testing
         #expect(try Date(storageValue: try #require(sent)) == Self.day(1))
     }
 
-    @Test func aWriteWithSQLThatThrowsLeavesNothing() async throws {
+    @Test("A write with SQL that throws leaves nothing")
+    func throwingSQLWrite() async throws {
         struct Stop: Error {}
         let context = try await open()
         let head = context.facade.head
@@ -95,7 +100,8 @@ import Testing
         #expect(try await context.facade.count(Letter.self) == 4)
     }
 
-    @Test func aStoreThatIsOpenedForReadingIsReadAndNotWritten() async throws {
+    @Test("A store that is opened for reading isn't written")
+    func readOnlyStore() async throws {
         let store = try TemporaryStore { $0.autoSchema(LetterRecord.self) }
         try await store.storage.save(Letter(id: "a", text: "", sentAt: .distantPast))
         var configuration = StorageConfiguration()
@@ -117,7 +123,8 @@ import Testing
     }
 
     /// Arguments of a transaction's own SQL have the form that columns have, dates and UUIDs above all.
-    @Test func argumentsOfATransactionsSQLMeanWhatPropertiesMean() async throws {
+    @Test("Arguments of a transaction's SQL mean what properties mean")
+    func transactionArguments() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(ReceiptRecord.self) }.facade
         let receipts = (0..<4).map { Receipt(id: UUID(), signedAt: Self.day(Double($0)), copies: 1) }
         try await storage.save(receipts)
@@ -138,7 +145,8 @@ import Testing
 
     // MARK: Stores for tests
 
-    @Test func eachTestHasAStoreOfItsOwn() async throws {
+    @Test("Each test has a store of its own")
+    func storePerTest() async throws {
         func makeStore() throws -> (StorageKit.Context, URL) {
             let url = FileManager.default.temporaryDirectory.appendingPathComponent("test_\(UUID().uuidString).sqlite")
             let context = try StorageKit.start(at: url) { schema in
@@ -159,7 +167,8 @@ import Testing
         }
     }
 
-    @Test func aStoreInMemoryIsGivenItsSchemaLater() async throws {
+    @Test("A store in memory is given its schema later")
+    func laterSchema() async throws {
         let context = try StorageKit.inMemory()
         var schema = AppMigrations()
         schema.addKVCache()
@@ -180,7 +189,8 @@ import Testing
     }
 
     /// A schema that is applied to an open store changes what repositories remember as well.
-    @Test func memoryFollowsASchemaThatIsAppliedToAnOpenStore() async throws {
+    @Test("Repositories follow a schema that is applied to an open store")
+    func repositoriesFollowSchema() async throws {
         let context = try await open()
         let letters = context.facade.repository(Letter.self)
         #expect(try await letters.get(id: "l1")?.text == "Dear")

@@ -36,7 +36,8 @@ import Testing
         }
     }
 
-    @Test func theSmallestProgram() async throws {
+    @Test("The smallest program works")
+    func smallestProgram() async throws {
         let context = try StorageKit.inMemory { schema in
             schema.addKVCache()
             schema.autoSchema(PoetRecord.self)
@@ -94,7 +95,8 @@ import Testing
         }
     }
 
-    @Test @MainActor func aWholeProgram() async throws {
+    @Test("A whole program works")
+    @MainActor func wholeProgram() async throws {
         let poet = Poet(id: "lina", name: "Lina", email: "lina@verse.example")
         try await AppStorage.storage.save(poet)
         let list = PoemList()
@@ -110,7 +112,8 @@ import Testing
         #expect(try await AppStorage.storage.loadParent(Poet.self, id: list.poems[0].poetId) == poet)
     }
 
-    @Test func indexesServeTheQueriesTheyWereMadeFor() async throws {
+    @Test("Indexes serve the queries they were made for")
+    func indexesServeQueries() async throws {
         let storage = try StorageKit.inMemory(Self.declare).facade
         let byEmail = try await storage.query(Poet.self).where { $0.email == "x" }.explain().plan
         #expect(byEmail.contains { $0.contains("idx_poets_email") })
@@ -134,7 +137,8 @@ import Testing
 
     /// A database that GRDB made isn't taken over behind its owner's back: it is refused, left as it is, and its rows are
     /// saved into a store.
-    @Test func rowsOfADatabaseMadeWithGRDBAreSavedIntoAStore() async throws {
+    @Test("Rows of a database made with GRDB are saved into a store")
+    func databaseMadeWithGRDB() async throws {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.file("old.sqlite"))
         try await queue.write { db in

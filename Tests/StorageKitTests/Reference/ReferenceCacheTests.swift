@@ -21,7 +21,8 @@ import Testing
 
     // MARK: StorageConfig
 
-    @Test func aConfigurationHasTheReferencesDefaults() throws {
+    @Test("A configuration has the reference's defaults")
+    func configurationDefaults() throws {
         let config = StorageConfig()
         #expect(config.defaultTTL == 300 && config.diskQuotaBytes == 20_971_520 && config.namespace == "storage")
         #expect(config.clock is SystemClock)
@@ -32,7 +33,8 @@ import Testing
         #expect(config.makeEncoder() !== config.makeEncoder())
     }
 
-    @Test func everythingInAConfigurationCanBeOtherwise() throws {
+    @Test("Everything in a configuration can be changed")
+    func configurationOptions() throws {
         var config = StorageConfig(
             defaultTTL: 600, diskQuotaBytes: 50 * 1024 * 1024, clock: StillClock(now: .distantPast),
             namespace: "weather",
@@ -55,21 +57,24 @@ import Testing
         #expect(config.defaultTTL == 1)
     }
 
-    @Test func clocksTellTheTimeTheyAreMadeFor() {
+    @Test("Clocks return the time they are made for")
+    func clocks() {
         let before = Date()
         let now = SystemClock().now
         #expect(before <= now && now <= Date())
         #expect(StillClock(now: Date(timeIntervalSince1970: 0)).now.timeIntervalSince1970 == 0)
     }
 
-    @Test func keysNameTheirThing() {
+    @Test("Keys name what they are for")
+    func keyFormats() {
         let keys = KeyBuilder(namespace: "weather")
         #expect(keys.entityKey(Forecast.self, id: "1") == "weather.Forecast:1")
         #expect(keys.queryKey("latest") == "weather.query:latest")
         #expect(keys.queryKey("latest", params: ["limit": "10"]) == "weather.query:latest?limit=10")
     }
 
-    @Test func timesAndSizesAreSaidInWords() {
+    @Test("Times and sizes have named units")
+    func timesAndSizes() {
         #expect(TTL.minutes(1).seconds == 60 && TTL.hours(1).seconds == 3_600 && TTL(seconds: 0).seconds == 0)
         #expect(Quota.megabytes(10).bytes == 10 * 1_048_576 && Quota.gigabytes(1).bytes == 1 << 30)
         #expect(Quota(bytes: 50_000_000).bytes == 50_000_000)
@@ -77,7 +82,8 @@ import Testing
 
     // MARK: MemoryCache
 
-    @Test func memoryKeepsWhatIsUsedUntilItsTimeIsOver() async {
+    @Test("Memory keeps what is used until it expires")
+    func memoryCache() async {
         let clock = TestClock()
         let cache = MemoryCache<String, Forecast>(capacity: 2, defaultTTL: 300, clock: clock)
         #expect(cache.capacity == 2 && cache.defaultTTL == 300)
@@ -101,7 +107,8 @@ import Testing
 
     // MARK: DiskCache
 
-    @Test func valuesOnDiskOutliveTheProgram() async throws {
+    @Test("Values on disk survive the program")
+    func diskCacheSurvivesRestart() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("cache.sqlite"))
         var context = try StorageKit.start(at: url) { $0.addKVCache() }
@@ -120,7 +127,8 @@ import Testing
         try await context.facade.close()
     }
 
-    @Test func theDiskKeepsToTimeAndQuotaAndForms() async throws {
+    @Test("The disk cache keeps to its time, quota and coders")
+    func diskCacheConfiguration() async throws {
         let clock = TestClock()
         let config = StorageConfig(
             defaultTTL: 60, diskQuotaBytes: 400, clock: clock,
@@ -156,7 +164,8 @@ import Testing
     }
 
     /// The four errors of the reference's cache are told to who wants to know, and never thrown at who reads.
-    @Test func everyErrorOfACacheIsToldByItsCode() async throws {
+    @Test("Every error of a cache is reported by its code")
+    func cacheErrors() async throws {
         let context = try StorageKit.inMemory { $0.addKVCache() }
         let told = Mutex<[StorageError.Code]>([])
         let onError: @Sendable (StorageError) -> Void = { error in told.withLock { $0.append(error.code) } }

@@ -22,7 +22,8 @@ import Testing
     }
 
     /// In a process of its own, whose user has another data folder: the test leaves nothing in that of the one who runs it.
-    @Test func withoutWordsAStoreIsInTheUsersDataFolder() async throws {
+    @Test("By default a store is in the user's data folder")
+    func defaultLocation() async throws {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             setenv("XDG_DATA_HOME", folder.path, 1)
@@ -49,7 +50,8 @@ import Testing
         }
     }
 
-    @Test func aStoreIsAtTheURLThatIsGiven() async throws {
+    @Test("A store is at the URL that is given")
+    func storeAtURL() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.path).appendingPathComponent("garden.sqlite")
         let context = try StorageKit.start(at: url, cacheTTL: .hours(1), diskQuota: .gigabytes(1)) { schema in
@@ -66,7 +68,8 @@ import Testing
         try await again.facade.close()
     }
 
-    @Test func timeAndQuotaOfTheCacheAreSaidAtTheStart() throws {
+    @Test("The cache's time and quota are given at the start")
+    func cacheTimeAndQuota() throws {
         for (ttl, seconds) in [(TTL.minutes(1), 60.0), (.hours(1), 3_600), (.init(seconds: 0), 0)] {
             #expect(try StorageKit.inMemory(cacheTTL: ttl) { $0.addKVCache() }.config.defaultTTL == seconds)
         }
@@ -82,7 +85,8 @@ import Testing
     }
 
     /// What the reference can't do: a configuration of one's own is handed to `start`, and its clock is that of the store.
-    @Test func aConfigurationAndItsClockAreHandedToTheStart() async throws {
+    @Test("A configuration and its clock are passed to `start`")
+    func configurationAtStart() async throws {
         let time = Date(timeIntervalSince1970: 1_000_000)
         let config = StorageConfig(defaultTTL: 7, clock: StillClock(now: time), namespace: "garden")
         let folder = try TemporaryFolder()
@@ -102,7 +106,8 @@ import Testing
         try await context.facade.close()
     }
 
-    @Test func aStoreIsInWALModeWithForeignKeysAndReadersThatDoNotWait() async throws {
+    @Test("A store uses WAL and foreign keys, and readers don't wait")
+    func journalAndForeignKeys() async throws {
         let store = try TemporaryStore { $0.autoSchema(SeedlingRecord.self) }
         let storage = store.storage
         let (mode, keys) = try await storage.read { db in

@@ -63,7 +63,8 @@ import Testing
         }
     }
 
-    @Test func aRecordWrittenByHandIsAsGoodAsAGeneratedOne() async throws {
+    @Test("A hand-written record is as good as a generated one")
+    func handWrittenRecord() async throws {
         let context = try StorageKit.inMemory { $0.autoSchema(CoinRow.self) }
         let storage = context.facade
         let coins = [
@@ -88,7 +89,8 @@ import Testing
         var face: String
     }
 
-    @Test func anEntityIsCodableEquatableAndKnowsItsRecord() throws {
+    @Test("An entity is Codable and Equatable and knows its record")
+    func entityConformances() throws {
         func table<E: RegisteredEntity>(of type: E.Type) -> String { E.Record.databaseTableName }
         #expect(table(of: Stamp.self) == "stamps" && table(of: Coin.self) == "coins")
         let stamp = Stamp(id: UUID(), face: "5 ₴")
@@ -100,7 +102,8 @@ import Testing
 
     // MARK: Schemas of tables
 
-    @Test func columnsAndTablesAreDescribedByValue() {
+    @Test("Columns and tables are described by value")
+    func schemaDescriptions() {
         let column = ColumnSchema(name: "email", type: "TEXT", notNull: true, primaryKey: false)
         #expect(column.name == "email" && column.type == "TEXT" && column.notNull && !column.primaryKey)
         #expect(column.defaultValue == nil && column != ColumnSchema(name: "email", type: "TEXT"))
@@ -113,7 +116,8 @@ import Testing
 
     // MARK: Errors
 
-    @Test func whatAnErrorIsDecidesTheCodeAndPeopleReadTheRest() async throws {
+    @Test("Programs switch over an error's code, people read the message")
+    func errorCodesAndMessages() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(StampRecord.self) }.facade
         do {
             try await storage.save(Stamp(id: UUID(), face: "none"), expecting: .exists)
@@ -130,7 +134,8 @@ import Testing
     }
 
     /// Each case of the reference's error, brought about, and the code that stands for it here.
-    @Test func everyCaseOfTheReferencesErrorHasItsCode() async throws {
+    @Test("Every case of the reference's error has its code")
+    func referenceErrorCodes() async throws {
         let folder = try TemporaryFolder()
         let missing = URL(fileURLWithPath: folder.file("none.sqlite"))
         var reading = StorageConfiguration()

@@ -29,7 +29,8 @@ import Testing
             arrival: Date(timeIntervalSinceReferenceDate: Double(number * 37 % 10)), visits: number)
     }
 
-    @Test func savingInsertsAndThenUpdatesInPlace() async throws {
+    @Test("Saving inserts, then updates in place")
+    func saving() async throws {
         let storage = try await open()
         let lesia = guest(1)
         try await storage.save(lesia)
@@ -40,7 +41,8 @@ import Testing
         #expect(try await storage.logText() == ["insert guests/g101", "update guests/g101 name updatedAt"])
     }
 
-    @Test func manyAreSavedAsOneCommitOrNotAtAll() async throws {
+    @Test("Many are saved as one commit or not at all")
+    func savingMany() async throws {
         let storage = try await open()
         let guests = (0..<1_000).map(guest)
         let receipt = try await storage.save(guests)
@@ -54,13 +56,15 @@ import Testing
         #expect(try await storage.count(Guest.self) == 1_000)
     }
 
-    @Test func oneIsFoundByItsIdAndNilStandsForNobody() async throws {
+    @Test("One is found by its id, and nil means none")
+    func gettingOne() async throws {
         let storage = try await open(3)
         #expect(try await storage.get(Guest.self, id: "g101")?.name == "Name 98")
         #expect(try await storage.get(Guest.self, id: "nobody") == nil)
     }
 
-    @Test func allComeInTheOrderOfTheKeyOrOfAColumn() async throws {
+    @Test("All come in the order of the key or of a column")
+    func gettingAll() async throws {
         let storage = try await open(10)
         let guests = (0..<10).map(guest)
         #expect(try await storage.all(Guest.self) == guests)
@@ -71,7 +75,8 @@ import Testing
         #expect(try await open().all(Guest.self).isEmpty)
     }
 
-    @Test func pagesFollowEachOtherToTheEnd() async throws {
+    @Test("Pages follow each other to the end")
+    func paging() async throws {
         let storage = try await open(50)
         let first = try await storage.page(Guest.self, orderBy: "name", limit: 20)
         #expect(first.items.count == 20 && first.hasMore && first.nextOffset == 20)
@@ -91,12 +96,14 @@ import Testing
         #expect(behind.items.isEmpty && !behind.hasMore && behind.nextOffset == 50)
     }
 
-    @Test func countsTellHowManyThereAre() async throws {
+    @Test("Counts are the number of rows")
+    func counting() async throws {
         #expect(try await open(7).count(Guest.self) == 7)
         #expect(try await open().count(Guest.self) == 0)
     }
 
-    @Test func everyFormOfDeletingTakesWhatItNames() async throws {
+    @Test("Every form of deleting deletes what it names")
+    func deleting() async throws {
         let storage = try await open(12)
         try await storage.delete(Guest.self, id: "g100")
         try await storage.delete(Guest.self, id: "g100")
@@ -112,7 +119,8 @@ import Testing
         #expect(try await storage.history(Guest.self, id: "g101").map(\.operation) == [.insert, .delete])
     }
 
-    @Test func aColumnThatIsNotThereIsAnErrorThatNamesTheOthers() async throws {
+    @Test("An unknown column is an error that lists the others")
+    func unknownColumn() async throws {
         let storage = try await open(1)
         let errors = [
             await #expect(throws: StorageError.self) { try await storage.all(Guest.self, orderBy: "surname") },
@@ -125,7 +133,8 @@ import Testing
         #expect(try await storage.count(Guest.self) == 1)
     }
 
-    @Test func aQueryIsPutTogetherCallByCall() async throws {
+    @Test("A query is built call by call")
+    func chainedQuery() async throws {
         let storage = try await open(30)
         let regulars = try await storage.query(Guest.self)
             .where { $0.visits >= 18 }

@@ -21,7 +21,8 @@ import Testing
 
     // MARK: @StorageEntity
 
-    @Test func anEntityHasATableARecordAndTheirColumns() async throws {
+    @Test("An entity has a table, a record and columns")
+    func generatedTypes() async throws {
         #expect(ExhibitRecord.databaseTableName == "exhibits" && RoomRecord.databaseTableName == "museum_rooms")
         #expect(Exhibit.Record.self == ExhibitRecord.self && ExhibitRecord.E.self == Exhibit.self)
         #expect(
@@ -40,7 +41,8 @@ import Testing
         #expect(columns.1.first { $0.name == "openedAt" }?.isNotNull == false)
     }
 
-    @Test func aRecordTurnsIntoItsEntityAndBackAndGRDBReadsAndWritesIt() async throws {
+    @Test("A record converts from and to its entity, and GRDB reads and writes it")
+    func recordConversions() async throws {
         let now = Date(timeIntervalSinceReferenceDate: 1_000.25)
         let vase = Exhibit(id: "v", title: "Vase", value: 0.1 + 0.2)
         let record = ExhibitRecord.from(vase, now: now)
@@ -68,7 +70,8 @@ import Testing
         var data: Data
     }
 
-    @Test func everyTypeOfTheTableOfTypesHasItsColumnAndComesBack() async throws {
+    @Test("Every type of the table has its column and round-trips")
+    func tableOfTypes() async throws {
         let types = Dictionary(uniqueKeysWithValues: MeasureRecord.schemaColumns.map { ($0.name, $0.type) })
         #expect(types["text"] == "TEXT" && types["uuid"] == "BLOB" && types["url"] == "TEXT")
         #expect(types["id"] == "INTEGER" && types["int"] == "INTEGER" && types["int32"] == "INTEGER")
@@ -84,7 +87,8 @@ import Testing
         #expect(try await storage.get(Measure.self, id: .min) == measure)
     }
 
-    @Test func anIdOfAnyTypeFindsItsRow() async throws {
+    @Test("An id of any type finds its row")
+    func idsOfAnyType() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(RoomRecord.self) }.facade
         let room = Room(id: UUID(), label: "East wing", openedAt: nil)
         try await storage.save(room)
@@ -114,7 +118,8 @@ import Testing
         @StorageEmbedded var site: Place
     }
 
-    @Test func embeddedValuesAreColumnsWithTheirPrefix() async throws {
+    @Test("Embedded values are columns with their prefix")
+    func embeddedPrefixes() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(LenderRecord.self, GalleryRecord.self) }.facade
         let columns = try await storage.read { db in
             (try db.columns(in: "lenders"), try db.columns(in: "gallerys").map(\.name))
@@ -159,7 +164,8 @@ import Testing
         @StorageJSON var more: [String: String]?
     }
 
-    @Test func anythingCodableIsStoredAsJSONText() async throws {
+    @Test("Anything Codable is stored as JSON text")
+    func jsonText() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(PieceRecord.self) }.facade
         let seen = try #require(ISO8601DateFormatter().date(from: "2026-01-15T10:20:30Z"))
         let piece = Piece(
@@ -181,7 +187,8 @@ import Testing
     }
 
     /// What is to be found belongs in a column; what only belongs to the row may be JSON beside it.
-    @Test func aColumnIsFoundByAQueryWhereJSONNeedsSwift() async throws {
+    @Test("A column is queried where JSON would need Swift")
+    func columnsInsteadOfJSON() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(PieceRecord.self) }.facade
         try await storage.save(
             ["oak", "ash", "oak"].enumerated().map { number, material in

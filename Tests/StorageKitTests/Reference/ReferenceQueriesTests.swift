@@ -55,7 +55,8 @@ import Testing
         }
     }
 
-    @Test func aColumnIsNamedByHandOrByItsProperty() async throws {
+    @Test("A column is named by hand or by its property")
+    func namingColumns() async throws {
         let age = Column<Int>("age")
         #expect(age.name == "age" && WorkerRecord.columns.age == age)
         let predicate: Predicate = age >= 18 && Column<String>("role") == "smith"
@@ -68,7 +69,8 @@ import Testing
         #expect(try await query.where { Column<String>("role") == "baker" }.where(age > 18).fetch().map(\.id) == ["4"])
     }
 
-    @Test func equalityForEveryType() async throws {
+    @Test("Equality works for every type")
+    func equalityForEveryType() async throws {
         try await expect([
             ({ $0.first == "Taras" }, ["2"]), ({ $0.first != "Taras" }, ["1", "3", "4"]),
             ({ $0.phone == "200" }, ["2"]), ({ $0.phone != "200" }, ["1", "3", "4"]),
@@ -79,7 +81,8 @@ import Testing
         ])
     }
 
-    @Test func orderForNumbersAndDates() async throws {
+    @Test("Numbers and dates are compared by order")
+    func orderForNumbersAndDates() async throws {
         try await expect([
             ({ $0.age < 18 }, ["1"]), ({ $0.age > 18 }, ["3", "4"]), ({ $0.age <= 18 }, ["1", "2"]),
             ({ $0.age >= 18 }, ["2", "3", "4"]), ({ $0.wage < 99.5 }, ["1"]), ({ $0.wage > 99.5 }, ["3", "4"]),
@@ -90,7 +93,8 @@ import Testing
         ])
     }
 
-    @Test func partsOfTexts() async throws {
+    @Test("Texts are matched by their parts")
+    func partsOfTexts() async throws {
         try await expect([
             ({ $0.last.contains("van") }, ["4"]), ({ $0.email.hasPrefix("admin@") }, ["1", "3"]),
             ({ $0.email.hasSuffix("@mill.example") }, ["1", "2"]), ({ $0.last.contains("%") }, []),
@@ -102,11 +106,13 @@ import Testing
         #expect(try await storage.query(Worker.self).where { !$0.phone.contains("300") }.count() == 2)
     }
 
-    @Test func nullIsAskedForByName() async throws {
+    @Test("Null has conditions of its own")
+    func nullConditions() async throws {
         try await expect([({ $0.phone.isNull }, ["1"]), ({ $0.phone.isNotNull }, ["2", "3", "4"])])
     }
 
-    @Test func conditionsAreCombinedWithAndOrNot() async throws {
+    @Test("Conditions are combined with and, or, not")
+    func logicalOperators() async throws {
         try await expect([
             ({ $0.age >= 18 && $0.isActive == true }, ["3", "4"]),
             ({ $0.wage >= 10.0 && $0.wage <= 100.0 && $0.isActive == true }, ["1", "3"]),
@@ -118,7 +124,8 @@ import Testing
         ])
     }
 
-    @Test func severalWheresMustAllHold() async throws {
+    @Test("Several `where`s must all hold")
+    func severalWheres() async throws {
         let query = try await open().query(Worker.self)
             .where { $0.age >= 18 }
             .where { $0.role == "smith" || $0.role == "baker" }
@@ -126,7 +133,8 @@ import Testing
         #expect(try await query.fetch().map(\.id) == ["3", "4"])
     }
 
-    @Test func sortingGoesByOneColumnAndThenByTheNext() async throws {
+    @Test("Rows are sorted by one column, then by the next")
+    func sorting() async throws {
         let query = try await open().query(Worker.self)
         #expect(try await query.orderBy("first").fetch().map(\.id) == ["3", "4", "1", "2"])
         #expect(try await query.orderBy("hired", .descending).fetch().map(\.id) == ["4", "3", "2", "1"])
@@ -136,7 +144,8 @@ import Testing
         #expect(try await query.fetch().map(\.id) == ["1", "2", "3", "4"])
     }
 
-    @Test func limitAndOffsetCutOutAPart() async throws {
+    @Test("Limit and offset cut out a part")
+    func limitAndOffset() async throws {
         let query = try await open().query(Worker.self).orderBy("wage", .descending)
         #expect(try await query.limit(2).fetch().map(\.id) == ["4", "3"])
         #expect(try await query.limit(2).offset(1).fetch().map(\.id) == ["3", "2"])
@@ -158,7 +167,8 @@ import Testing
         #expect(try await query.fetch().map(\.id) == ["3", "2", "1"])
     }
 
-    @Test func oneOrNoneAndHowMany() async throws {
+    @Test("One, none and how many")
+    func oneOrNoneAndCount() async throws {
         let storage = try await open()
         #expect(try await storage.query(Worker.self).where { $0.role == "smith" }.fetchOne()?.id == "1")
         #expect(try await storage.query(Worker.self).where { $0.role == "tailor" }.fetchOne() == nil)
@@ -168,14 +178,16 @@ import Testing
         #expect(hasBaker)
     }
 
-    @Test func whatFitsIsDeletedAndCounted() async throws {
+    @Test("Matching rows are deleted and counted")
+    func deletingMatches() async throws {
         let storage = try await open()
         #expect(try await storage.query(Worker.self).where { $0.isActive == false }.deleteAll() == 1)
         #expect(try await storage.query(Worker.self).where { $0.hired < Self.day(2) }.deleteAll() == 1)
         #expect(try await storage.all(Worker.self).map(\.id) == ["3", "4"])
     }
 
-    @Test func aPageAndTheNumberOfAll() async throws {
+    @Test("A page and the total count")
+    func pageAndTotal() async throws {
         let active = try await open().query(Worker.self).where { $0.isActive == true }
         let (limit, offset) = (2, 1)
         let page = try await active.orderBy("hired", .descending).limit(limit).offset(offset).fetch()
@@ -183,7 +195,8 @@ import Testing
         #expect("\(offset + 1)-\(offset + page.count) of \(total)" == "2-3 of 3")
     }
 
-    @Test func aQueryGrowsByWhatIsAskedFor() async throws {
+    @Test("A query grows with optional criteria")
+    func optionalCriteria() async throws {
         let storage = try await open()
         func search(role: String?, minimumAge: Int?, isActive: Bool?) async throws -> [String] {
             var query = storage.query(Worker.self)
@@ -197,7 +210,8 @@ import Testing
         #expect(try await search(role: nil, minimumAge: nil, isActive: nil).count == 4)
     }
 
-    @Test func manyCriteriaAtOnce() async throws {
+    @Test("Many criteria at once")
+    func manyCriteria() async throws {
         let found = try await open().query(Worker.self)
             .where { $0.wage >= 50.0 && $0.wage <= 250.0 }
             .where { $0.isActive == true }

@@ -45,7 +45,8 @@ import Testing
         return storage
     }
 
-    @Test func markedPropertiesAreNotStored() async throws {
+    @Test("Marked properties aren't stored")
+    func relationshipsAreNotStored() async throws {
         let storage = try await open()
         let columns = try await storage.read { db in
             try ["bands", "songs", "reviews"].map { try db.columns(in: $0).map(\.name) }
@@ -61,7 +62,8 @@ import Testing
         #expect(try await storage.get(Song.self, id: "s1")?.band == nil)
     }
 
-    @Test func aParentIsLoadedByTheKeyOfItsChild() async throws {
+    @Test("A parent is loaded by the key of its child")
+    func loadingParents() async throws {
         let storage = try await open()
         let song = try #require(try await storage.get(Song.self, id: "s4"))
         #expect(try await storage.loadParent(Band.self, id: song.bandId)?.name == "Brass")
@@ -70,7 +72,8 @@ import Testing
         #expect(try await storage.loadParent(Band.self, id: "nobody") == nil)
     }
 
-    @Test func childrenAreLoadedByTheirColumnInAnyOrder() async throws {
+    @Test("Children are loaded by their column in any order")
+    func loadingChildren() async throws {
         let storage = try await open()
         let band = try #require(try await storage.get(Band.self, id: "b1"))
         #expect(
@@ -89,7 +92,8 @@ import Testing
         #expect(try await storage.loadChildren(of: band, \.songs, orderBy: "title") == titles)
     }
 
-    @Test func anIndexOnTheKeyServesTheLoading() async throws {
+    @Test("An index on the key serves loading")
+    func indexForLoading() async throws {
         let storage = try await open()
         let plan = try await storage.query(Song.self).where { $0.bandId == "b1" }.explain().plan
         #expect(plan.contains { $0.contains("idx_songs_bandId") }, "\(plan)")

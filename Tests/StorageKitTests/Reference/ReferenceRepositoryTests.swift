@@ -22,7 +22,8 @@ import Testing
         Parcel(id: "p\(100 + number)", depot: number % 5 == 0 ? "north" : "south", weight: 25 - number)
     }
 
-    @Test func everyWayToARepositoryLeadsToTheSameRows() async throws {
+    @Test("Every way to a repository leads to the same rows")
+    func everyRepository() async throws {
         let context = try await open()
         let typed: GenericRepository<Parcel, ParcelRecord> = context.makeRepository(
             Parcel.self, record: ParcelRecord.self)
@@ -35,7 +36,8 @@ import Testing
         #expect(try await typed.erased.countAll() == 26)
     }
 
-    @Test func aTypedRepositoryReadsAndWrites() async throws {
+    @Test("A typed repository reads and writes")
+    func typedRepository() async throws {
         let parcels = try await open().facade.repository(Parcel.self)
         #expect(try await parcels.get(id: "p101") == parcel(1))
         try await parcels.put(Parcel(id: "p101", depot: "east", weight: 7))
@@ -58,7 +60,8 @@ import Testing
         #expect(try await parcels.countAll() == 0)
     }
 
-    @Test func aRepositoryWithoutItsTypeDoesTheSame() async throws {
+    @Test("A type-erased repository does the same")
+    func erasedRepository() async throws {
         let parcels = try await open().facade.anyRepository(Parcel.self)
         try await parcels.put(Parcel(id: "p101", depot: "east", weight: 7))
         try await parcels.putAll([Parcel(id: "x1", depot: "east", weight: 8)])
@@ -73,7 +76,8 @@ import Testing
         #expect(try await parcels.deleteAll() == 20)
     }
 
-    @Test func pagesAreWalkedToTheEnd() async throws {
+    @Test("Pages are read to the end")
+    func repositoryPages() async throws {
         let parcels = try await open().facade.repository(Parcel.self)
         let first: RepoPage<Parcel> = try await parcels.getPage(orderBy: "weight", limit: 20, offset: 0)
         #expect(first.items.count == 20 && first.hasMore && first.nextOffset == 20)
@@ -90,7 +94,8 @@ import Testing
 
     /// What the cache flow of the reference promises: memory first, then the database, which fills it; a write is in the
     /// database when it returns, and memory never holds what is no longer true.
-    @Test func aReadFillsMemoryAndAWriteEmptiesIt() async throws {
+    @Test("A read fills memory and a write empties it")
+    func cacheFlow() async throws {
         let context = try await open()
         let parcels = context.facade.repository(Parcel.self)
         #expect(try await parcels.get(id: "p101", policy: .memoryOnly) == nil)
@@ -121,7 +126,8 @@ import Testing
         }
     }
 
-    @Test func aServiceKnowsOnlyTheRepositoryItIsHanded() async throws {
+    @Test("A service knows only the repository it is given")
+    func injectedRepository() async throws {
         let counter = Counter(storage: try await open().facade)
         #expect(try await counter.find(weight: 24)?.id == "p101")
         let service: any ParcelService = counter

@@ -63,7 +63,8 @@ import Testing
 
     // MARK: autoSchema
 
-    @Test func tablesAreMadeOnceAndColumnsAreAdded() async throws {
+    @Test("Tables are created once and columns are added")
+    func creatingTablesAndColumns() async throws {
         let first = try open { $0.autoSchema(MemberRecord.self, LoanRecord.self) }
         try await first.save(members("a@x"))
         try await first.close()
@@ -80,7 +81,8 @@ import Testing
         try await second.close()
     }
 
-    @Test func aColumnThatNothingCanStandForIsRefused() async throws {
+    @Test("A required column without a default is refused")
+    func requiredColumnWithoutDefault() async throws {
         let first = try open { $0.autoSchema(MemberRecord.self) }
         try await first.save(members("a@x"))
         try await first.close()
@@ -91,7 +93,8 @@ import Testing
         try await again.close()
     }
 
-    @Test func nothingIsDroppedByDeclaringLess() async throws {
+    @Test("Nothing is dropped by declaring less")
+    func declaringLess() async throws {
         let first = try open { $0.autoSchema(Later.MemberRecord.self) }
         let now = Date(timeIntervalSinceReferenceDate: 5)
         try await first.save(
@@ -105,7 +108,8 @@ import Testing
         try await again.close()
     }
 
-    @Test func aTableThatAMigrationMadeIsNoEntityAndSaysSo() throws {
+    @Test("A table that a migration made isn't an entity, and the error says so")
+    func tableOfAMigration() throws {
         let error = #expect(throws: StorageError.self) {
             try open { schema in
                 schema.migration("2026-01-15_members") { db in
@@ -120,7 +124,8 @@ import Testing
 
     // MARK: addKVCache
 
-    @Test func aCacheHasItsTableUnderAnyName() async throws {
+    @Test("A cache has its table under any name")
+    func cacheTables() async throws {
         let storage = try open { schema in
             schema.addKVCache()
             schema.addKVCache(tableName: "club_cache")
@@ -139,7 +144,8 @@ import Testing
 
     // MARK: migration
 
-    @Test func eachMigrationRunsOnceInItsOrder() async throws {
+    @Test("Each migration runs once, in order")
+    func migrationsRunOnce() async throws {
         let runs = Mutex<[String]>([])
         func declare(_ schema: inout Schema) {
             schema.autoSchema(MemberRecord.self)
@@ -169,7 +175,8 @@ import Testing
         try await storage.close()
     }
 
-    @Test func aColumnThatAMigrationAddsIsPartOfTheHistory() async throws {
+    @Test("A column that a migration adds is part of the history")
+    func columnAddedByMigration() async throws {
         let storage = try open { schema in
             schema.autoSchema(MemberRecord.self)
             schema.migration("2026-01-25_status") { db in
@@ -187,7 +194,8 @@ import Testing
         try await storage.close()
     }
 
-    @Test func aMigrationIsSkippedWhereItsTableExists() async throws {
+    @Test("A migration is skipped where its table exists")
+    func skippedMigration() async throws {
         let runs = Mutex(0)
         for name in ["2026-01-15_settings", "2026-02-01_settings_again"] {
             let storage = try open { schema in
@@ -208,7 +216,8 @@ import Testing
         #expect(runs.withLock { $0 } == 1)
     }
 
-    @Test func aTableIsMadeAnewWithAForeignKey() async throws {
+    @Test("A table is recreated with a foreign key")
+    func addingForeignKey() async throws {
         func declare(_ schema: inout Schema) { schema.autoSchema(MemberRecord.self, LoanRecord.self) }
         let first = try open(declare)
         try await first.save(members("a@x", "b@x"))
@@ -244,7 +253,8 @@ import Testing
 
     /// `SELECT *` of an entity's table has the position of each row's last event in it; the error says that it doesn't fit,
     /// and nothing is lost.
-    @Test func copyingATableWithAnAsteriskIsRefusedAndUndone() async throws {
+    @Test("Copying a table with an asterisk is refused and undone")
+    func copyingWithAsterisk() async throws {
         let first = try open { $0.autoSchema(MemberRecord.self) }
         try await first.save(members("a@x"))
         try await first.close()
@@ -267,7 +277,8 @@ import Testing
         try await again.close()
     }
 
-    @Test func aUniqueIndexRefusesTheSecond() async throws {
+    @Test("A unique index refuses the second row")
+    func uniqueIndex() async throws {
         let storage = try open { schema in
             schema.autoSchema(MemberRecord.self)
             schema.migration("2026-01-25_unique_email") { db in
@@ -285,7 +296,8 @@ import Testing
 
     // MARK: setOptions
 
-    @Test func theLoggerIsToldWhatIsDoneAndNothingOfWhatIsThere() async throws {
+    @Test("The logger gets what was done, and no content")
+    func loggerOfSchema() async throws {
         let lines = Mutex<[String]>([])
         func declare(_ schema: inout Schema) {
             schema.setOptions(
@@ -312,7 +324,8 @@ import Testing
         #expect(options.eraseDatabaseOnSchemaChange == false && options.logger == nil)
     }
 
-    @Test func onRequestAStoreThatDoesNotFitIsBegunAnew() async throws {
+    @Test("On request a store that doesn't fit is started over")
+    func startingOverOnRequest() async throws {
         let first = try open { $0.autoSchema(Later.MemberRecord.self) }
         try await first.write { try $0.execute("INSERT INTO members VALUES ('m', 'e', '', 0, 0, 0, 0, NULL, 0, 0)") }
         try await first.close()
@@ -329,7 +342,8 @@ import Testing
     // MARK: All together
 
     /// Every call answers the schema with its step, for code that hands it on.
-    @Test func everyCallAnswersTheSchemaAsItIsThen() async throws {
+    @Test("Every call returns the schema so far")
+    func schemaCallsReturnSchema() async throws {
         var schema = AppMigrations()
         let answers: [Schema] = [
             schema.setOptions(Options()), schema.addKVCache(tableName: "club_cache"),
@@ -343,7 +357,8 @@ import Testing
         #expect(counts == [0, 1, 2, 3, 4])
     }
 
-    @Test func aProgramDeclaresAllOfItsStore() async throws {
+    @Test("A program declares all of its store")
+    func completeDeclaration() async throws {
         func declare(_ schema: inout Schema) {
             schema.setOptions(Options(logger: { _ in }))
             schema.addKVCache()

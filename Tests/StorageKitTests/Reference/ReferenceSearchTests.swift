@@ -33,7 +33,8 @@ import Testing
         return storage
     }
 
-    @Test func everyFormOfAQueryFindsWhatItMeans() async throws {
+    @Test("Every form of a query finds what it means")
+    func everyQueryForm() async throws {
         let storage = try await open()
         for (query, ids) in [
             ("beetroot", ["borscht"]), ("garlic boil", ["borscht", "varenyky"]), ("\"salted water\"", ["varenyky"]),
@@ -48,7 +49,8 @@ import Testing
         }
     }
 
-    @Test func theBestMatchComesFirstAndHasTheLowestRank() async throws {
+    @Test("The best match is first and has the lowest rank")
+    func bestMatchFirst() async throws {
         let storage = try await open()
         let results = try await storage.search(Recipe.self, query: "cabbage OR beetroot")
         #expect(results.first?.entity.id == "borscht" && results.count == 2)
@@ -60,7 +62,8 @@ import Testing
             ])
     }
 
-    @Test func fiftyAreFoundWhereNothingElseIsSaid() async throws {
+    @Test("Fifty are found by default")
+    func defaultLimit() async throws {
         let storage = try await open()
         try await storage.save((0..<60).map { Recipe(id: "r\($0)", title: "Toast", steps: "Toast bread.") })
         #expect(try await storage.search(Recipe.self, query: "toast").count == 50)
@@ -68,7 +71,8 @@ import Testing
         #expect(try await storage.search(Recipe.self, query: "toast", limit: 100).count == 60)
     }
 
-    @Test func snippetsMarkTheWordsInTheColumnThatIsAskedFor() async throws {
+    @Test("Snippets mark the words in the requested column")
+    func snippetColumns() async throws {
         let storage = try await open()
         let titles = try await storage.searchWithSnippets(
             Recipe.self, query: "cabbage rolls", snippetColumn: 0, limit: 10)
@@ -86,7 +90,8 @@ import Testing
         #expect(text.split(separator: " ").count == 32)
     }
 
-    @Test func theIndexFollowsEveryChange() async throws {
+    @Test("The index follows every change")
+    func indexFollowsChanges() async throws {
         let storage = try await open()
         try await storage.save(Recipe(id: "uzvar", title: "Compote", steps: "Stew quinces."))
         try await storage.delete(Recipe.self, id: "borscht")
@@ -97,7 +102,8 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
-    @Test func theTokenizerDecidesWhatAWordIs() async throws {
+    @Test("The tokenizer decides what a word is")
+    func tokenizers() async throws {
         for (tokenizer, query, count) in [
             ("porter", "boils", 3), ("unicode61", "boils", 0), ("unicode61", "boil", 2), ("ascii", "BOIL", 2),
         ] {
@@ -109,7 +115,8 @@ import Testing
         #expect(try await ukrainian.search(Recipe.self, query: "КИЄВА").map(\.entity.id) == ["ua"])
     }
 
-    @Test func withoutAnIndexASearchSaysWhatIsMissing() async throws {
+    @Test("A search without an index says what is missing")
+    func searchWithoutIndex() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(RecipeRecord.self) }.facade
         for search in [
             { try await storage.search(Recipe.self, query: "x") },
@@ -120,7 +127,8 @@ import Testing
         }
     }
 
-    @Test func theTableComesBeforeItsIndex() throws {
+    @Test("A table is declared before its index")
+    func indexBeforeTable() throws {
         let error = #expect(throws: StorageError.self) {
             try StorageKit.inMemory { schema in
                 schema.addFullTextSearch(table: "recipes", columns: ["title"])

@@ -7,7 +7,8 @@ import Testing
 @Suite struct ReferenceStreamTests {
     private func open() throws -> StorageKit.Context { try StorageKit.inMemory { $0.autoSchema(NoteRecord.self) } }
 
-    @Test func aClosureOfSQLRunsAgainAfterEveryCommit() async throws {
+    @Test("A closure with SQL runs again after every commit")
+    func trackedClosure() async throws {
         let context = try open()
         let db = context.storage.dbActor
         var counts = db.stream(tracking: { try Int.fetchOne($0, sql: "SELECT count(*) FROM notes") ?? -1 })
@@ -24,7 +25,8 @@ import Testing
         #expect(await counts.next() == nil)
     }
 
-    @MainActor @Test func valuesComeOnTheMainActorAndNotTwice() async throws {
+    @MainActor @Test("Values come on the main actor and not twice")
+    func distinctValuesOnMainActor() async throws {
         let context = try open()
         let db = context.storage.dbActor
         var texts: [[String]] = []
@@ -50,7 +52,8 @@ import Testing
         #expect(context.facade.engine.observers.bellCount == 0)
     }
 
-    @Test func anErrorIsToldAndEndsNothing() async throws {
+    @Test("An error is reported and ends nothing")
+    func errorsOfStreams() async throws {
         let context = try open()
         let errors = Mutex<[String]>([])
         let values = context.storage.dbActor.streamOnMainActor(onError: { error in
