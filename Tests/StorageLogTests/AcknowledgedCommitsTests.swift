@@ -58,7 +58,8 @@ struct AcknowledgedCommitsTests {
         (0, 17), (0, 30),
     ]
 
-    @Test func aBitInTheMiddleOfTheWriteAheadLogIsDamage() async throws {
+    @Test("A flipped bit inside of the write-ahead log is damage")
+    func bitFlipInsideWALIsDamage() async throws {
         let crashed = try await CrashedStore(commits: 30)
         for (frame, byte) in Self.places {
             var damaged = crashed
@@ -76,8 +77,8 @@ struct AcknowledgedCommitsTests {
     }
 
     /// Whatever is changed: either it is reported, or every commit is there.
-    @Test(arguments: TestSettings.seeds(4, from: 0xA3))
-    func anyDamageOfTheWriteAheadLogIsReportedOrHarmless(seed: UInt64) async throws {
+    @Test("Damage of the write-ahead log is reported or harmless", arguments: TestSettings.seeds(4, from: 0xA3))
+    func walDamageIsReportedOrHarmless(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
         let crashed = try await CrashedStore(commits: 12)
         for _ in 0..<8 {
@@ -105,7 +106,8 @@ struct AcknowledgedCommitsTests {
 
     // MARK: What is no damage
 
-    @Test func aTornEndIsNoDamage() async throws {
+    @Test("A torn end isn't damage")
+    func tornEnd() async throws {
         let crashed = try await CrashedStore(commits: 12)
         for frame in 1...crashed.frames {
             for offset in [-100, -1, 0, 1, 23, 24, 600] {
@@ -136,7 +138,8 @@ struct AcknowledgedCommitsTests {
 
     /// GRDB writes the first transaction of an empty log while it opens the file, and doesn't wait for the disk: when the next one
     /// has come there and it hasn't, neither was acknowledged.
-    @Test func theFirstTransactionOfALogNeedNotBeOnTheDisk() async throws {
+    @Test("The first transaction of a log needn't be on the disk")
+    func firstTransactionMayBeMissing() async throws {
         let crashed = try await CrashedStore(commits: 0)
         #expect(crashed.frames > 2)
         for frame in 1...crashed.frames {
@@ -152,7 +155,8 @@ struct AcknowledgedCommitsTests {
     }
 
     /// A transaction that failed, or was torn, has left its frames behind the end of a shorter one.
-    @Test func whatFailedTransactionsHaveLeftIsNoDamage() async throws {
+    @Test("Frames of failed transactions aren't damage")
+    func framesOfFailedTransactions() async throws {
         let crashed = try await CrashedStore(commits: 5)
         func log(after sql: [String]) async throws -> [UInt8] {
             let path = try crashed.write(to: folder)
@@ -178,7 +182,8 @@ struct AcknowledgedCommitsTests {
     }
 
     /// Where SQLite assumes that a disk harms bytes beside those that it writes, it writes the last frame of a transaction again.
-    @Test func framesThatAreRepeatedAreOneTransaction() throws {
+    @Test("Repeated frames are one transaction")
+    func repeatedFrames() throws {
         let path = folder.path("padded.sqlite")
         let connection = try Connection(
             opening: "file:\(path)?psow=0", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
@@ -206,7 +211,8 @@ struct AcknowledgedCommitsTests {
     }
 
     /// A frame is read while it is written; when those behind it are read, there are more.
-    @Test func aFrameThatIsJustBeingWrittenIsNoDamage() async throws {
+    @Test("A frame that is being written isn't damage")
+    func frameBeingWritten() async throws {
         let crashed = try await CrashedStore(commits: 12)
         var early = crashed
         let frame = 9
@@ -222,7 +228,8 @@ struct AcknowledgedCommitsTests {
     }
 
     /// The writer begins the log again while it is read: new frames in front, those of the round before behind them.
-    @Test func aLogThatIsBegunAgainIsNoDamage() async throws {
+    @Test("A write-ahead log that is restarted isn't damage")
+    func restartedWAL() async throws {
         let (crashed, next) = (try await CrashedStore(commits: 12), try await CrashedStore(commits: 3))
         #expect(next.frames > 6 && next.frames + 6 < crashed.frames)
         let path = try crashed.write(to: folder)
@@ -242,7 +249,8 @@ struct AcknowledgedCommitsTests {
     }
 
     /// The log is read while a writer appends to it and begins it again.
-    @Test func aWriterAtWorkIsNoDamage() async throws {
+    @Test("Verifying beside a working writer finds no damage")
+    func verifyingBesideWriter() async throws {
         let path = folder.path()
         let engine = try open(path, .normal)
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
@@ -268,7 +276,8 @@ struct AcknowledgedCommitsTests {
 
     // MARK: The last position that was acknowledged
 
-    @Test func aLogThatWasCutIsSeenByWhatWasAcknowledged() async throws {
+    @Test("A truncated log is detected by what was acknowledged")
+    func truncatedWALIsDetected() async throws {
         var crashed = try await CrashedStore(commits: 12)
         crashed.log.removeSubrange(crashed.lengths[7]...)
         let path = try crashed.write(to: folder, acknowledged: crashed.head)
@@ -284,7 +293,8 @@ struct AcknowledgedCommitsTests {
         #expect(try await verify(path).isSound)
     }
 
-    @Test func anOlderCopyOverTheFileIsSeen() async throws {
+    @Test("An older copy over the file is detected")
+    func olderCopyIsDetected() async throws {
         let path = folder.path()
         let engine = try open(path)
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
@@ -305,7 +315,8 @@ struct AcknowledgedCommitsTests {
         #expect(refusal(path) == nil)
     }
 
-    @Test func aFileThatIsPlacedIsHeldToNothing() async throws {
+    @Test("A file that was put in place isn't checked against acknowledgements")
+    func placedFile() async throws {
         let crashed = try await CrashedStore(commits: 3)
         let path = folder.path()
         for isReplacing in [true, false] {
@@ -322,7 +333,8 @@ struct AcknowledgedCommitsTests {
     }
 
     /// Numbers in a bell can be anything. They crash nobody, and never put a store out of use for good.
-    @Test func aBellThatLiesIsSurvived() async throws {
+    @Test("A bell with implausible numbers is survived")
+    func implausibleBell() async throws {
         let crashed = try await CrashedStore(commits: 3)
         let path = try crashed.write(to: folder)
         let file = Acknowledgement.file(of: path) ?? 0
@@ -345,7 +357,8 @@ struct AcknowledgedCommitsTests {
 
     // MARK: Durability that may lose commits
 
-    @Test func withNormalDurabilityTheLastCommitsAreLostAndNotDamaged() async throws {
+    @Test("With `normal` durability the last commits are lost and not damaged")
+    func normalDurabilityLosesCommits() async throws {
         let crashed = try await CrashedStore(commits: 12, durability: .normal)
         var cut = crashed
         cut.log.removeSubrange(crashed.lengths[7]...)
@@ -369,7 +382,8 @@ struct AcknowledgedCommitsTests {
     }
 
     /// Whoever opens a store for commits that may be lost says so before the first, and whoever makes them last takes it back.
-    @Test func theDurabilityIsKnownToTheNextOpening() async throws {
+    @Test("The next opening knows the durability")
+    func durabilityIsRecorded() async throws {
         let path = folder.path()
         for durability in [StorageConfiguration.Durability.full, .normal, .full] {
             let engine = try open(path, durability)

@@ -78,7 +78,8 @@ import Testing
         }
     }
 
-    @Test func updatesTellWhatTheyLeftAlone() async throws {
+    @Test("Updates attach the requested columns they left alone")
+    func attachedColumns() async throws {
         let told = try await Told()
         #expect(try await told.attached(by: "UPDATE t SET a = 'x' WHERE id = 1").isEmpty)
         try await told.ask(for: ["b", "c"])
@@ -94,7 +95,8 @@ import Testing
         #expect(try await told.attached(by: "UPDATE t SET a = 'y' WHERE id = 1").isEmpty)
     }
 
-    @Test func whatIsUndoneIsNotAttached() async throws {
+    @Test("Undone statements attach nothing")
+    func undoneUpdatesAttachNothing() async throws {
         let told = try await Told()
         try await told.ask(for: ["a"])
         let attached = try await told.attached(
@@ -122,7 +124,8 @@ import Testing
     }
 
     /// The tables that are captured are defined anew when the schema changes.
-    @Test func columnsAreAttachedAfterTheSchemaHasChanged() async throws {
+    @Test("Columns are attached after the schema changed")
+    func attachingAfterSchemaChange() async throws {
         let told = try await Told()
         try await told.ask(for: ["a", "c"])
         try await told.engine.commit("ALTER TABLE t DROP COLUMN c; ALTER TABLE t ADD COLUMN d DEFAULT 4")
@@ -138,7 +141,8 @@ import Testing
     }
 
     /// However much is asked for, commits go through, and the next one is attached to again.
-    @Test func attachingEndsAtABound() async throws {
+    @Test("Attaching is bounded")
+    func attachingIsBounded() async throws {
         let told = try await Told()
         try await told.ask(for: ["a", "c"])
         try await told.engine.commit(
@@ -151,7 +155,8 @@ import Testing
         #expect(try await told.attached(by: "UPDATE t SET b = 4 WHERE id = 2").count == 2)
     }
 
-    @Test func attachedValuesAreNotPartOfTheCommit() async throws {
+    @Test("Attached values aren't part of the commit")
+    func attachedValuesAreNotLogged() async throws {
         let told = try await Told()
         try await told.ask(for: ["a"])
         try await told.engine.commit("UPDATE t SET a = printf('%.*c', 1000, 'x')")

@@ -18,8 +18,8 @@ import Testing
             ? try .open(path: folder.path(), configuration: TestStore.configuration()) : try TestStore.inMemory()
     }
 
-    @Test(arguments: [true, false])
-    func aStatementThatIsCancelledThrowsCancellationError(inFile: Bool) async throws {
+    @Test("A cancelled statement throws `CancellationError`", arguments: [true, false])
+    func cancelledStatement(inFile: Bool) async throws {
         let folder = try TestFolder()
         let engine = try engine(inFile: inFile, folder)
         let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -38,7 +38,8 @@ import Testing
     }
 
     /// Whoever interrupts without cancelling gets what SQLite says.
-    @Test func anInterruptionIsAnErrorOfItsOwn() async throws {
+    @Test("An interruption is an error of its own")
+    func interruptedStatement() async throws {
         let folder = try TestFolder()
         let engine = try engine(inFile: true, folder)
         let error = await #expect(throws: StorageError.self) {
@@ -57,7 +58,8 @@ import Testing
 
     /// Tasks that are cancelled at any moment beside tasks that aren't: the first end with a value or `CancellationError`,
     /// the others with a value.
-    @Test func cancelledReadsDisturbNobody() async throws {
+    @Test("Cancelled reads disturb no others")
+    func cancelledReadsDisturbNobody() async throws {
         let folder = try TestFolder()
         let engine = try engine(inFile: true, folder)
         try await engine.adopt(

@@ -21,7 +21,8 @@ import Testing
         TestSettings.segmentLengths.map { Case(seed: seed, segmentLength: $0) }
     }
 
-    @Test(arguments: cases) func eventsAreTheDifferenceOfTheTables(_ test: Case) async throws {
+    @Test("Events equal the difference of the tables", arguments: cases)
+    func eventsEqualTableDifference(_ test: Case) async throws {
         let engine = try TestStore.inMemory(segmentLength: test.segmentLength)
         _ = try await engine.commit(CommitMetadata()) { writer, db in try CaptureTables.make(in: writer, db) }
         var run = CaptureRun(seed: test.seed &* 1_000 &+ UInt64(test.segmentLength), engine: engine)

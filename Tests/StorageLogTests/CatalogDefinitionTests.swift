@@ -22,7 +22,8 @@ import Testing
     }
 
     /// Nothing marks the end of a statement that a literal, a comment or a trigger can't hold.
-    @Test func statementsAreNeverCutAtAText() async throws {
+    @Test("Statements are never cut inside a literal or comment")
+    func statementsAreKeptWhole() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "q",
@@ -56,7 +57,8 @@ import Testing
         #expect(findings == [])
     }
 
-    @Test func affinityCollationAndStrictnessAreKept() async throws {
+    @Test("Affinity, collation and strictness are kept")
+    func affinityCollationAndStrictness() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "plain",
@@ -81,7 +83,8 @@ import Testing
 
     /// The one rule that SQLite can't be asked about, held to what it does: a table that is made of another one gets types
     /// that stand for the affinities of its columns.
-    @Test func theRuleForAffinitiesIsSQLites() throws {
+    @Test("The rule for affinities is SQLite's")
+    func affinityRule() throws {
         let database = try DatabaseQueue()
         let types = [
             "", "ANY", "INT", "BIGINT", "POINT", "CHARINT", "VARCHAR(10)", "CLOB", "TEXT", "BLOB", "LONGBLOB", "REAL",
@@ -105,7 +108,8 @@ import Testing
         }
     }
 
-    @Test func generatedColumnsAreRefused() async throws {
+    @Test("Generated columns are refused")
+    func generatedColumns() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "docs", "CREATE TABLE docs(id TEXT NOT NULL PRIMARY KEY, n INTEGER, _position INTEGER NOT NULL DEFAULT 0)")
@@ -119,7 +123,8 @@ import Testing
     }
 
     /// The store's own names are no way out of history.
-    @Test func aTableCannotTakeAReservedName() async throws {
+    @Test("A table can't take a reserved name")
+    func reservedNames() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "docs", "CREATE TABLE docs(id TEXT NOT NULL PRIMARY KEY, n INTEGER, _position INTEGER NOT NULL DEFAULT 0)")
@@ -136,7 +141,8 @@ import Testing
         #expect(try await entity("docs", of: engine).isDropped == false)
     }
 
-    @Test func aStoreOfAnEarlierFormatIsRefused() async throws {
+    @Test("A store of an earlier format is refused")
+    func earlierFormat() async throws {
         let folder = try TestFolder()
         let engine = try StorageEngine.openStore(path: folder.path(), configuration: TestStore.configuration())
         try await engine.close()
@@ -153,7 +159,8 @@ import Testing
     }
 
     /// Raw SQL that changes rows in any order leaves each with the position of its last event.
-    @Test func rowsOfSeveralTablesAreStampedInTheirOrder() async throws {
+    @Test("Rows of several tables get the positions of their last events")
+    func positionsAfterRawSQL() async throws {
         let engine = try TestStore.inMemory()
         for name in ["one", "other"] {
             try await engine.adopt(

@@ -41,7 +41,8 @@ import Testing
         try body.withUnsafeBytes { try SegmentDecoder().decode(body: $0, size: size) }
     }
 
-    @Test(arguments: TestSettings.seeds(150, from: 1)) func eventsComeBackToTheBit(seed: UInt64) throws {
+    @Test("Events round-trip bit for bit", arguments: TestSettings.seeds(150, from: 1))
+    func eventsRoundTrip(seed: UInt64) throws {
         var generator = EventGenerator(seed: seed)
         let events = generator.events(
             generator.random.pick([1, 2, 5, 40, 200]),
@@ -64,7 +65,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.seeds(200, from: 9_000)) func rowsThatRepeatOthersComeBackToTheBit(seed: UInt64)
+    @Test("Rows that repeat others round-trip bit for bit", arguments: TestSettings.seeds(200, from: 9_000))
+    func sharedBaseRoundTrips(seed: UInt64)
         throws
     {
         var generator = EventGenerator(seed: seed)
@@ -85,7 +87,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.seeds(60, from: 1_000)) func mergedRowsAreTheSameEvents(seed: UInt64) throws {
+    @Test("Merged segments hold the same events", arguments: TestSettings.seeds(60, from: 1_000))
+    func mergedSegmentsAreEqual(seed: UInt64) throws {
         var generator = EventGenerator(seed: seed)
         let events = generator.events(60, first: 513)
         var batches: [EventBatch] = []
@@ -105,7 +108,8 @@ import Testing
     }
 
     /// Sealing changes where events are kept, and nothing else.
-    @Test(arguments: TestSettings.segmentLengths) func sealedRowsSayWhatTheTailSaid(length: Int) async throws {
+    @Test("Sealed segments hold what the tail held", arguments: TestSettings.segmentLengths)
+    func sealedSegmentsAreEqual(length: Int) async throws {
         var configuration = TestStore.configuration(segmentLength: length)
         configuration.sealsInBackground = false
         let engine = try StorageEngine.openInMemory(configuration: configuration)
@@ -154,7 +158,8 @@ import Testing
     }
 
     /// The frame's checksum stands between damaged bytes and the decoder.
-    @Test(arguments: TestSettings.seeds(40, from: 2_000)) func damagedBodiesAreFound(seed: UInt64) throws {
+    @Test("Damaged bodies are found", arguments: TestSettings.seeds(40, from: 2_000))
+    func damagedBodies(seed: UInt64) throws {
         var generator = EventGenerator(seed: seed)
         let events = generator.events(30, first: 1)
         let row = try encode(events, 0..<events.count)
@@ -180,7 +185,8 @@ import Testing
     }
 
     /// Whoever can write the file can write a checksum too: the parser has to stand any bytes.
-    @Test(arguments: TestSettings.seeds(60, from: 3_000)) func anyBytesAreParsedOrRefused(seed: UInt64) throws {
+    @Test("Any bytes are parsed or refused", arguments: TestSettings.seeds(60, from: 3_000))
+    func arbitraryBytes(seed: UInt64) throws {
         var generator = EventGenerator(seed: seed)
         let events = generator.events(generator.random.pick([1, 6, 40]), first: generator.random.pick([1, 300]))
         let row = try encode(events, 0..<events.count)
@@ -200,7 +206,8 @@ import Testing
     }
 
     /// A few bytes that claim to be many events with many columns must not ask for all the memory there is.
-    @Test(arguments: [1, 100]) func smallBodiesCannotClaimMuch(times: Int) throws {
+    @Test("Small bodies can't claim much memory", arguments: [1, 100])
+    func bodiesCannotClaimMemory(times: Int) throws {
         let columns = (0..<1_500).map { UInt32($0 + 40) }
         var event = LoggedEvent(
             position: 1, commit: CommitInfo(number: 1, time: 1, metadata: CommitMetadata()), entity: 33,
@@ -236,7 +243,8 @@ import Testing
     }
 
     /// An edit whose ends overlap would reach out of the text that it edits.
-    @Test func editsStayInsideTheOldText() throws {
+    @Test("Edits stay inside of the old text")
+    func editsStayInsideOldText() throws {
         let old = Array("abcdefgh12345678".utf8)
         let event = LoggedEvent(
             position: 1, commit: CommitInfo(number: 1, time: 1, metadata: CommitMetadata()), entity: 33,

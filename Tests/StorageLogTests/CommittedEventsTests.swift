@@ -8,8 +8,8 @@ import Testing
 
 /// Those who follow commits get the events as they were captured, and can keep a copy that is what the log holds.
 @Suite struct CommittedEventsTests {
-    @Test(arguments: TestSettings.seeds(8, from: 7_000))
-    func aKeptCopyIsWhatTheLogHolds(seed: UInt64) async throws {
+    @Test("The copy of a commit's events equals the log", arguments: TestSettings.seeds(8, from: 7_000))
+    func committedEventsEqualLog(seed: UInt64) async throws {
         let engine = try TestStore.inMemory()
         for entity in CaptureTables.entities { try await engine.adopt(entity.name, entity.sql) }
         let kept = Mutex<[EventBatch]>([])
@@ -50,7 +50,8 @@ import Testing
         }
     }
 
-    @Test func nothingIsCopiedForEntitiesThatNobodyWants() async throws {
+    @Test("Nothing is copied for entities that nobody wants")
+    func unwantedEntitiesAreNotCopied() async throws {
         let engine = try TestStore.inMemory()
         for entity in CaptureTables.entities { try await engine.adopt(entity.name, entity.sql) }
         let ids = try await engine.withWriter { writer, _ in

@@ -159,7 +159,8 @@ struct CraftedRowTests {
         ]
     }
 
-    @Test func bothDecodersRefuseTheSame() throws {
+    @Test("Both decoders refuse the same")
+    func decodersRefuseTheSame() throws {
         let folder = try TestFolder()
         let cases = Self.numbers + Self.commits + Self.values
         var paths: [String] = []
@@ -204,7 +205,8 @@ struct CraftedRowTests {
     }
 
     /// A value that is named again and again takes no bytes, and counts each time.
-    @Test(arguments: [(7, true), (8, false)]) func aCommitHoldsNoMoreThanItsLimit(deletes: Int, isRead: Bool) throws {
+    @Test("A commit can't exceed its limit", arguments: [(7, true), (8, false)])
+    func commitSizeLimit(deletes: Int, isRead: Bool) throws {
         let size = Limits.valueBytes
         var row = CraftedRow()
         row.setEvents(1 + deletes)
@@ -221,7 +223,8 @@ struct CraftedRowTests {
     }
 
     /// What a commit holds over several rows only who reads all of them can count.
-    @Test func verificationCountsWhatACommitHoldsOverItsRows() throws {
+    @Test("Verification counts a commit's size over its segments")
+    func commitSizeOverSegments() throws {
         var row = CraftedRow()
         let size = Limits.valueBytes
         row.setColumn(STORAGE_INSERT, heads: Self.bytes(size << 3 | 4), contents: [UInt8](repeating: 0, count: size))
@@ -235,7 +238,8 @@ struct CraftedRowTests {
         }
     }
 
-    @Test func theStoresOwnIdsAreThoseOfItsEntities() {
+    @Test("Reserved ids are those of the store's entities")
+    func reservedIds() {
         let entities = CatalogEntity.reserved.map(\.id)
         let columns = CatalogEntity.reserved.flatMap { $0.columns.map(\.id) }
         for id in 0..<UInt32(34) {

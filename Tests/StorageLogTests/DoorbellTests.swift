@@ -67,7 +67,8 @@ import Testing
     // MARK: No wake-up is lost
 
     /// The hardest place for a commit: the reader has looked and is about to sleep.
-    @Test func aCommitBetweenLookingAndSleepingIsHeard() async throws {
+    @Test("A commit between looking and sleeping is heard")
+    func commitBeforeSleeping() async throws {
         let engine = try await writer()
         let (commits, rings) = (Counter(), Counter())
         let wanted = TestSettings.scaled(100)
@@ -94,7 +95,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test func whoeverComesFirstIsRungOnceAndWhoeverComesLaterMissesNothing() async throws {
+    @Test("The first listener is called once, and a later one misses nothing")
+    func listenersJoiningLate() async throws {
         let engine = try await writer()
         let reader = try open(readOnly: true)
         let (first, second) = (Counter(), Counter())
@@ -113,7 +115,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test func workWithoutEventsIsNoNews() async throws {
+    @Test("Work without events rings no bell")
+    func maintenanceRingsNoBell() async throws {
         var configuration = TestStore.configuration(segmentLength: 2)
         configuration.sealsInBackground = false
         let engine = try StorageEngine.open(path: path, configuration: configuration)
@@ -139,7 +142,8 @@ import Testing
 
     // MARK: Bells that can't be relied on
 
-    @Test func withoutABellItLooksAllTheTime() async throws {
+    @Test("Without a bell the store is polled")
+    func pollingWithoutBell() async throws {
         let engine = try await writer()
         try FileManager.default.removeItem(atPath: bellPath)
         let reader = try open(readOnly: true)
@@ -161,7 +165,8 @@ import Testing
     }
 
     /// A reader that listens to a bell which nobody rings any more finds that out by its heartbeat.
-    @Test func aBellThatWasReplacedIsFoundAgain() async throws {
+    @Test("A replaced bell is found again")
+    func replacedBell() async throws {
         let first = try await writer()
         let reader = try open(readOnly: true, heartbeat: .milliseconds(30))
         let rings = Counter()
@@ -181,7 +186,8 @@ import Testing
     }
 
     /// As it is when a writer is killed between a commit and its ring.
-    @Test func aCommitThatNobodyRangForIsFoundByTheHeartbeat() async throws {
+    @Test("A commit that nobody rang for is found by the heartbeat")
+    func heartbeatFindsUnrungCommit() async throws {
         try await writer().close()
         let aside = folder.path("aside")
         rename(bellPath, aside)
@@ -202,7 +208,8 @@ import Testing
     }
 
     /// Reading memory of a file that was cut ends a process; ours must not.
-    @Test func aBellThatIsCutHarmsNobody() async throws {
+    @Test("A truncated bell harms nobody")
+    func truncatedBell() async throws {
         let engine = try await writer()
         // A sleeper can't be woken by a bell that can't be rung.
         let reader = try open(readOnly: true, heartbeat: .milliseconds(50))
@@ -220,7 +227,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test(arguments: ["text", "pipe", "link", "folder"]) func whatIsNoBellIsLeftAlone(_ kind: String) async throws {
+    @Test("A file that isn't a bell is left alone", arguments: ["text", "pipe", "link", "folder"])
+    func foreignFileAsBell(_ kind: String) async throws {
         let target = folder.path("other")
         try Data("four".utf8).write(to: URL(fileURLWithPath: target))
         switch kind {
@@ -246,7 +254,8 @@ import Testing
 
     // MARK: What is left
 
-    @Test func nothingIsOpenOnceNobodyListens() async throws {
+    @Test("Nothing is open once nobody listens")
+    func nothingStaysOpen() async throws {
         try await writer().close()
         let reader = try open(readOnly: true)
         #expect(try uses() == (0, 0))
@@ -273,7 +282,8 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == files)
     }
 
-    @Test func aStoreThatIsLetGoOfEndsItsThread() async throws {
+    @Test("A store that is released ends its thread")
+    func releasedStoreEndsThread() async throws {
         try await writer().close()
         var reader: StorageEngine? = try open(readOnly: true)
         let rings = Counter()
@@ -289,7 +299,8 @@ import Testing
         withExtendedLifetime(observation) {}
     }
 
-    @Test func theBellHasThePermissionsOfTheStoreAndGoesWithIt() async throws {
+    @Test("The bell has the store's permissions and is removed with it")
+    func bellPermissionsAndRemoval() async throws {
         try await writer().close()
         chmod(path, 0o640)
         try FileManager.default.removeItem(atPath: bellPath)
@@ -302,7 +313,8 @@ import Testing
 
     // MARK: Whoever is called
 
-    @Test func anObserverIsCalledUntilItHasEnough() async throws {
+    @Test("An observer is called until it has enough")
+    func observerRemovesItself() async throws {
         var configuration = TestStore.configuration()
         // Sealing is a transaction, too.
         configuration.sealsInBackground = false

@@ -20,7 +20,7 @@ import Testing
         return try .open(path: folder.path(), configuration: configuration)
     }
 
-    @Test(arguments: [(StorageConfiguration.Durability.full, Int64(2)), (.normal, 1)])
+    @Test("Durability is set", arguments: [(StorageConfiguration.Durability.full, Int64(2)), (.normal, 1)])
     func durabilityIsSet(durability: StorageConfiguration.Durability, level: Int64) async throws {
         let engine = try open { $0.durability = durability }
         #expect(try await engine.integer("PRAGMA synchronous") == level)
@@ -29,7 +29,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test func theWriterIsSetUp() async throws {
+    @Test("The writer has its settings")
+    func writerSettings() async throws {
         let engine = try open { $0.busyTimeoutSeconds = 3.25 }
         #expect(try await engine.integer("PRAGMA foreign_keys") == 1)
         #expect(try await engine.integer("PRAGMA busy_timeout") == 3_250)
@@ -40,7 +41,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test func readersCannotWrite() async throws {
+    @Test("Readers can't write")
+    func readersCannotWrite() async throws {
         let engine = try open()
         try await engine.commit("CREATE TABLE x(y)")
         #expect(await code { try await engine.read { try $0.execute(sql: "INSERT INTO x VALUES (1)") } } == .readOnly)
@@ -52,7 +54,8 @@ import Testing
     }
 
     /// A reader that closes last must leave the write-ahead log alone.
-    @Test func aReaderDoesNotCheckpointOnClose() async throws {
+    @Test("A reader doesn't checkpoint on close")
+    func readerDoesNotCheckpoint() async throws {
         // Nothing may be written while the files are copied.
         let engine = try open { $0.sealsInBackground = false }
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
@@ -74,7 +77,8 @@ import Testing
 
     /// The writer's end needs its connection, which nobody closes here but the end of the engine itself. That what is freed
     /// isn't used shows where freed memory is overwritten, as `Tools/test` has it.
-    @Test(arguments: [false, true]) func aStoreMayBeDroppedWithoutBeingClosed(inMemory: Bool) async throws {
+    @Test("A store may be dropped without being closed", arguments: [false, true])
+    func droppingWithoutClosing(inMemory: Bool) async throws {
         for round in 0..<20 {
             let engine =
                 inMemory
@@ -86,7 +90,8 @@ import Testing
         }
     }
 
-    @Test func theHookSeesCascadesReplacementsAndWholeTables() async throws {
+    @Test("The hook sees cascades, replacements and whole tables")
+    func hookSeesCascadesAndReplacements() async throws {
         let engine = try open()
         _ = try await engine.commit(CommitMetadata()) { writer, db in
             try writer.adopt(
@@ -107,7 +112,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test func theSentinelHearsOfStatementsThatAreUndone() async throws {
+    @Test("The sentinel notices statements that are undone")
+    func sentinelSeesUndoneStatements() async throws {
         let engine = try open()
         try await engine.adopt(
             "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v CHECK (v < 3), _position INTEGER NOT NULL DEFAULT 0)")
@@ -129,7 +135,8 @@ import Testing
     }
 
     /// Rows from before ADD COLUMN are too short to hold the column; the hook must be able to tell that from NULL.
-    @Test func anAbsentColumnIsNotANull() async throws {
+    @Test("An absent column isn't NULL")
+    func absentColumn() async throws {
         let engine = try TestStore.inMemory()
         _ = try await engine.withWriter { writer, db in
             try db.execute(
@@ -159,7 +166,8 @@ import Testing
         }
     }
 
-    @Test func realAffinityLosesTheSignOfZero() async throws {
+    @Test("REAL affinity loses the sign of zero")
+    func realAffinityAndNegativeZero() async throws {
         let engine = try TestStore.inMemory()
         let bits = try await engine.withWriter { _, db in
             try db.execute(sql: "CREATE TABLE z(r REAL, n)")
@@ -171,7 +179,8 @@ import Testing
         #expect(bits == [.plus, .minus])
     }
 
-    @Test func theTraceSeesEveryStatementThatChangesTheSchema() async throws {
+    @Test("The trace sees every statement that changes the schema")
+    func traceSeesSchemaChanges() async throws {
         let engine = try TestStore.inMemory()
         _ = try await engine.withWriter { writer, db in
             storage_capture_take_schema_suspicion(writer.capture)
@@ -188,7 +197,8 @@ import Testing
         }
     }
 
-    @Test func theSchemaVersionMovesWithTheSchema() async throws {
+    @Test("The schema version moves with the schema")
+    func schemaVersion() async throws {
         let engine = try TestStore.inMemory()
         var versions: [Int64?] = []
         for sql in [
@@ -203,7 +213,8 @@ import Testing
     }
 
     /// The reason why positions are allocated by hand.
-    @Test func ignoredInsertsUseUpAutoincrementValues() async throws {
+    @Test("Ignored inserts use up AUTOINCREMENT values")
+    func autoincrementGaps() async throws {
         let engine = try TestStore.inMemory()
         let next = try await engine.withWriter { _, db in
             try db.execute(sql: "CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, k UNIQUE)")
@@ -215,7 +226,8 @@ import Testing
         #expect((next ?? 0) > 3)
     }
 
-    @Test func theLogIsGuardedAgainstEverybodyElse() async throws {
+    @Test("The log is guarded against everybody else")
+    func logIsGuarded() async throws {
         let engine = try open()
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
         for sql in [
@@ -232,7 +244,8 @@ import Testing
         #expect(sqlite3_exec(foreign, "SELECT count(*) FROM storage_log", nil, nil, nil) == SQLITE_OK)
     }
 
-    @Test func aPositionThatWasMovedIsPutBack() async throws {
+    @Test("A position that was moved is put back")
+    func movedPosition() async throws {
         let engine = try open()
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         try await engine.commit("INSERT INTO t(id, v, _position) VALUES (1, 1, 99), (2, 2, -5)")

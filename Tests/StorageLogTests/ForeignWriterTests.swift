@@ -41,8 +41,10 @@ import Testing
 
     private static let positions = ["-9223372036854775808", "-5", "0", "'x'", "1 << 61", "9223372036854775807"]
 
-    @Test(arguments: positions, ["UPDATE t SET v = 'new' WHERE id = 1", "DELETE FROM t WHERE id = 1"])
-    func aRowWhosePositionIsNoneOfTheLog(position: String, sql: String) async throws {
+    @Test(
+        "A row whose position isn't in the log is refused", arguments: positions,
+        ["UPDATE t SET v = 'new' WHERE id = 1", "DELETE FROM t WHERE id = 1"])
+    func changedPositionOfRow(position: String, sql: String) async throws {
         let engine = try await opened(after: "UPDATE t SET _position = \(position) WHERE id = 1")
         let head = engine.committed
         let error = await #expect(throws: StorageError.self) { try await engine.commit(sql) }
@@ -54,7 +56,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test(arguments: positions) func aDeletedRowWhosePositionIsNoneOfTheLog(position: String) async throws {
+    @Test("A deleted row whose position isn't in the log is refused", arguments: positions)
+    func changedPositionOfTombstone(position: String) async throws {
         let engine = try await opened(after: "UPDATE storage_tombstone SET position = \(position)")
         let head = engine.committed
         #expect(await code { try await engine.commit("INSERT INTO t(id) VALUES (3)") } == .corrupt)
@@ -64,8 +67,10 @@ import Testing
         try await engine.close()
     }
 
-    @Test(arguments: ["UPDATE t SET v = 'new' WHERE id = 9", "DELETE FROM t WHERE id = 9"])
-    func aRowThatTheLogHasNothingOf(sql: String) async throws {
+    @Test(
+        "A row that the log doesn't have is refused",
+        arguments: ["UPDATE t SET v = 'new' WHERE id = 9", "DELETE FROM t WHERE id = 9"])
+    func rowUnknownToLog(sql: String) async throws {
         let engine = try await opened(after: "INSERT INTO t(id, v) VALUES (9, 'stray')")
         #expect(await code { try await engine.commit(sql) } == .corrupt)
         try await engine.commit("UPDATE t SET v = 'new' WHERE id = 2")
@@ -73,8 +78,10 @@ import Testing
         try await engine.close()
     }
 
-    @Test(arguments: ["RENAME COLUMN v TO w", "RENAME COLUMN id TO key", "DROP COLUMN v", "DROP COLUMN _position"])
-    func aTableThatLacksAColumn(change: String) async throws {
+    @Test(
+        "A table that lacks a column is refused",
+        arguments: ["RENAME COLUMN v TO w", "RENAME COLUMN id TO key", "DROP COLUMN v", "DROP COLUMN _position"])
+    func missingColumn(change: String) async throws {
         let engine = try await opened(after: "ALTER TABLE t \(change)")
         let head = engine.committed
         for sql in ["INSERT INTO t DEFAULT VALUES", "DELETE FROM t", "UPDATE t SET rowid = rowid + 10"] {
@@ -87,7 +94,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test(arguments: ["", "; UPDATE t SET balance = -1"]) func aColumnIsNoPosition(values: String) async throws {
+    @Test("An added column isn't taken for the position", arguments: ["", "; UPDATE t SET balance = -1"])
+    func addedColumnIsNoPosition(values: String) async throws {
         let engine = try await opened(after: "ALTER TABLE t ADD COLUMN balance INTEGER\(values)")
         try await engine.commit(
             "UPDATE t SET v = 'new', balance = 7 WHERE id = 1; INSERT INTO t(id, balance) VALUES (3, 5)")

@@ -66,7 +66,8 @@ import Testing
 
     private struct Refusal: Error {}
 
-    @Test(arguments: TestSettings.segmentLengths) func manyWritesAtOnce(length: Int) async throws {
+    @Test("Many writes at once", arguments: TestSettings.segmentLengths)
+    func concurrentWrites(length: Int) async throws {
         let clock = ManualClock(5_000)
         let engine = try await open(length, clock: clock)
         let outcomes = try await together(engine, 250) { index in
@@ -104,7 +105,8 @@ import Testing
         #expect(try await log(engine) == events)
     }
 
-    @Test func aClockThatGoesBackStandsStill() async throws {
+    @Test("Time stands still when the clock goes back")
+    func clockGoingBack() async throws {
         let clock = ManualClock(9_000)
         let engine = try await open(clock: clock)
         let first = try await engine.commit("INSERT INTO t(v) VALUES (1)")
@@ -126,8 +128,8 @@ import Testing
         "INSERT OR ROLLBACK INTO t(id, v) VALUES (1, 'taken')",
     ]
 
-    @Test(arguments: endings, [false, true]) func aWriteThatEndsTheTransaction(sql: String, swallows: Bool) async throws
-    {
+    @Test("A write that ends the transaction fails alone", arguments: endings, [false, true])
+    func endingTheTransaction(sql: String, swallows: Bool) async throws {
         let engine = try await open()
         try await engine.commit("CREATE TABLE plain(x); INSERT INTO t(id, v) VALUES (1, 'first')")
         let before = try await log(engine)
@@ -175,7 +177,8 @@ import Testing
         #expect(try await faults(engine) == [])
     }
 
-    @Test func aDeferredForeignKeyFailsOnlyItsOwnCommit() async throws {
+    @Test("A deferred foreign key fails only its own commit")
+    func deferredForeignKey() async throws {
         let engine = try await open()
         try await engine.adopt(
             "c",
@@ -196,7 +199,8 @@ import Testing
         try await engine.commit("INSERT INTO c(id, t) VALUES (5, 50); INSERT INTO t(id) VALUES (50)")
     }
 
-    @Test func aKeyIsUsedOnce() async throws {
+    @Test("A key is used once")
+    func keyIsUsedOnce() async throws {
         let engine = try await open()
         let key = CommitMetadata(idempotencyKey: "k")
         let first = try await engine.commit("INSERT INTO t(v) VALUES (1)", key)
@@ -218,7 +222,8 @@ import Testing
         #expect(try await engine.commit("INSERT INTO t(v) VALUES (3)", failing).isDuplicate == false)
     }
 
-    @Test func aKeyIsUsedOnceInOneGroup() async throws {
+    @Test("A key is used once in a group")
+    func keyIsUsedOnceInGroup() async throws {
         let engine = try await open()
         let outcomes = try await together(engine, 60) { index in
             try await engine.commit(CommitMetadata(idempotencyKey: "k\(index % 3)")) { _, db in
@@ -234,7 +239,8 @@ import Testing
         #expect(try await engine.integer("SELECT count(*) FROM t") == 2)
     }
 
-    @Test func metadataIsKeptToTheByte() async throws {
+    @Test("Metadata is kept byte for byte")
+    func metadataIsByteExact() async throws {
         let engine = try await open()
         let all = [
             CommitMetadata(actor: "\u{E9}"), CommitMetadata(actor: "e\u{301}"), CommitMetadata(actor: ""),
@@ -266,7 +272,8 @@ import Testing
         }
     }
 
-    @Test func metadataAtItsLimits() async throws {
+    @Test("Metadata at its limits")
+    func metadataLimits() async throws {
         let engine = try await open()
         let long = String(repeating: "x", count: Limits.metadataBytes)
         func attempt(_ metadata: CommitMetadata) async -> StorageError.Code? {

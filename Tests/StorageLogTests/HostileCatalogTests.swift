@@ -19,16 +19,21 @@ struct HostileCatalogTests {
         return path
     }
 
-    @Test(arguments: [
-        "key_place = 100 WHERE name = 'c'", "key_place = 5 WHERE name = 'c'", "key_place = -1 WHERE name = 'c'",
-        "key_place = 256 WHERE name = 'c'", "key_place = 257 WHERE name = 'c'", "key_place = 100000 WHERE name = 'c'",
-        "key_place = 2147483647 WHERE name = 'c'", "key_place = 2 WHERE name = 'c'", "key_place = 0 WHERE name = 'a'",
-        "key_place = 0", "key_place = 'first' WHERE name = 'a'", "dropped = 2 WHERE name = 'c'",
-        "required = -1 WHERE name = 'c'", "origin = -5 WHERE name = 'c'",
-        "origin = 9223372036854775807 WHERE name = 'c'",
-        "entity = 7777 WHERE name = 'c'", "entity = -1 WHERE name = 'c'", "id = 4294967295 WHERE name = 'c'",
-        "id = 9223372036854775807 WHERE name = 'c'", "id = -1 WHERE name = 'c'", "id = 3 WHERE name = 'c'",
-    ]) func numbersThatMakeNoSenseAreRefused(_ change: String) async throws {
+    @Test(
+        "Numbers that make no sense are refused",
+        arguments: [
+            "key_place = 100 WHERE name = 'c'", "key_place = 5 WHERE name = 'c'", "key_place = -1 WHERE name = 'c'",
+            "key_place = 256 WHERE name = 'c'", "key_place = 257 WHERE name = 'c'",
+            "key_place = 100000 WHERE name = 'c'",
+            "key_place = 2147483647 WHERE name = 'c'", "key_place = 2 WHERE name = 'c'",
+            "key_place = 0 WHERE name = 'a'",
+            "key_place = 0", "key_place = 'first' WHERE name = 'a'", "dropped = 2 WHERE name = 'c'",
+            "required = -1 WHERE name = 'c'", "origin = -5 WHERE name = 'c'",
+            "origin = 9223372036854775807 WHERE name = 'c'",
+            "entity = 7777 WHERE name = 'c'", "entity = -1 WHERE name = 'c'", "id = 4294967295 WHERE name = 'c'",
+            "id = 9223372036854775807 WHERE name = 'c'", "id = -1 WHERE name = 'c'", "id = 3 WHERE name = 'c'",
+        ])
+    func senselessCatalogNumbers(_ change: String) async throws {
         let folder = try TestFolder()
         let path = try await store(folder)
         let queue = try DatabaseQueue(path: path)
@@ -44,7 +49,8 @@ struct HostileCatalogTests {
             } == .corrupt)
     }
 
-    @Test func theCatalogOfAnEngineIsTaken() async throws {
+    @Test("The catalog of an engine is accepted")
+    func soundCatalog() async throws {
         let folder = try TestFolder()
         let path = try await store(folder)
         let engine = try StorageEngine.open(path: path, configuration: TestStore.configuration())

@@ -24,12 +24,14 @@ struct HostileRowTests {
         return nil
     }
 
-    @Test func aRowIsReadAsItIsMade() throws {
+    @Test("A segment is read as it was made")
+    func soundRow() throws {
         #expect(try refusal(CraftedRow()) == nil)
     }
 
     /// Bits of a head that have no meaning are room for later versions, and not to be read over.
-    @Test func headsWithMoreThanTheirKindAreRefused() throws {
+    @Test("Unknown bits of a head are refused")
+    func unknownBitsOfHeads() throws {
         var parts = CraftedRow()
         for (kind, bytes) in [(2, 1), (7, 0)] {
             for rest in [0, 1] {
@@ -42,7 +44,8 @@ struct HostileRowTests {
         }
     }
 
-    @Test func partsOfANewerVersionAreReadOverOrRefused() throws {
+    @Test("Parts of a newer version are skipped or refused")
+    func newerExtensions() throws {
         var parts = CraftedRow()
         parts.extensions = [4, 2, 9, 9, 6, 0]
         #expect(try refusal(parts) == nil)
@@ -65,9 +68,12 @@ struct HostileRowTests {
         #expect(try refusal(parts, isNewer: true)?.contains("part 7") == true)
     }
 
-    @Test(arguments: [
-        \SegmentHeader.first, \.last, \.firstCommit, \.lastCommit, \.firstTime, \.lastTime,
-    ]) func numbersOutOfAllBoundsAreRefused(_ number: any WritableKeyPath<SegmentHeader, Int64> & Sendable) {
+    @Test(
+        "Numbers out of all bounds are refused",
+        arguments: [
+            \SegmentHeader.first, \.last, \.firstCommit, \.lastCommit, \.firstTime, \.lastTime,
+        ])
+    func numbersOutOfBounds(_ number: any WritableKeyPath<SegmentHeader, Int64> & Sendable) {
         let header = SegmentHeader(
             first: 9, last: 10, firstCommit: 3, lastCommit: 4, firstTime: 5, lastTime: 6, entities: [40])
         #expect(throws: Never.self) { try header.checked() }
@@ -78,7 +84,8 @@ struct HostileRowTests {
         }
     }
 
-    @Test func headersHoldTogether() {
+    @Test("Headers must be consistent")
+    func inconsistentHeaders() {
         func check(_ change: (inout SegmentHeader) -> Void) -> Bool {
             var header = SegmentHeader(
                 first: 9, last: 10, firstCommit: 3, lastCommit: 4, firstTime: 5, lastTime: 6, entities: [40])
@@ -95,7 +102,8 @@ struct HostileRowTests {
         #expect(!check { $0.entities = [40, 41, 42] }, "an entity without an event")
     }
 
-    @Test func commitsWithoutEventsAreRefused() throws {
+    @Test("Commits without events are refused")
+    func commitsWithoutEvents() throws {
         var parts = CraftedRow()
         // Three bytes each, of which zstd makes nothing: 20 million of them were a file of 135 KB.
         parts.commits = CraftedRow.bytes([5_000, 0, 1, 0, 0]) + [UInt8](repeating: 0, count: 3 * 4_999)
@@ -106,26 +114,30 @@ struct HostileRowTests {
         #expect(try refusal(parts)?.contains("commits") == true)
     }
 
-    @Test(arguments: [64 | 1, 128, 128 | 1, 255]) func fieldsOfACommitThatNobodyKnowsAreRefused(_ fields: Int) throws {
+    @Test("Unknown fields of a commit are refused", arguments: [64 | 1, 128, 128 | 1, 255])
+    func unknownCommitFields(_ fields: Int) throws {
         var parts = CraftedRow()
         parts.commits = CraftedRow.bytes([1, 0, 1, 0]) + [UInt8(fields)] + CraftedRow.bytes([1, 65])
         #expect(try refusal(parts)?.contains("commits") == true)
     }
 
-    @Test func bytesBehindTheCommitsAreRefused() throws {
+    @Test("Bytes behind the commits are refused")
+    func bytesBehindCommits() throws {
         var parts = CraftedRow()
         parts.commits += [0]
         #expect(try refusal(parts)?.contains("commits") == true)
     }
 
-    @Test func attributesBeyondTheLimitAreRefused() throws {
+    @Test("Attributes beyond the limit are refused")
+    func oversizedAttributes() throws {
         var parts = CraftedRow()
         parts.commits = CraftedRow.bytes([1, 0, 1, 0, 32, 60_000]) + [UInt8](repeating: 0, count: 120_000)
         #expect(try refusal(parts)?.contains("commits") == true)
     }
 
     /// Every row of a run gets room for all columns that the run names.
-    @Test func moreColumnsThanATableCanHaveAreRefused() throws {
+    @Test("More columns than a table can have are refused")
+    func tooManyColumns() throws {
         var parts = CraftedRow()
         parts.shapes =
             CraftedRow.bytes([1, 40, STORAGE_DELETE, 1, 200_000, Int(zigzag(41))])
@@ -149,7 +161,8 @@ struct HostileRowTests {
         #expect(try refusal(parts)?.contains("names more columns") == true)
     }
 
-    @Test func shapesAndStreamsThatNothingUsesAreRefused() throws {
+    @Test("Unused shapes and streams are refused")
+    func unusedShapesAndStreams() throws {
         var parts = CraftedRow()
         parts.shapes =
             CraftedRow.bytes([2]) + CraftedRow.bytes([40, STORAGE_INSERT, 1, 0])
@@ -160,7 +173,8 @@ struct HostileRowTests {
         #expect(try refusal(parts)?.contains("sections") == true)
     }
 
-    @Test func aBodyOfAnotherLengthThanItsRowSaysIsRefused() throws {
+    @Test("A body of another length than declared is refused")
+    func wrongBodyLength() throws {
         let length = CraftedRow().body.count
         for size in [length + 1, length - 1, Limits.segmentBytes] {
             #expect(try refusal(CraftedRow(), size: size)?.contains("isn't as long") == true)

@@ -52,8 +52,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.seeds(3, from: 1))
-    func theLogTellsWhatTheTablesHeld(seed: UInt64) async throws {
+    @Test("The log holds what the tables held", arguments: TestSettings.seeds(3, from: 1))
+    func logEqualsTables(seed: UInt64) async throws {
         var generator = HostileStatements(seed: seed)
         let engine = try TestStore.inMemory(segmentLength: generator.random.pick([4, 16, 1_024]))
         _ = try await engine.commit(CommitMetadata()) { writer, db in

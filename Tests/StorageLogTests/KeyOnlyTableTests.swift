@@ -5,7 +5,8 @@ import Testing
 
 /// Tables that are all key, as those that join others are.
 @Suite struct KeyOnlyTableTests {
-    @Test(arguments: TestSettings.segmentLengths) func eventsOfLongKeysAloneAreReadBack(length: Int) async throws {
+    @Test("Events of tables with only keys are read back", arguments: TestSettings.segmentLengths)
+    func longKeys(length: Int) async throws {
         let engine = try TestStore.inMemory(segmentLength: length)
         try await engine.adopt(
             "member",
@@ -19,7 +20,8 @@ import Testing
         #expect(keys == [3, 3, 3, 3])
     }
 
-    @Test func rowsMayChangeBeforeTheirTableIsDropped() async throws {
+    @Test("Rows may change before their table is dropped")
+    func changesBeforeDrop() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt("t", "CREATE TABLE t(k PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         _ = try await engine.commit("INSERT INTO t(k, v) VALUES (1, 2)")
@@ -27,7 +29,8 @@ import Testing
         #expect(try await engine.withWriter { writer, _ in writer.catalog.live.isEmpty })
     }
 
-    @Test func aColumnThatWasJustAddedKeepsItsValuesWhenItIsRenamed() async throws {
+    @Test("A column that was just added keeps its values when it is renamed")
+    func renamingAddedColumn() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt("t", "CREATE TABLE t(k PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         _ = try await engine.commit("ALTER TABLE t ADD COLUMN w")

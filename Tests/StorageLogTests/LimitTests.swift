@@ -16,7 +16,8 @@ import Testing
         return engine
     }
 
-    @Test func textWithNulIsRefused() async throws {
+    @Test("Text with NUL is refused")
+    func textWithNUL() async throws {
         let engine = try await open()
         let head = engine.committed
         #expect(
@@ -40,7 +41,8 @@ import Testing
             "SAVEPOINT s; INSERT INTO t(v) VALUES (char(0)); ROLLBACK TO s; INSERT INTO t(v) VALUES (x'00')")
     }
 
-    @Test func notANumberIsRefused() async throws {
+    @Test("NaN is refused")
+    func notANumber() async throws {
         let engine = try await open()
         let bound = await code {
             _ = try await engine.commit(CommitMetadata()) { writer, _ in
@@ -53,7 +55,8 @@ import Testing
         #expect(try await engine.integer("SELECT count(*) FROM t") == 0)
     }
 
-    @Test func invalidUTF8IsRefused() async throws {
+    @Test("Invalid UTF-8 is refused")
+    func invalidUTF8() async throws {
         let engine = try await open()
         #expect(
             await code { try await engine.commit("INSERT INTO t(id, v) VALUES (1, CAST(x'61ff80' AS TEXT))") }
@@ -69,7 +72,8 @@ import Testing
         ("hex(zeroblob(\(Limits.valueBytes / 2)))", "hex(zeroblob(\(Limits.valueBytes / 2))) || 'x'"),
     ]
 
-    @Test(arguments: largest) func theLargestValueIsKept(edge: String, larger: String) async throws {
+    @Test("The largest value is kept", arguments: largest)
+    func largestValue(edge: String, larger: String) async throws {
         let engine = try await open()
         try await engine.commit("INSERT INTO t(id, v) VALUES (1, \(edge))")
         let size = try await engine.withWriter { writer, _ in
@@ -86,7 +90,8 @@ import Testing
         #expect(engine.committed == head)
     }
 
-    @Test func namesAtTheirLimit() async throws {
+    @Test("Names at their limit")
+    func namesAtTheirLimit() async throws {
         let engine = try await open()
         let edge = String(repeating: "n", count: Limits.nameBytes - 2) + "\u{E9}"
         func definition(_ table: String, _ column: String) -> EntityDefinition {
@@ -113,7 +118,8 @@ import Testing
     }
 
     /// GRDB hands NaN to SQLite, which keeps NULL: nothing of ours is asked. Written down in the documentation.
-    @Test func notANumberThroughGRDBIsNull() async throws {
+    @Test("NaN through GRDB is NULL")
+    func notANumberThroughGRDB() async throws {
         let engine = try await open()
         _ = try await engine.commit(CommitMetadata()) { _, db in
             try db.execute(sql: "INSERT INTO t(id, v) VALUES (1, ?)", arguments: [Double.nan])
@@ -122,7 +128,8 @@ import Testing
     }
 
     /// Without memory for a value, SQLite would put NULL in its place.
-    @Test func aValueThatCannotBeBoundIsAnError() throws {
+    @Test("A value that can't be bound is an error")
+    func unbindableValue() throws {
         let connection = try Connection(
             opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, orFailWith: "no memory")
         defer { connection.close() }
@@ -138,7 +145,8 @@ import Testing
     }
 
     /// Change capture counts the places in a key in a byte.
-    @Test func keysOfMoreColumnsThanAreCountedAreRefused() async throws {
+    @Test("Keys with too many columns are refused")
+    func oversizedKeys() async throws {
         let engine = try TestStore.inMemory()
         func declare(_ count: Int) async -> StorageError.Code? {
             let columns = (0..<count).map { number in

@@ -24,8 +24,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test(arguments: [1, 2, 3, 4, 5, 40])
-    func rowsComeInTheirOrderForwardAndBack(rows: Int) async throws {
+    @Test("Rows come in order, forward and backward", arguments: [1, 2, 3, 4, 5, 40])
+    func forwardAndBackward(rows: Int) async throws {
         try await read(rows: rows) { reader, _, _ in
             let head = try reader.head().position
             let forward = try reader.rows(1...head)
@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    @Test func aReadThatEndsEarlyHandsOverNoMore() async throws {
+    @Test("A read that ends early passes on no more")
+    func earlyEnd() async throws {
         try await read(rows: 12) { reader, _, _ in
             let all = try reader.rows(1...Int64.max)
             for count in 1...all.count {
@@ -44,7 +45,8 @@ import Testing
     }
 
     /// Whoever reads may read the log while doing so, also at length.
-    @Test func readsNest() async throws {
+    @Test("Reads nest")
+    func nestedReads() async throws {
         try await read(rows: 8) { reader, _, _ in
             let all = try reader.rows(1...Int64.max)
             try reader.forEachBatch(in: 1...Int64.max) { batch in
@@ -56,8 +58,8 @@ import Testing
     }
 
     /// What lies before the damage is handed over, whole and once; then comes the error.
-    @Test(arguments: 0..<12)
-    func damageIsToldWhereItLies(place: Int) async throws {
+    @Test("Damage is reported where it is", arguments: 0..<12)
+    func locationOfDamage(place: Int) async throws {
         try await read(rows: 12) { reader, writer, db in
             let all = try reader.rows(1...Int64.max)
             try writer.maintenance(db, changesSchema: false) {
@@ -101,7 +103,8 @@ extension LogReader {
 
 /// Long reads have connections of their own.
 @Suite struct LongReadLaneTests {
-    @Test func othersDoNotWaitForLongReads() async throws {
+    @Test("Others don't wait for long reads")
+    func othersDoNotWait() async throws {
         let folder = try TestFolder()
         var configuration = TestStore.configuration()
         configuration.readerCount = 1

@@ -16,8 +16,8 @@ import Testing
         let columns: Set<UInt32>
     }
 
-    @Test(arguments: TestSettings.seeds(6, from: 12_000))
-    func whatIsLeftOutIsMadeUpFor(seed: UInt64) async throws {
+    @Test("Skipped events are made up for", arguments: TestSettings.seeds(6, from: 12_000))
+    func skippedEventsAreMadeUpFor(seed: UInt64) async throws {
         let (engine, _) = try await NetDifferenceTests.history(seed)
         try await engine.withWriter { writer, _ in
             let reader = LogReader(writer.database)

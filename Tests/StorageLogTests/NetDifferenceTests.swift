@@ -20,8 +20,8 @@ import Testing
     /// Rows as a reader of differences sees them: by name, NULL being nothing.
     private typealias Rows = [String: [[Cell]: [String: Cell]]]
 
-    @Test(arguments: TestSettings.seeds(4, from: 5_000))
-    func appliedToOneStateItGivesTheOther(seed: UInt64) async throws {
+    @Test("Applied to one state it gives the other", arguments: TestSettings.seeds(4, from: 5_000))
+    func applyingGivesOtherState(seed: UInt64) async throws {
         let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)
         for _ in 0..<25 {
@@ -50,8 +50,8 @@ import Testing
     }
 
     /// The first changes and those that follow are the changes, in their order, wherever the first ones end.
-    @Test(arguments: TestSettings.seeds(3, from: 8_000))
-    func firstChangesAreTheFirstOfAll(seed: UInt64) async throws {
+    @Test("The first changes and the rest are all changes", arguments: TestSettings.seeds(3, from: 8_000))
+    func firstChangesAndRest(seed: UInt64) async throws {
         let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)
         for _ in 0..<40 {
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// The same where tables stay as they are, so that there are first changes.
-    @Test(arguments: TestSettings.seeds(3, from: 9_000))
+    @Test("The first changes are found", arguments: TestSettings.seeds(3, from: 9_000))
     func firstChangesAreFound(seed: UInt64) async throws {
         let engine = try TestStore.inMemory(segmentLength: [4, 16, 1_024][Int(seed % 3)])
         try await engine.adopt("a", "CREATE TABLE a(k TEXT PRIMARY KEY, v, w, _position INTEGER NOT NULL DEFAULT 0)")
@@ -94,7 +94,8 @@ import Testing
     }
 
     /// Rows that haven't changed aren't all passed over, nor those that changed only later, before the first one is told.
-    @Test func aFirstChangeFarBehindIsFoundSoon() async throws {
+    @Test("A first change far behind is found soon")
+    func firstChangeFarBehind() async throws {
         let engine = try TestStore.inMemory(segmentLength: 1_024)
         try await engine.adopt("a", "CREATE TABLE a(k TEXT PRIMARY KEY, v, w, _position INTEGER NOT NULL DEFAULT 0)")
         let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
@@ -139,8 +140,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.seeds(3, from: 6_000))
-    func asStatementsItMakesTheOtherTables(seed: UInt64) async throws {
+    @Test("As statements it produces the other tables", arguments: TestSettings.seeds(3, from: 6_000))
+    func differenceAsStatements(seed: UInt64) async throws {
         let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)
         for _ in 0..<20 {
@@ -168,8 +169,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.seeds(1, from: 7_000))
-    func oneRowAlongItsEventsDiffersAsInAScan(seed: UInt64) async throws {
+    @Test("One row's difference equals that of a scan", arguments: TestSettings.seeds(1, from: 7_000))
+    func rowDifferenceEqualsScan(seed: UInt64) async throws {
         let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)
         for _ in 0..<8 {
@@ -198,8 +199,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.seeds(2, from: 8_000))
-    func theCatalogOfEveryCommitIsFoundAgain(seed: UInt64) async throws {
+    @Test("The catalog of every commit is found", arguments: TestSettings.seeds(2, from: 8_000))
+    func catalogOfEveryCommit(seed: UInt64) async throws {
         let (engine, states) = try await Self.history(seed)
         try await engine.withWriter { writer, _ in
             for state in states {
@@ -209,7 +210,8 @@ import Testing
         }
     }
 
-    @Test func pointsInsideACommitAreStatesToo() async throws {
+    @Test("Points inside a commit are states too")
+    func pointsInsideCommit() async throws {
         let engine = try TestStore.inMemory(segmentLength: 2)
         try await engine.adopt("t", "CREATE TABLE t(k PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         let receipt = try await engine.commit("INSERT INTO t(k, v) VALUES (1, 'a'), (2, 'b'), (3, 'c')")

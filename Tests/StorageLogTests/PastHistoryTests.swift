@@ -16,8 +16,8 @@ import Testing
         min(8 + 13 * Int(seed - min(seed, base)), 60)
     }
 
-    @Test(arguments: TestSettings.seeds(6, from: 11_000))
-    func everyPointIsReadAsItWas(seed: UInt64) async throws {
+    @Test("Every point is read as it was", arguments: TestSettings.seeds(6, from: 11_000))
+    func everyPointAsItWas(seed: UInt64) async throws {
         let commits = Self.commits(seed, from: 11_000)
         let (engine, states) = try await NetDifferenceTests.history(seed, commits: commits, changesShapes: true)
         var random = SplitMix64(seed: seed)
@@ -88,8 +88,8 @@ import Testing
 
     // MARK: Taking back
 
-    @Test(arguments: TestSettings.seeds(6, from: 12_000))
-    func takenBackTwiceIsAsBefore(seed: UInt64) async throws {
+    @Test("Reverting twice restores the state", arguments: TestSettings.seeds(6, from: 12_000))
+    func revertingTwice(seed: UInt64) async throws {
         let engine = try TestStore.inMemory(segmentLength: [4, 16, 1_024][Int(seed % 3)])
         var generator = HistoryGenerator(seed: seed, changesShapes: true)
         for round in 0..<Self.commits(seed, from: 12_000) {
@@ -115,8 +115,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.seeds(6, from: 13_000))
-    func undoneAndRedoneIsAsBefore(seed: UInt64) async throws {
+    @Test("Undone and redone restores the state", arguments: TestSettings.seeds(6, from: 13_000))
+    func undoneAndRedone(seed: UInt64) async throws {
         let commits = Self.commits(seed, from: 13_000)
         let (engine, states) = try await NetDifferenceTests.history(seed, commits: commits, changesShapes: true)
         var random = SplitMix64(seed: seed)

@@ -48,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func valuesOfStrictTablesComeBackAsTheyWere() async throws {
+    @Test("Values of strict tables round-trip")
+    func strictTableValues() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "e", "CREATE TABLE e(id INTEGER PRIMARY KEY, p ANY, _position INT NOT NULL DEFAULT 0) STRICT")
@@ -60,7 +61,8 @@ import Testing
         try await expectSameEverywhere("SELECT quote(p) FROM k ORDER BY p", "k", engine)
     }
 
-    @Test func aNewColumnOfAStrictTableHasItsVeryDefault() async throws {
+    @Test("A new column of a strict table has exactly its default")
+    func newColumnOfStrictTable() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt("s", "CREATE TABLE s(id INTEGER PRIMARY KEY, _position INT NOT NULL DEFAULT 0) STRICT")
         try await engine.commit("INSERT INTO s(id) VALUES (1), (2)")
@@ -75,7 +77,8 @@ import Testing
     }
 
     /// A default that no row can take is found out by the row.
-    @Test func aDefaultOfAnotherTypeIsNoObstacle() async throws {
+    @Test("A default of another type is harmless")
+    func defaultOfAnotherType() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "s",
@@ -87,7 +90,8 @@ import Testing
     }
 
     /// A condition finds in the past the rows that it finds in the table.
-    @Test func thePastComparesAsTheTableDoes() async throws {
+    @Test("A snapshot compares as the table does")
+    func snapshotCollations() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "w",
@@ -107,7 +111,8 @@ import Testing
         try await expectSameEverywhere("SELECT id || n FROM w ORDER BY n", "w", engine)
     }
 
-    @Test func aTableThatIsMadeAgainMayTakeTwoKeysForOne() async throws {
+    @Test("A recreated table may merge two keys into one")
+    func recreatedTableWithCollation() async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "u", "CREATE TABLE u(id TEXT NOT NULL PRIMARY KEY, n, _position INTEGER NOT NULL DEFAULT 0)")
@@ -133,8 +138,9 @@ import Testing
         try await expectSameEverywhere(sql, "u", engine)
     }
 
-    @Test(arguments: ["REPLACE", "IGNORE", "FAIL", "ROLLBACK"])
-    func rowsThatBreakAConstraintOfNowAreInThePast(clause: String) async throws {
+    @Test(
+        "Rows that violate today's constraints are in snapshots", arguments: ["REPLACE", "IGNORE", "FAIL", "ROLLBACK"])
+    func rowsBreakingConstraints(clause: String) async throws {
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "u", "CREATE TABLE u(id INTEGER PRIMARY KEY, x, y, _position INTEGER NOT NULL DEFAULT 0)")

@@ -16,8 +16,8 @@ import Testing
 
     private typealias Address = LogOracle.RowAddress
 
-    @Test(arguments: TestSettings.seeds(3, from: 9_000))
-    func originsAreThoseOfAFoldThatRemembersTheLastWriter(seed: UInt64) async throws {
+    @Test("Origins are those of a fold over the last writers", arguments: TestSettings.seeds(3, from: 9_000))
+    func originsEqualFold(seed: UInt64) async throws {
         let engine = try await NetDifferenceTests.history(seed).0
         var random = SplitMix64(seed: seed)
         let ignored = [Set<String>(), ["a0"], ["a1", "a2"]][Int(seed % 3)]
@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.seeds(2, from: 9_500))
-    func theLastEventsAreThoseOfTheRowsThatAreThere(seed: UInt64) async throws {
+    @Test("The last events are those of the rows that exist", arguments: TestSettings.seeds(2, from: 9_500))
+    func lastEventsOfRows(seed: UInt64) async throws {
         let engine = try await NetDifferenceTests.history(seed).0
         try await engine.withWriter { writer, _ in
             let reader = LogReader(writer.database)

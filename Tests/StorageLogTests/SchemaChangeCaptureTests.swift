@@ -51,7 +51,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.segmentLengths) func everyChangeWithRowsBeforeAndAfter(length: Int) async throws {
+    @Test("Every schema change with rows before and after", arguments: TestSettings.segmentLengths)
+    func schemaChangesWithRows(length: Int) async throws {
         let engine = try await open(length)
         let scripts = [
             "UPDATE person SET b = 10; ALTER TABLE person ADD COLUMN d; UPDATE person SET d = b",
@@ -70,7 +71,8 @@ import Testing
         #expect(try await faults(engine) == [])
     }
 
-    @Test func anOldRowHasTheDefaultOfANewColumn() async throws {
+    @Test("An old row has the default of a new column")
+    func defaultOfOldRow() async throws {
         let engine = try await open()
         let head = engine.committed.position
         try await engine.commit(
@@ -87,7 +89,8 @@ import Testing
     }
 
     /// NULL that was written into a column with a default isn't the default.
-    @Test func aWrittenNullInANewColumnIsNull() async throws {
+    @Test("NULL that was written into a new column is NULL")
+    func writtenNull() async throws {
         let engine = try await open()
         let head = engine.committed.position
         try await engine.commit(
@@ -106,7 +109,8 @@ import Testing
         #expect(try await faults(engine) == [])
     }
 
-    @Test func aRolledBackChangeIsForgotten() async throws {
+    @Test("A schema change that was rolled back is forgotten")
+    func rolledBackSchemaChange() async throws {
         let engine = try await open()
         struct Stop: Error {}
         let scripts = [
@@ -130,7 +134,8 @@ import Testing
     }
 
     /// SQLite counts versions of the schema again from where a savepoint began, so the same number comes twice.
-    @Test func aSavepointThatIsUndoneTakesItsColumnsBack() async throws {
+    @Test("A savepoint that is undone takes its columns back")
+    func undoneSavepoint() async throws {
         let scripts = [
             "SAVEPOINT s; ALTER TABLE person ADD COLUMN d; UPDATE person SET d = 1; ROLLBACK TO s; UPDATE person SET a = 'q'",
             "SAVEPOINT s; ALTER TABLE person ADD COLUMN d; UPDATE person SET d = 1; ROLLBACK TO s; ALTER TABLE person ADD COLUMN e; UPDATE person SET e = 2",
@@ -149,7 +154,8 @@ import Testing
     }
 
     /// A column that is dropped and one that is added are two columns, also where nothing comes between.
-    @Test func droppingAndAddingIsNotRenaming() async throws {
+    @Test("Dropping and adding isn't renaming")
+    func droppingAndAdding() async throws {
         let scripts = [
             "ALTER TABLE person DROP COLUMN c; ALTER TABLE person ADD COLUMN d",
             "ALTER TABLE person DROP COLUMN c; ALTER TABLE person ADD COLUMN c; UPDATE person SET c = 'new'",
@@ -164,7 +170,8 @@ import Testing
         }
     }
 
-    @Test func replacingATableIsRefused() async throws {
+    @Test("Replacing a table is refused")
+    func replacingTable() async throws {
         let engine = try await open()
         let scripts = [
             "DROP TABLE person; CREATE TABLE person(id TEXT NOT NULL PRIMARY KEY, a TEXT, b INTEGER, c, _position INTEGER NOT NULL DEFAULT 0)",
@@ -181,7 +188,8 @@ import Testing
     }
 
     /// Another table may be given the freed pages of a dropped one; that doesn't make it the same entity.
-    @Test func aTableOnTheSamePageIsAnotherTable() async throws {
+    @Test("A table on the same page is another table")
+    func tableOnFreedPage() async throws {
         let engine = try await open()
         try await engine.commit(
             "DROP TABLE person; CREATE TABLE unrelated(id TEXT NOT NULL PRIMARY KEY, a, b, c, _position)")
@@ -190,7 +198,8 @@ import Testing
         #expect(try await faults(engine) == [])
     }
 
-    @Test func anEntityCanBeDeclaredAnewAfterItWasDropped() async throws {
+    @Test("An entity can be declared again after it was dropped")
+    func redeclaringDroppedEntity() async throws {
         let engine = try await open()
         try await engine.commit("DROP TABLE person")
         _ = try await engine.commit(CommitMetadata()) { writer, db in
@@ -200,7 +209,8 @@ import Testing
         #expect(try await faults(engine) == [])
     }
 
-    @Test func aFailedCommitKeepsTheColumnsOfItsNeighbour() async throws {
+    @Test("A failed commit keeps the columns of its neighbour")
+    func failedNeighbourInGroup() async throws {
         let engine = try await open()
         try await engine.withWriter { writer, db in
             try writer.group(db) {
@@ -217,7 +227,8 @@ import Testing
         #expect(try await faults(engine) == [])
     }
 
-    @Test func aFailedGroupForgetsTheColumnsOfAllItsCommits() async throws {
+    @Test("A failed group forgets the columns of all its commits")
+    func failedGroup() async throws {
         let engine = try await open()
         struct Stop: Error {}
         await #expect(throws: Stop.self) {
@@ -234,7 +245,8 @@ import Testing
     }
 
     /// SQLite tells names apart by their bytes, Swift by their meaning: two spellings of é are two columns and tables.
-    @Test func twoSpellingsOfANameAreTwoNames() async throws {
+    @Test("Two spellings of a name are two names")
+    func namesCompareByBytes() async throws {
         let engine = try await open()
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
         try await engine.commit(
@@ -259,7 +271,8 @@ import Testing
         #expect(try await faults(engine) == [])
     }
 
-    @Test func declaringWhatIsThereChangesNothing() async throws {
+    @Test("Declaring what is there changes nothing")
+    func redeclaring() async throws {
         let engine = try await open()
         let receipt = try await engine.commit(CommitMetadata()) { writer, _ in try writer.declare(Self.person) }
         #expect(receipt.commit == nil)

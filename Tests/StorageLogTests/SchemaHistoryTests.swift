@@ -8,7 +8,8 @@ import Testing
 
 /// The history of the schema is what the states of the catalog at its commits differ in.
 @Suite struct SchemaHistoryTests {
-    @Test(arguments: [1, 3, 1_024]) func everyCommitTellsWhatItDidToTheSchema(segmentLength: Int) async throws {
+    @Test("Every commit knows what it did to the schema", arguments: [1, 3, 1_024])
+    func schemaChangesOfCommits(segmentLength: Int) async throws {
         for seed in TestSettings.seeds(4, from: 77) {
             var random = SplitMix64(seed: seed)
             let engine = try TestStore.inMemory(segmentLength: segmentLength)

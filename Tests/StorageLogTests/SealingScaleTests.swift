@@ -19,7 +19,8 @@ import Testing
 
     init() throws { folder = try TestFolder() }
 
-    @Test(arguments: HistoryFile.all) func aRealHistory(_ history: HistoryFile) async throws {
+    @Test("Real histories", arguments: HistoryFile.all)
+    func realHistory(_ history: HistoryFile) async throws {
         let changes = try history.changes(limit: Self.isWhole ? .max : 2_000)
         try #require(!changes.isEmpty, "The history can't be read.")
         let tables = Dictionary(grouping: changes, by: \.table).mapValues { changes in
@@ -49,7 +50,8 @@ import Testing
     }
 
     /// Rows of 5 MB, which compress well or not at all, and commits with all the attributes that there may be.
-    @Test func documentsAndAttributesAtTheirLimits() async throws {
+    @Test("Documents and attributes at their limits")
+    func documentsAtLimits() async throws {
         var random = SplitMix64(seed: 5)
         let noise = (0..<5_000_000 / 8).map { _ in random.next() }.withUnsafeBytes { Data($0) }
         let attributes = (0..<Limits.attributes).map {

@@ -39,7 +39,8 @@ import Testing
         #expect(try await log(engine) == before)
     }
 
-    @Test(arguments: [1, 4, 64]) func smallRowsBecomeOne(length: Int) async throws {
+    @Test("Small segments are merged", arguments: [1, 4, 64])
+    func smallSegmentsAreMerged(length: Int) async throws {
         let engine = try await open(length)
         for number in 0..<300 {
             try await engine.commit(
@@ -53,7 +54,8 @@ import Testing
     }
 
     /// C1: metadata is part of what a row of the log may hold.
-    @Test func metadataCountsForTheLengthOfARow() async throws {
+    @Test("Metadata counts for the length of a segment")
+    func metadataCountsForLength() async throws {
         let engine = try await open(16)
         let text = String(repeating: "m", count: 65_000)
         for number in 0..<20 {
@@ -79,7 +81,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test func largeRowsStayAsTheyAre() async throws {
+    @Test("Large segments stay as they are")
+    func largeSegmentsStay() async throws {
         let engine = try await open(16)
         for number in 0..<40 {
             // Every fourth is too large to be merged, and doesn't compress.
@@ -100,7 +103,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test func aLargeBatchIsWrittenInItsFinalForm() async throws {
+    @Test("A large batch is written in its final form")
+    func largeBatchIsWrittenSealed() async throws {
         let engine = try await open(64)
         try await engine.commit("INSERT INTO t(id) VALUES (-1)")
         try await engine.commit(
@@ -117,7 +121,8 @@ import Testing
     }
 
     /// What a transaction has written sealed and taken back isn't sealed.
-    @Test func aLargeBatchThatFailsSealsNothing() async throws {
+    @Test("A large batch that fails seals nothing")
+    func failedLargeBatch() async throws {
         let engine = try await open(64)
         for number in 0..<10 { try await engine.commit("INSERT INTO t(id) VALUES (\(-number - 1))") }
         // The batch is in the log, behind a window that it has sealed, by the time that this is found out.
@@ -141,7 +146,8 @@ import Testing
     }
 
     /// The metadata of a large commit is in each of its rows, however much it is, and isn't a reason for more of them.
-    @Test(arguments: [2_000, 3_000]) func metadataBeyondTheLengthOfARowIsNoReasonForMoreRows(count: Int) async throws {
+    @Test("Metadata beyond the length of a segment makes no more segments", arguments: [2_000, 3_000])
+    func oversizedMetadata(count: Int) async throws {
         let engine = try await open(1_024)
         let text = String(repeating: "m", count: 65_000)
         let attributes = Dictionary(uniqueKeysWithValues: (0..<140).map { ("\($0)", text) })
@@ -163,7 +169,8 @@ import Testing
     }
 
     /// Nothing is deleted for what doesn't decode to the same.
-    @Test func rowsThatCannotBeReadAreLeftAlone() async throws {
+    @Test("Segments that can't be read are left alone")
+    func unreadableSegments() async throws {
         let engine = try await open(16)
         for number in 0..<40 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(number), '\(number)')") }
         try await engine.withWriter { writer, db in
@@ -178,7 +185,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test func commitsGoOnWhileWindowsAreSealed() async throws {
+    @Test("Commits continue while windows are sealed")
+    func commitsDuringSealing() async throws {
         var configuration = TestStore.configuration(segmentLength: 64)
         configuration.durability = .normal
         let engine = try StorageEngine.open(path: folder.path("busy.sqlite"), configuration: configuration)
@@ -228,7 +236,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func whatRowsRepeatIsStoredOnce(batch: Bool) async throws {
+    @Test("What segments repeat is stored once", arguments: [false, true])
+    func repeatedContentIsStoredOnce(batch: Bool) async throws {
         let engine = try await open(32)
         try await rewrite(engine, rounds: 0..<6, batch: batch)
         try await sealing(engine)
@@ -269,7 +278,8 @@ import Testing
         try await again.close()
     }
 
-    @Test func aBaseHasToBeWorthIt() async throws {
+    @Test("A base must be worth it")
+    func baseMustBeWorthIt() async throws {
         let engine = try await open(16)
         var random = SplitMix64(seed: 3)
         for id in 0..<200 {
@@ -283,12 +293,16 @@ import Testing
     }
 
     /// A base that isn't what it was, or that there can't be, is damage and never another history.
-    @Test(arguments: [
-        "UPDATE storage_log SET base = 12345 WHERE base <> 0", "UPDATE storage_log SET base = position WHERE base <> 0",
-        "UPDATE storage_log SET base = 0 WHERE base <> 0", "UPDATE storage_log SET base = -1 WHERE base <> 0",
-        "UPDATE storage_log SET base = last + 1 WHERE base <> 0",
-        "UPDATE storage_log SET sealed = 0 WHERE position IN (SELECT base FROM storage_log)",
-    ]) func aWrongBaseIsDamage(sql: String) async throws {
+    @Test(
+        "A wrong base is damage",
+        arguments: [
+            "UPDATE storage_log SET base = 12345 WHERE base <> 0",
+            "UPDATE storage_log SET base = position WHERE base <> 0",
+            "UPDATE storage_log SET base = 0 WHERE base <> 0", "UPDATE storage_log SET base = -1 WHERE base <> 0",
+            "UPDATE storage_log SET base = last + 1 WHERE base <> 0",
+            "UPDATE storage_log SET sealed = 0 WHERE position IN (SELECT base FROM storage_log)",
+        ])
+    func wrongBase(sql: String) async throws {
         let engine = try await open(32)
         try await rewrite(engine, rounds: 0..<3, batch: false)
         try await engine.seal()

@@ -16,8 +16,8 @@ import Testing
         try DatabaseFile(path, .unchanging).with { try CanonicalBytes.lines($0).joined(separator: "\n") + "\n" }
     }
 
-    @Test(arguments: ["format-4", "format-4-sealed", "format-4-shapes"])
-    func goldenStoresAreReadAlike(name: String) throws {
+    @Test("Golden stores are read alike", arguments: ["format-4", "format-4-sealed", "format-4-shapes"])
+    func goldenStores(name: String) throws {
         let store = Self.golden.appendingPathComponent("\(name).store").path
         let vectors = Self.golden.appendingPathComponent("\(name).canonical.txt")
         if Self.isRecording { try Data(try canonical(store).utf8).write(to: vectors) }
@@ -28,7 +28,8 @@ import Testing
     }
 
     /// Tables with keys of several parts, collations and triggers, rows that come and go, and values of every kind.
-    @Test(arguments: TestSettings.seeds(2, from: 70)) func randomStoresAreReadAlike(seed: UInt64) async throws {
+    @Test("Random stores are read alike", arguments: TestSettings.seeds(2, from: 70))
+    func randomStores(seed: UInt64) async throws {
         let folder = try TestFolder()
         var generator = HostileStatements(seed: seed)
         let length = generator.random.pick([3, 16, 64])
@@ -65,13 +66,16 @@ import Testing
     }
 
     /// It would not agree with whatever it is given.
-    @Test(arguments: [
-        ("UPDATE storage_log SET digest = zeroblob(32) WHERE position = 17", "digest"),
-        ("UPDATE storage_log SET base = 0 WHERE base > 0", "frame"),
-        ("UPDATE storage_log SET first_time = first_time + 1", "times"),
-        ("UPDATE storage_meta SET incompatible = 1", "features"),
-        ("DELETE FROM storage_log WHERE position = 17", "digest"),
-    ]) func damageIsRefused(sql: String, reason: String) throws {
+    @Test(
+        "Damage is refused",
+        arguments: [
+            ("UPDATE storage_log SET digest = zeroblob(32) WHERE position = 17", "digest"),
+            ("UPDATE storage_log SET base = 0 WHERE base > 0", "frame"),
+            ("UPDATE storage_log SET first_time = first_time + 1", "times"),
+            ("UPDATE storage_meta SET incompatible = 1", "features"),
+            ("DELETE FROM storage_log WHERE position = 17", "digest"),
+        ])
+    func damage(sql: String, reason: String) throws {
         let folder = try TestFolder()
         try FileManager.default.copyItem(
             at: Self.golden.appendingPathComponent("format-4-sealed.store"), to: URL(fileURLWithPath: folder.path()))

@@ -7,8 +7,8 @@ import Testing
 
 /// What is read of a row of the log without its values is what the whole row says.
 @Suite struct SegmentOutlineTests {
-    @Test(arguments: TestSettings.seeds(2, from: 9_700))
-    func anOutlineSaysWhatTheEventsSay(seed: UInt64) async throws {
+    @Test("An outline equals its events", arguments: TestSettings.seeds(2, from: 9_700))
+    func outlineEqualsEvents(seed: UInt64) async throws {
         let engine = try await NetDifferenceTests.history(seed).0
         try await engine.withWriter { writer, _ in
             let reader = LogReader(writer.database)
@@ -31,8 +31,8 @@ import Testing
         }
     }
 
-    @Test(arguments: TestSettings.seeds(4, from: 9_750))
-    func theLeastKeyOfAnyStretchIsFound(seed: UInt64) async throws {
+    @Test("The least key of any range is found", arguments: TestSettings.seeds(4, from: 9_750))
+    func leastKeyOfRange(seed: UInt64) async throws {
         let engine = try await NetDifferenceTests.history(seed).0
         try await engine.withWriter { writer, _ in
             var random = SplitMix64(seed: seed)

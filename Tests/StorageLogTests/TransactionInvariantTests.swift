@@ -61,7 +61,8 @@ import Testing
     }
 
     /// The commit is durable by then: all that can be done is to go no further.
-    @Test func rowsThatAreChangedBehindTheEndOfATransaction() async throws {
+    @Test("Rows that are changed after the end of a transaction")
+    func changeAfterTransaction() async throws {
         let engine = try await openWithTable()
         let error = await #expect(throws: StorageError.self) {
             try await engine.commit(CommitMetadata()) { writer, db in
@@ -88,7 +89,8 @@ import Testing
         try await again.close()
     }
 
-    @Test func aBufferThatIsNotBackAtItsMarkAfterAnUndo() async throws {
+    @Test("A buffer that isn't back at its mark after an undo")
+    func bufferNotAtMark() async throws {
         struct Refusal: Error {}
         let engine = try await openWithTable()
         let head = engine.committed
@@ -114,7 +116,8 @@ import Testing
         try await expectOutOfUse(engine, head: head, rows: 1)
     }
 
-    @Test func aSealedRowThatDoesNotDecodeToWhatWasSealed() async throws {
+    @Test("A sealed segment that doesn't decode to what was sealed")
+    func sealedSegmentDecodesDifferently() async throws {
         let engine = try await openWithTable {
             $0.segmentLength = 16
             $0.sealedBody = { body in
@@ -142,8 +145,10 @@ import Testing
     // MARK: The bar
 
     /// Where nobody else has the file open, SQLite could take all of it, and write without the lock that is refused.
-    @Test(arguments: ["PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = OFF", "PRAGMA locking_mode = EXCLUSIVE"])
-    func theWholeFileIsNoWayAroundTheBar(sql: String) async throws {
+    @Test(
+        "Locking the whole file doesn't lift the write bar",
+        arguments: ["PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = OFF", "PRAGMA locking_mode = EXCLUSIVE"])
+    func exclusiveLockKeepsBar(sql: String) async throws {
         let engine = try await openWithTable()
         let codes = Mutex<[ResultCode]>([])
         _ = try await engine.commit(CommitMetadata()) { _, db in
@@ -171,7 +176,8 @@ import Testing
 
     // MARK: Capture
 
-    @Test func rowsThatWereChangedBetweenTransactions() async throws {
+    @Test("Rows that were changed between transactions")
+    func changeBetweenTransactions() async throws {
         try await breach({ _, _ in }) { writer, db in
             // The bar is lifted as only the engine can.
             storage_capture_begin(writer.capture)
@@ -182,22 +188,26 @@ import Testing
         }
     }
 
-    @Test func aHookThatWasReplaced() async throws {
+    @Test("A hook that was replaced")
+    func replacedHook() async throws {
         try await breach({ _, _ in }) { writer, _ in sqlite3_preupdate_hook(writer.database.handle, nil, nil) }
     }
 
-    @Test func aHookThatIsReplacedInsideOfACommit() async throws {
+    @Test("A hook that is replaced inside of a commit")
+    func hookReplacedInCommit() async throws {
         try await breach { writer, db in
             sqlite3_preupdate_hook(writer.database.handle, nil, nil)
             try db.execute(sql: "INSERT INTO t(id, v) VALUES (5, 'unseen')")
         }
     }
 
-    @Test func anEndOfTheLogThatIsNotTheWritersOwn() async throws {
+    @Test("An end of the log that isn't the writer's own")
+    func foreignEndOfLog() async throws {
         try await breach({ _, _ in }) { writer, _ in writer.head.position += 1 }
     }
 
-    @Test func commitsThatDoNotCoverTheirEvents() async throws {
+    @Test("Commits that don't cover their events")
+    func uncoveredEvents() async throws {
         try await breach { writer, _ in
             let info = CommitInfo(number: 1, time: 1, metadata: CommitMetadata())
             writer.open.append((info, 3..<4))
@@ -205,7 +215,8 @@ import Testing
     }
 
     /// What a savepoint takes back doesn't take an error back that happened before it.
-    @Test func anErrorOfCaptureOutlivesLaterSavepoints() async throws {
+    @Test("An error of capture outlives later savepoints")
+    func captureErrorIsKept() async throws {
         for undone in ["SAVEPOINT a; ROLLBACK TO a; RELEASE a", "INSERT INTO d(id) SELECT 100 UNION ALL SELECT 100"] {
             let database = try Connection(
                 opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, orFailWith: "no memory")

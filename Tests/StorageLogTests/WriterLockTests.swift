@@ -39,7 +39,8 @@ import Testing
         try queue.close()
     }
 
-    @Test func aSecondWriterIsToldWhoHasTheStore() async throws {
+    @Test("A second writer learns who has the store")
+    func secondWriter() async throws {
         let first = try open()
         let error = #expect(throws: StorageError.self) { try open() }
         #expect(error?.code == .busy)
@@ -50,7 +51,8 @@ import Testing
         try await first.close()
     }
 
-    @Test func theLockEndsWithTheWriter() async throws {
+    @Test("The lock ends with the writer")
+    func lockEndsWithWriter() async throws {
         for _ in 0..<3 {
             let engine = try open()
             try await engine.close()
@@ -63,7 +65,8 @@ import Testing
     }
 
     /// The lock is the file's, whatever it is called.
-    @Test func anotherNameIsTheSameStore() async throws {
+    @Test("Another name is the same store")
+    func anotherName() async throws {
         let first = try open()
         try await first.commit("CREATE TABLE x(y)")
         try FileManager.default.createSymbolicLink(
@@ -94,7 +97,8 @@ import Testing
         #expect(refusal(folder.path("dangling.sqlite")) == .notFound)
     }
 
-    @Test func readersWorkBesideTheWriter() async throws {
+    @Test("Readers work beside the writer")
+    func readersBesideWriter() async throws {
         let writer = try open()
         try await writer.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
         let reader = try open(readOnly: true)
@@ -110,7 +114,8 @@ import Testing
         try await later.close()
     }
 
-    @Test func aWriterThatWasReplacedStops() async throws {
+    @Test("A writer that was replaced stops")
+    func replacedWriterStops() async throws {
         let engine = try open()
         try await engine.commit("CREATE TABLE x(y)")
         try sqlite("store.sqlite", "UPDATE storage_meta SET writer_epoch = writer_epoch + 1")
@@ -123,7 +128,8 @@ import Testing
     }
 
     /// Nor does it rebuild tables, or seal.
-    @Test func aWriterThatWasReplacedChangesNothing() async throws {
+    @Test("A writer that was replaced changes nothing")
+    func replacedWriterChangesNothing() async throws {
         var configuration = TestStore.configuration(segmentLength: 8)
         configuration.sealsInBackground = false
         let engine = try StorageEngine.open(path: folder.path(), configuration: configuration)
@@ -138,7 +144,8 @@ import Testing
         try await engine.close()
     }
 
-    @Test func pathsThatAreNoFiles() throws {
+    @Test("Paths that aren't files")
+    func invalidPaths() throws {
         #expect(refusal("file:" + folder.path()) == .invalidName)
         #expect(refusal("FILE:" + folder.path() + "?mode=memory") == .invalidName)
         #expect(refusal("") == .invalidName)
@@ -150,7 +157,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path("absent.sqlite")))
     }
 
-    @Test func anEmptyFileBecomesAStore() async throws {
+    @Test("An empty file becomes a store")
+    func emptyFile() async throws {
         try Data().write(to: URL(fileURLWithPath: folder.path()))
         #expect(refusal(folder.path(), readOnly: true) == .notAStore)
         let engine = try open()
@@ -159,8 +167,10 @@ import Testing
         try await open().close()
     }
 
-    @Test(arguments: ["hello, this is a text that is no database at all", "x", "SQLite format 3", "SQLite format 3\0"])
-    func textFilesAreRefused(text: String) throws {
+    @Test(
+        "Text files are refused",
+        arguments: ["hello, this is a text that is no database at all", "x", "SQLite format 3", "SQLite format 3\0"])
+    func textFiles(text: String) throws {
         let file = URL(fileURLWithPath: folder.path())
         try Data(text.utf8).write(to: file)
         #expect(refusal(file.path) == .notAStore)
@@ -169,7 +179,8 @@ import Testing
     }
 
     /// A database of somebody else must not even be switched to a write-ahead log.
-    @Test(arguments: ["DELETE", "WAL"]) func foreignDatabasesAreRefusedUntouched(mode: String) throws {
+    @Test("Foreign databases are refused untouched", arguments: ["DELETE", "WAL"])
+    func foreignDatabases(mode: String) throws {
         try sqlite(
             "foreign.sqlite", "PRAGMA journal_mode = \(mode); CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)")
         let file = URL(fileURLWithPath: folder.path("foreign.sqlite"))
@@ -179,7 +190,8 @@ import Testing
         #expect(try Data(contentsOf: file) == before)
     }
 
-    @Test func newerFormatsAreRefused() async throws {
+    @Test("Newer formats are refused")
+    func newerFormats() async throws {
         try await open().close()
         try sqlite("store.sqlite", "UPDATE storage_meta SET format = format + 1")
         #expect(refusal(folder.path()) == .unsupportedFormat)
@@ -188,7 +200,8 @@ import Testing
         try await open().close()
     }
 
-    @Test func aStoreIsTheSameAfterReopening() async throws {
+    @Test("A store is the same after reopening")
+    func reopening() async throws {
         var engine = try open()
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         let key = CommitMetadata(idempotencyKey: "k")
