@@ -36,7 +36,8 @@ struct AdoptTests {
 
     private func open(_ path: String) throws -> Storage { try StorageKit.start(at: URL(fileURLWithPath: path)).facade }
 
-    @Test func aSampleDatabaseKeepsItsRowsAndRecordsEveryLaterChange() async throws {
+    @Test("A sample database keeps its rows and records every later change")
+    func adoptingSampleDatabase() async throws {
         let folder = try TestFolder()
         let (database, store) = (folder.path("chinook.db"), folder.path("app.sqlite"))
         try ChinookDatabase.make(at: database)
@@ -79,7 +80,8 @@ struct AdoptTests {
         #expect(past.output == "{\"n\":2065}\n", "\(past.errors)")
     }
 
-    @Test func aDatabaseIsNotReplacedByItsOwnStore() throws {
+    @Test("A database isn't replaced by its own store")
+    func databaseIsItsOwnStore() throws {
         let folder = try TestFolder()
         let database = folder.path("chinook.db")
         try ChinookDatabase.make(at: database)
@@ -91,7 +93,8 @@ struct AdoptTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
     }
 
-    @Test func whatStandsInTheWayIsTold() throws {
+    @Test("Obstacles are reported")
+    func obstacles() throws {
         let folder = try TestFolder()
         let database = folder.path("small.db")
         let queue = try DatabaseQueue(path: database)
@@ -113,7 +116,8 @@ struct AdoptTests {
         #expect(try run(database, "--in-place", "--yes").status == 0)
     }
 
-    @Test(arguments: ["DELETE", "WAL"]) func aFileBecomesAStoreInPlace(mode: String) async throws {
+    @Test("A file becomes a store in place", arguments: ["DELETE", "WAL"])
+    func adoptingInPlace(mode: String) async throws {
         let folder = try TestFolder()
         let (database, copy) = (folder.path("shop.db"), folder.path("copy.db"))
         try ChinookDatabase.make(at: database, tracks: 300)
@@ -147,7 +151,8 @@ struct AdoptTests {
     }
 
     /// Killed at a random moment, the file is what it was or the store.
-    @Test(arguments: ["DELETE", "WAL"]) func aKilledAdoptionInPlaceLeavesTheOldOrTheNew(mode: String) async throws {
+    @Test("Killed while adopting in place, the file is old or new", arguments: ["DELETE", "WAL"])
+    func killedInPlace(mode: String) async throws {
         let folder = try TestFolder()
         let original = folder.path("original.db")
         try ChinookDatabase.make(at: original, tracks: 1_000)
@@ -181,7 +186,8 @@ struct AdoptTests {
         #expect(old > 0 && new > 0, "\(old) old, \(new) new")
     }
 
-    @Test func tablesOfEveryKindAreTakenOrToldWhy() async throws {
+    @Test("Tables of every kind are adopted or refused with the reason")
+    func tablesOfEveryKind() async throws {
         let folder = try TestFolder()
         let (database, store) = (folder.path("odd.db"), folder.path("app.sqlite"))
         let queue = try DatabaseQueue(path: database)
@@ -254,7 +260,8 @@ struct AdoptTests {
         try await again.close()
     }
 
-    @Test func whatCountsColumnsOrBreaksForeignKeysIsRefusedAsAWhole() throws {
+    @Test("Column-counting triggers and broken foreign keys refuse the whole")
+    func refusedAsWhole() throws {
         let folder = try TestFolder()
         for (name, sql) in [
             (
@@ -285,7 +292,8 @@ struct AdoptTests {
 
     /// What is adopted is first in a write-ahead log, and has to be brought into the file that gets the name. The limit of a
     /// file's size stands for a full disk: the log fits, and the file doesn't.
-    @Test(arguments: ["new", "replacing", "in place"]) func aDiskThatFillsUpLeavesWhatWasThere(_ way: String) throws {
+    @Test("A disk that fills up leaves what was there", arguments: ["new", "replacing", "in place"])
+    func fullDisk(_ way: String) throws {
         let folder = try TestFolder()
         let (database, store) = (folder.path("shop.db"), folder.path("app.sqlite"))
         let queue = try DatabaseQueue(path: database)
@@ -331,7 +339,8 @@ struct AdoptTests {
         var height: Double
     }
 
-    @Test func aTableOfAMigrationBecomesAnEntity() async throws {
+    @Test("A table of a migration becomes an entity")
+    func migrationTableBecomesEntity() async throws {
         let folder = try TestFolder()
         for round in 0..<2 {
             let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) { schema in

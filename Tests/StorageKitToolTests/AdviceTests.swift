@@ -19,7 +19,8 @@ struct AdviceTests {
         return folder.path(name)
     }
 
-    @Test func adviceNamesTheStoreThatWasNamed() throws {
+    @Test("Advice names the store that was named")
+    func adviceNamesStore() throws {
         let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)", "a store's.sqlite")
         let outcome = try ToolProcess.run(["show", "t:99", "-s", store], store: nil)
         #expect(outcome.status == 3)
@@ -31,7 +32,8 @@ struct AdviceTests {
     }
 
     /// What was there when the history began is nobody's change.
-    @Test func undoPassesOverAnAdoption() throws {
+    @Test("Undo skips an adoption")
+    func undoSkipsAdoption() throws {
         let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
         let outcome = try ToolProcess.run(["undo", "--yes"], store: store)
         #expect(outcome.status == 3 && outcome.errors.contains("nothing to undo"), "\(outcome.errors)")
@@ -39,7 +41,8 @@ struct AdviceTests {
             try ToolProcess.run(["revert", "t:1", "--dry-run"], store: store).output.contains("1 row deleted"))
     }
 
-    @Test func aDryRunFailsWhereTheRunWould() throws {
+    @Test("A dry run fails where the run would")
+    func dryRunFailsLikeRun() throws {
         let store = try adopted(
             """
             CREATE TABLE aa(id INTEGER PRIMARY KEY, p INTEGER REFERENCES zz(id)); CREATE TABLE zz(id INTEGER PRIMARY KEY);
@@ -53,7 +56,8 @@ struct AdviceTests {
         #expect(both.status == 0, "\(both.errors)")
     }
 
-    @Test func aProjectionInSQLReachesNoOtherFile() throws {
+    @Test("A projection in SQL can't reach other files")
+    func sqlProjectionIsConfined() throws {
         let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')")
         let file = folder.path("evil.sql")
         for (number, sql) in [
@@ -71,7 +75,8 @@ struct AdviceTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("x.db")))
     }
 
-    @Test func textsAreNotReplacedUnasked() throws {
+    @Test("Notes aren't replaced unasked")
+    func notesAreNotReplaced() throws {
         let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
         func status(_ arguments: String...) throws -> Int32 { try ToolProcess.run(arguments, store: store).status }
         #expect(try status("note", "t:1", "one") == 0)
@@ -83,7 +88,8 @@ struct AdviceTests {
         #expect(try status("tag", "a", "t:1", "--note", "", "--yes") == 0)
     }
 
-    @Test func anImportThatFailedAtOnceCanBeCorrected() throws {
+    @Test("An import that failed at once can be corrected")
+    func correctingFailedImport() throws {
         let lines = (1...3).map { #"{"tx":1,"op":"insert","table":"t","id":"\#($0)","row":{"v":\#($0)}}"# }
         let file = folder.path("x.jsonl")
         func run(_ text: String) throws -> ToolProcess.Outcome {
@@ -100,7 +106,8 @@ struct AdviceTests {
                 .output.contains("3"))
     }
 
-    @Test func oddNamesCanBeWatchedFor() throws {
+    @Test("Odd names can be watched for")
+    func watchingOddNames() throws {
         let store = try adopted(
             """
             CREATE TABLE "it's my table"(id TEXT PRIMARY KEY, "c/d" TEXT); INSERT INTO "it's my table" VALUES ('x,y', 'a');
@@ -116,7 +123,8 @@ struct AdviceTests {
     }
 
     /// A table goes first where a view of now has its name.
-    @Test func aViewOfNowHidesNoTableOfThen() async throws {
+    @Test("A current view doesn't hide an earlier table")
+    func viewHidesNoEarlierTable() async throws {
         let engine = try SampleStore.open(folder.path())
         _ = try await engine.commit(CommitMetadata()) { writer, db in
             try writer.adopt(
@@ -136,7 +144,8 @@ struct AdviceTests {
         }
     }
 
-    @Test func aRangeIsOfWholeCommits() async throws {
+    @Test("A range is of whole commits")
+    func rangesOfWholeCommits() async throws {
         let store = try await SampleStore()
         let outcome = try ToolProcess.run(["revert", "@17..@20", "--dry-run"], store: store.path)
         #expect(

@@ -44,7 +44,8 @@ import Testing
         try ToolProcess.run(["export"], store: path).output.split(separator: "\n")
     }
 
-    @Test func aBackupIsOneStateOfAStoreThatIsWrittenTo() async throws {
+    @Test("A backup is one state of a store that is written to")
+    func backupOfBusyStore() async throws {
         let folder = try TestFolder()
         let storage = try StorageKit.start(at: folder.url.appending(path: "store.sqlite")) {
             $0.autoSchema(NoteRecord.self)
@@ -86,7 +87,8 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("partial") })
     }
 
-    @Test func aRestoredStoreIsTheLogsBeginningAndItsTables() async throws {
+    @Test("A restored store is the log's beginning and its tables")
+    func restoredStore() async throws {
         let folder = try TestFolder()
         let path = folder.path()
         let url = URL(fileURLWithPath: path)
@@ -164,7 +166,8 @@ import Testing
     }
 
     /// Killed at a random moment, a command leaves its destination absent or whole.
-    @Test func aBackupIsNotReplacedByItsOwnBeginning() async throws {
+    @Test("A backup isn't replaced by its own beginning")
+    func backupIsNotOverwritten() async throws {
         let store = try await SampleStore()
         let backup = store.folder.path("backup.sqlite")
         try #require(try ToolProcess.run(["backup", backup], store: store.path).status == 0)
@@ -179,8 +182,8 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)
     }
 
-    @Test(arguments: ["backup", "restore"]) func aKilledCommandLeavesNothingOrAWholeStore(command: String) async throws
-    {
+    @Test("A killed command leaves nothing or a whole store", arguments: ["backup", "restore"])
+    func killedCommand(command: String) async throws {
         let folder = try TestFolder()
         let path = folder.path()
         let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) {
@@ -222,7 +225,8 @@ import Testing
         #expect(left.isEmpty, "\(left)")
     }
 
-    @Test func everyAnswerOfBackupAndRestore() async throws {
+    @Test("Every answer of backup and restore")
+    func backupAndRestoreOutput() async throws {
         let store = try await SampleStore()
         let folder = store.folder
         func check(_ name: String, _ arguments: String...) throws {

@@ -7,14 +7,16 @@ import Testing
 
 /// `bisect` finds a change that was planted into a random history, whatever happens to the schema around it.
 @Suite struct BisectTests {
-    @Test func aCommandThatCannotBeRunIsNoAnswer() async throws {
+    @Test("A command that can't be run doesn't count as an answer")
+    func commandThatCannotRun() async throws {
         let store = try await SampleStore()
         let outcome = try ToolProcess.run(["bisect", "--run", "/nowhere/check"], store: store.path)
         #expect(outcome.status == 6 && outcome.errors.contains("can't be run"), "\(outcome.errors)")
     }
 
     /// The tables of each point stand in a file that any program can read.
-    @Test func aCommandReadsTheTablesOfThen() async throws {
+    @Test("A command reads the tables of the point")
+    func commandReadsHistoricalTables() async throws {
         let store = try await SampleStore()
         let check = """
             python3 -c "import os, sqlite3, sys
@@ -29,7 +31,8 @@ import Testing
         #expect(alone.status == 2)
     }
 
-    @Test(arguments: 0..<6) func aPlantedChangeIsFound(round: Int) async throws {
+    @Test("A planted change is found", arguments: 0..<6)
+    func plantedChange(round: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         let folder = try TestFolder()

@@ -6,7 +6,8 @@ import Testing
 @testable import enum StorageKitTool.ExitStatus
 
 @Suite struct CommandErrorTests {
-    @Test func exitStatusesAreTheDocumentedNumbers() {
+    @Test("Exit statuses are the documented numbers")
+    func exitStatuses() {
         let statuses: [ExitStatus] = [
             .done, .negative, .usage, .notFound, .unavailable, .corrupt, .inconclusive, .conflict, .partial,
         ]
@@ -14,6 +15,7 @@ import Testing
     }
 
     @Test(
+        "Codes of the store map to statuses",
         arguments: [
             (StorageError.Code.busy, ExitStatus.unavailable), (.readOnly, .unavailable),
             (.unsupportedFormat, .unavailable),
@@ -22,21 +24,23 @@ import Testing
             (.invalidName, .usage), (.database, .usage), (.invalidArgument, .usage), (.ioError, .unavailable),
             (StorageError.Code("made-up-later"), .inconclusive),
         ] as [(StorageError.Code, ExitStatus)])
-    func codesOfTheStoreMapToStatuses(code: StorageError.Code, status: ExitStatus) {
+    func statusOfStoreErrors(code: StorageError.Code, status: ExitStatus) {
         let error = CommandError(
             wrapping: StorageError(code, "It happened.", remedy: "Mend it.", cause: BrokenPipe()))
         #expect(error.status == status)
         #expect(error.what == "It happened." && error.next == "Mend it." && error.why == "BrokenPipe()")
     }
 
-    @Test func errorsTakeALineEach() {
+    @Test("Errors take a line each")
+    func errorLines() {
         let error = CommandError(.notFound, "No row.", why: "It was\ndeleted.", next: "storagekit log users/42")
         #expect(error.description == "error: No row.\n  why: It was\\ndeleted.\n next: storagekit log users/42\n")
         #expect(error.rendered(style: .colored).hasPrefix("\u{1b}[31merror:\u{1b}[0m No row.\n"))
         #expect(CommandError(.usage, "Only this.").description == "error: Only this.\n")
     }
 
-    @Test func badLinesNameTheirPlace() {
+    @Test("Bad lines name their location")
+    func locationOfBadLine() {
         let error = CommandError(InputError(offset: 6, problem: "it is bad", remedy: "Mend it."), line: 7)
         #expect(error.what == "Line 7, byte 7: it is bad.")
         #expect(error.status == .conflict)

@@ -17,7 +17,8 @@ struct DamagedStoreTests {
     }
 
     /// - Parameter place: Where bytes are overwritten: those that every SQLite file begins with, or the first page's tree.
-    @Test(arguments: [0..<16, 100..<180]) func damageAtTheRootIsToldApart(_ place: Range<Int>) async throws {
+    @Test("Damage at the root is told apart", arguments: [0..<16, 100..<180])
+    func damageAtRoot(_ place: Range<Int>) async throws {
         let store = try await SampleStore()
         let sound = FileManager.default.contents(atPath: store.path) ?? Data()
         var bytes = sound
@@ -33,7 +34,8 @@ struct DamagedStoreTests {
 
     /// One bit in the first frame of a write-ahead log that holds thirty commits, as it is after a kill. SQLite would end the log
     /// there, and the next writer would overwrite what is behind.
-    @Test(arguments: [32 + 24 + 100, 3]) func aBitInTheWriteAheadLogTakesNothingBack(_ place: Int) async throws {
+    @Test("A flipped bit in the write-ahead log loses nothing", arguments: [32 + 24 + 100, 3])
+    func bitFlipInWAL(_ place: Int) async throws {
         let folder = try TestFolder()
         let store = try await SampleStore()
         let engine = try SampleStore.open(store.path)
@@ -69,7 +71,8 @@ struct DamagedStoreTests {
     }
 
     /// The tables of the engine itself lie behind the damage.
-    @Test func aStoreThatIsWhollyBehindDamageIsDamagedAndNoStranger() async throws {
+    @Test("A store whose own tables are behind damage is damaged, not foreign")
+    func damageBeforeEngineTables() async throws {
         let folder = try TestFolder()
         let path = folder.path()
         let engine = try SampleStore.open(folder.path("first"))
@@ -94,7 +97,8 @@ struct DamagedStoreTests {
         #expect(FileManager.default.contents(atPath: path + "-wal") == log)
     }
 
-    @Test func whatIsNoStoreIsNoStore() throws {
+    @Test("What isn't a store isn't a store")
+    func notAStore() throws {
         let folder = try TestFolder()
         let path = folder.path("letter.txt")
         try Data("Dear reader, this isn't a database, whatever its name may be.".utf8).write(
@@ -106,14 +110,16 @@ struct DamagedStoreTests {
     }
 
     /// The kernel doesn't give the first bytes of this file, which is what a failing disk looks like.
-    @Test func aDiskThatDoesNotReadIsNoDamageAndNoWrongName() throws {
+    @Test("A disk that can't be read is neither damage nor a wrong name")
+    func unreadableDisk() throws {
         for command in [["verify"], ["log"], ["undo", "--yes"]] {
             let (status, text) = try status(command, "/proc/self/mem")
             #expect(status == 4 && text.contains("can't be read"), "\(command): \(text)")
         }
     }
 
-    @Test func aPipeIsNotWaitedFor() throws {
+    @Test("A pipe isn't waited for")
+    func pipe() throws {
         let folder = try TestFolder()
         #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
         for command in [["verify"], ["log"], ["undo", "--yes"], ["doctor"]] {
@@ -123,7 +129,8 @@ struct DamagedStoreTests {
     }
 
     /// The limit of a file's size stands for a full disk, in blocks of 512 bytes.
-    @Test(arguments: [8, 64, 72, 80]) func aCreationThatFindsNoRoomLeavesNoFile(_ blocks: Int) throws {
+    @Test("Creating a store without room leaves no file", arguments: [8, 64, 72, 80])
+    func creatingWithoutRoom(_ blocks: Int) throws {
         let folder = try TestFolder()
         let input = folder.path("input.jsonl")
         try Data(#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":1}}"#.utf8).write(

@@ -52,7 +52,8 @@ struct DoctorTests {
         try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: ["doctor"] + arguments), store: path)
     }
 
-    @Test func aSoundStoreIsCalledSound() async throws {
+    @Test("A sound store is called sound")
+    func soundStore() async throws {
         let store = try await SampleStore()
         let folder = try TestFolder()
         let path = try await filled(folder)
@@ -66,13 +67,15 @@ struct DoctorTests {
         try check("doctor-missing", store.folder.path("missing.sqlite"))
     }
 
-    @Test(arguments: [
-        ("changed", "UPDATE articles SET title = 'forged' WHERE id = 700"),
-        ("deleted", "DELETE FROM articles WHERE id = 840"),
-        ("inserted", "INSERT INTO articles(id, title, updatedAt, _position) VALUES (7, 'forged', 0, 3)"),
-        ("unpositioned", "INSERT INTO articles(id, title, updatedAt) VALUES (1000000, 'forged', 0)"),
-    ])
-    func driftIsSeenAndMended(name: String, sql: String) async throws {
+    @Test(
+        "Drift is found and repaired",
+        arguments: [
+            ("changed", "UPDATE articles SET title = 'forged' WHERE id = 700"),
+            ("deleted", "DELETE FROM articles WHERE id = 840"),
+            ("inserted", "INSERT INTO articles(id, title, updatedAt, _position) VALUES (7, 'forged', 0, 3)"),
+            ("unpositioned", "INSERT INTO articles(id, title, updatedAt) VALUES (1000000, 'forged', 0)"),
+        ])
+    func driftIsRepaired(name: String, sql: String) async throws {
         let folder = try TestFolder()
         let path = try await filled(folder)
         let before = try await rows(path)
@@ -100,7 +103,8 @@ struct DoctorTests {
         }
     }
 
-    @Test func aProjectionThatThrowsIsNamed() async throws {
+    @Test("A projection that throws is named")
+    func throwingProjection() async throws {
         let folder = try TestFolder()
         let storage = try open(folder.path(), projections: true)
         for (id, title) in [(1, "one"), (2, "poison"), (3, "three")] {
@@ -118,7 +122,8 @@ struct DoctorTests {
         try check("doctor-projection-fix", folder.path(), "--fix")
     }
 
-    @Test func damageThatNothingIsDerivedFromIsNotMended() async throws {
+    @Test("Damage of the log itself isn't repaired")
+    func unrepairableDamage() async throws {
         let folder = try TestFolder()
         let path = try await filled(folder)
         for (name, sql) in [
@@ -150,7 +155,8 @@ struct DoctorTests {
         #expect(try ToolProcess.run(["doctor"], store: torn).status == 5)
     }
 
-    @Test(arguments: [1, 5 * 366]) func aClockAheadIsAWarning(days: Int64) async throws {
+    @Test("A clock ahead is a warning", arguments: [1, 5 * 366])
+    func clockAhead(days: Int64) async throws {
         let folder = try TestFolder()
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
         var storage = try open(folder.path(), at: now - 3_600_000_000)

@@ -8,7 +8,8 @@ import Testing
 /// `tail -f` on a store that another process writes to.
 @Suite struct FollowingTests {
     /// No event is lost and none repeated, while commits, sealing and more than one row of the log go on.
-    @Test func everyEventArrivesOnce() async throws {
+    @Test("Every event arrives once")
+    func everyEventOnce() async throws {
         let store = try await SampleStore(segmentLength: 16)
         let engine = try SampleStore.open(store.path, segmentLength: 16)
         let first = engine.committed.position
@@ -47,8 +48,8 @@ import Testing
         #expect(last == first + Int64(2 * commits))
     }
 
-    @Test(arguments: [["tail", "-f"], ["watch", "users"]])
-    func followingEndsByItself(command: [String]) async throws {
+    @Test("Following ends by itself", arguments: [["tail", "-f"], ["watch", "users"]])
+    func followingEnds(command: [String]) async throws {
         let store = try await SampleStore.shared.value
         let started = ContinuousClock.now
         let outcome = try ToolProcess.run(
@@ -60,8 +61,8 @@ import Testing
     }
 
     /// The file that is open gets no more commits once another one has its name.
-    @Test(arguments: [["tail", "-f"], ["watch", "users"]])
-    func aStoreThatIsReplacedIsFollowedNoMore(command: [String]) async throws {
+    @Test("A store that is replaced isn't followed any more", arguments: [["tail", "-f"], ["watch", "users"]])
+    func replacedStore(command: [String]) async throws {
         let store = try await SampleStore()
         let process = ToolProcess.prepared(
             command + ["-n", "1", "--for", "900", "--format", "jsonl"], store: store.path)

@@ -52,7 +52,8 @@ import Testing
     /// Those that write for people or for programs alone; what programs read is compared by other tests.
     private static let others = ["import", "export", "completions", "manual", "serve"]
 
-    @Test func everyCommandIsThere() {
+    @Test("Every command is covered")
+    func everyCommandIsThere() {
         let known = Set(Self.commands.map { $0[0] } + Self.others)
         let all = StorageKitTool.configuration.subcommands.compactMap { $0.configuration.commandName }
         #expect(known == Set(all))
@@ -64,7 +65,8 @@ import Testing
             ? Array(words.prefix(2)) : Array(words.prefix(1))
     }
 
-    @Test(arguments: commands) func everyFormatIsRecordedOrRefused(_ words: [String]) async throws {
+    @Test("Every format is recorded or refused", arguments: commands)
+    func everyFormat(_ words: [String]) async throws {
         let name = Self.name(words)
         let records = Self.records.filter { Self.name($0.words) == name && $0.isAnswer }
         #expect(records.contains { $0.isOfTerminal }, "\(name) has no record of a terminal")
@@ -80,7 +82,8 @@ import Testing
         }
     }
 
-    @Test func importsAreRecorded() {
+    @Test("Imports are recorded")
+    func importsAreRecorded() {
         let imports = Self.records.filter { $0.words.first == "import" && $0.isAnswer }
         #expect(imports.contains { $0.isOfTerminal } && imports.contains { !$0.isOfTerminal })
     }

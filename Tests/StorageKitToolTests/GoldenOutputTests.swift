@@ -297,12 +297,14 @@ import Testing
         Case("replay-step-outside", input: "g t:5\n", "replay", "..t:4", "--step"),
     ]
 
-    @Test(arguments: replayCases) func replaysAs(_ golden: Case) async throws {
+    @Test("Replays", arguments: replayCases)
+    func replayOutput(_ golden: Case) async throws {
         try Self.check(golden, store: try await SampleStore.shared.value.path)
     }
 
     /// Projections in SQL: folded on the way, and held against each other.
-    @Test func projectionsInSQLAreRun() async throws {
+    @Test("Projections in SQL are run")
+    func sqlProjections() async throws {
         let store = try await SampleStore()
         func file(_ name: String, _ text: String) throws -> String {
             let url = store.folder.url.appendingPathComponent(name)
@@ -359,17 +361,20 @@ import Testing
         try check("compare-replay-csv", "compare-replay", "--old", old, "--new", new, "--format", "csv")
     }
 
-    @Test(arguments: readingCases) func readsAs(_ golden: Case) async throws {
+    @Test("Reading commands", arguments: readingCases)
+    func readingOutput(_ golden: Case) async throws {
         try Self.check(golden, store: try await SampleStore.shared.value.path)
     }
 
-    @Test(arguments: writingCases) func writesAs(_ golden: Case) async throws {
+    @Test("Writing commands", arguments: writingCases)
+    func writingOutput(_ golden: Case) async throws {
         // A store of its own, because only one process may write.
         let store = try await SampleStore()
         try Self.check(golden, store: store.path)
     }
 
-    @Test func missingStoresAreSaid() throws {
+    @Test("Missing stores are reported")
+    func missingStores() throws {
         let folder = try TestFolder()
         try Self.check(Case("no-store", "log"), store: nil)
         try Self.check(Case("missing-store", "log"), store: folder.path("nothing.sqlite"))
@@ -380,7 +385,8 @@ import Testing
     }
 
     /// A history from a file and from a pipe, into a new store and one that has its beginning.
-    @Test func historiesAreTakenIn() throws {
+    @Test("Histories are imported")
+    func importOutput() throws {
         let folder = try TestFolder()
         let lines = [
             #"{"tx":1,"at":"2024-05-01T10:00:00Z","actor":"anna","op":"insert","table":"posts","id":"1","row":{"title":"Hello"}}"#,
@@ -415,7 +421,8 @@ import Testing
     }
 
     /// Damage of rows that the log knows better.
-    @Test func whatWasUndoneIsBroughtBack() async throws {
+    @Test("What was undone is redone, and damage repaired")
+    func redoAndRepairOutput() async throws {
         let store = try await SampleStore()
         for golden in [
             Case("redo", "redo", "--yes"), Case("redo-jsonl", "redo", "--yes", "--format", "jsonl"),
@@ -426,7 +433,8 @@ import Testing
         }
     }
 
-    @Test func damagedTablesAreReported() async throws {
+    @Test("Damaged tables are reported")
+    func damagedTables() async throws {
         let store = try await SampleStore()
         try store.damage("UPDATE posts SET title = 'forged' WHERE id = 'b'; DELETE FROM users")
         try Self.check(Case("damaged-verify", "verify"), store: store.path)

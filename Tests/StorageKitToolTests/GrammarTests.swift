@@ -8,6 +8,7 @@ import Testing
     private static let hour: Int64 = 3_600_000_000
 
     @Test(
+        "Points are read",
         arguments: [
             ("@1234", PointArgument.position(1234)), ("@0", .position(0)), ("@1234~", .before(position: 1234)),
             ("t:77", .commit(77)),
@@ -24,26 +25,30 @@ import Testing
             ("-1d12h", .time(now - 36 * hour)), ("-2w", .time(now - 336 * hour)),
             ("-9000000w", .time(Timestamp.range.lowerBound)),
         ] as [(String, PointArgument)])
-    func pointsAreRead(text: String, point: PointArgument) throws {
+    func points(text: String, point: PointArgument) throws {
         #expect(try PointArgument(text, now: Self.now) == point)
         #expect(try PointArgument(point.description, now: 0) == point)
     }
 
-    @Test(arguments: [
-        "", "@", "@~", "@-1", "@+1", "@1~~", "@x", "@99999999999999999999", "t:", "t:x", "head~", "head~x", "Head",
-        "tag:", "tag:a..b", "tag:a b", "tag:a:b", "tag:a~", "tag:a~x", "tag:a~1~2", "tag:~1", "tag:a.", "tag:-a", "-",
-        "-2",
-        "-2x", "-h", "-2h3", "--2h", "-99999999999999w", "2024", "2024-5-1", "2024-05-01T", "2024-05-01 25:00",
-        "2024-02-30", "tomorrow", "today14",
-        "today ", "today 14", "now-", "now2h", "１２", "2024-05-01T10:00:60Z", "＠1",
-    ])
-    func otherWordsAreRefusedWithExamples(text: String) throws {
+    @Test(
+        "Other words are refused with examples",
+        arguments: [
+            "", "@", "@~", "@-1", "@+1", "@1~~", "@x", "@99999999999999999999", "t:", "t:x", "head~", "head~x", "Head",
+            "tag:", "tag:a..b", "tag:a b", "tag:a:b", "tag:a~", "tag:a~x", "tag:a~1~2", "tag:~1", "tag:a.", "tag:-a",
+            "-",
+            "-2",
+            "-2x", "-h", "-2h3", "--2h", "-99999999999999w", "2024", "2024-5-1", "2024-05-01T", "2024-05-01 25:00",
+            "2024-02-30", "tomorrow", "today14",
+            "today ", "today 14", "now-", "now2h", "１２", "2024-05-01T10:00:60Z", "＠1",
+        ])
+    func malformedPoints(text: String) throws {
         let error = try #require(throws: GrammarError.self) { try PointArgument(text, now: Self.now) }
         #expect(error.problem.contains("'\(text)'"))
         #expect(error.examples.contains("look like") || error.examples.contains("Write"))
     }
 
-    @Test func relativePointsAreNotTakenForOptions() throws {
+    @Test("Relative points aren't taken for options")
+    func relativePoints() throws {
         let words = ["at", "-2h", "-1d..head", "-2", "-x", "--actor", "-2h", "--", "-2h"]
         #expect(
             RelativePoints.protected(words) == [
@@ -65,7 +70,8 @@ import Testing
         #expect(try PointRange("now-2h..-1h", now: Self.now) == PointRange("-2h..-1h", now: Self.now))
     }
 
-    @Test func rangesAreRead() throws {
+    @Test("Ranges are read")
+    func ranges() throws {
         let range = try PointRange("@100~..-2h", now: Self.now)
         #expect(range == PointRange(after: .before(position: 100), through: .time(Self.now - 2 * Self.hour)))
         #expect(try PointRange("t:5..", now: 0) == PointRange(after: .commit(5), through: nil))
@@ -78,6 +84,7 @@ import Testing
     }
 
     @Test(
+        "Targets are read",
         arguments: [
             ("users", TargetArgument(table: "users")), ("users/42", TargetArgument(table: "users", id: "42")),
             ("users/42#name", TargetArgument(table: "users", id: "42", column: "name")),
@@ -92,17 +99,20 @@ import Testing
             ("t/%", TargetArgument(table: "t", id: "%")),
             ("t/\u{301}x", TargetArgument(table: "t", id: "\u{301}x")),
         ] as [(String, TargetArgument)])
-    func targetsAreRead(text: String, target: TargetArgument) throws {
+    func targets(text: String, target: TargetArgument) throws {
         #expect(try TargetArgument(text) == target)
     }
 
-    @Test(arguments: ["", "/", "/42", "users/", "users/42#", "users/#name", "users#name"])
-    func targetsWithEmptyPartsAreRefused(text: String) throws {
+    @Test(
+        "Targets with empty parts are refused",
+        arguments: ["", "/", "/42", "users/", "users/42#", "users/#name", "users#name"])
+    func targetsWithEmptyParts(text: String) throws {
         let error = try #require(throws: GrammarError.self) { try TargetArgument(text) }
         #expect(error.examples == TargetArgument.examples)
     }
 
-    @Test func everyTargetCanBeTyped() throws {
+    @Test("Every target can be typed")
+    func everyTargetCanBeTyped() throws {
         let seed = UInt64.random(in: .min ... .max)
         print("GrammarTests.everyTargetCanBeTyped seed \(seed)")
         var generator = SeededGenerator(seed: seed)

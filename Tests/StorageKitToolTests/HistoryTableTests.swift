@@ -23,7 +23,8 @@ struct HistoryTableTests {
         #"{"tx":\#(tx),"at":"\#(time)","op":"insert","table":"\#(table)","id":"\#(tx)","row":\#(row)}"#
     }
 
-    @Test func namesOfTheStoresOwnGoFirst() throws {
+    @Test("Names of the user's tables take precedence")
+    func ownNamesFirst() throws {
         let store = try store([
             line(1, "posts", #"{"t":"x","_op":1,"_Time":2,"old_t":3,"_until":4}"#),
             line(2, "history_posts", #"{"a":1}"#),
@@ -50,7 +51,8 @@ struct HistoryTableTests {
     }
 
     /// Whatever SQL finds in the store can be asked together with its history, with the indexes that are there.
-    @Test func viewsIndexesAndProjectionsAreThereToo() async throws {
+    @Test("Views, indexes and projections can be queried too")
+    func viewsIndexesAndProjections() async throws {
         let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) { schema in
             schema.autoSchema(PostRecord.self)
             schema.addFullTextSearch(table: "posts", columns: ["title"])
@@ -113,12 +115,14 @@ struct HistoryTableTests {
         #expect(missing.status == 3 && missing.errors.contains("history_posts"), "\(missing.errors)")
     }
 
-    @Test(arguments: [
-        ("2024-05-01T10:00:00.001Z", "2024-05-01T10:00:00.001000Z"),
-        ("2024-05-01T10:00:00.576156Z", "2024-05-01T10:00:00.576156Z"),
-        ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00.000000Z"),
-    ])
-    func timesAreToldToTheMicrosecond(time: String, expected: String) throws {
+    @Test(
+        "Times have microseconds",
+        arguments: [
+            ("2024-05-01T10:00:00.001Z", "2024-05-01T10:00:00.001000Z"),
+            ("2024-05-01T10:00:00.576156Z", "2024-05-01T10:00:00.576156Z"),
+            ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00.000000Z"),
+        ])
+    func microseconds(time: String, expected: String) throws {
         let store = try store([line(1, "posts", #"{"t":"x"}"#, at: time)])
         let outcome = try ToolProcess.run(
             ["sql", "SELECT time FROM commits WHERE number = 1", "--format", "jsonl"], store: store)
@@ -126,7 +130,8 @@ struct HistoryTableTests {
     }
 
     /// What the store has recorded of itself is behind the last change of the data, and isn't what somebody means by a time.
-    @Test func aTimeMeansTheLastCommitOfTheData() throws {
+    @Test("A time means the last commit of data")
+    func timeMeansLastDataCommit() throws {
         let store = try store([line(1, "posts", #"{"t":"x"}"#), line(2, "posts", #"{"t":"y"}"#)])
         let reverted = try ToolProcess.run(["revert", "now", "--yes"], store: store)
         #expect(reverted.status == 0, "\(reverted.errors)")
@@ -134,7 +139,8 @@ struct HistoryTableTests {
         #expect(rows.output == #"{"id":"1"}"# + "\n")
     }
 
-    @Test func aRangeThatEndsBeforeItBeginsIsRefused() throws {
+    @Test("A range that ends before it begins is refused")
+    func reversedRange() throws {
         let store = try store([line(1, "posts", #"{"t":"x"}"#), line(2, "posts", #"{"t":"y"}"#)])
         for command in [["log", "t:2..t:1"], ["grep", "x", "t:2..t:1"], ["replay", "t:2..t:1"]] {
             let outcome = try ToolProcess.run(command, store: store)

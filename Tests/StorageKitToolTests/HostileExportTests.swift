@@ -11,7 +11,8 @@ struct HostileExportTests {
     private typealias Row = [String: String]
     private typealias Tables = [String: Set<Row>]
 
-    @Test(arguments: 1...UInt64(3)) func operationsLeadToWhatTheTablesHeld(seed: UInt64) async throws {
+    @Test("Operations lead to what the tables held", arguments: 1...UInt64(3))
+    func operationsEqualTables(seed: UInt64) async throws {
         let folder = try TestFolder()
         var generator = HostileStatements(seed: seed)
         var configuration = StorageConfiguration()

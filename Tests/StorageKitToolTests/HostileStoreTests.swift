@@ -36,14 +36,17 @@ struct HostileStoreTests {
 
     private static let last = "(SELECT max(position) FROM storage_log)"
 
-    @Test(arguments: [
-        "SET last = 9223372036854775807 WHERE position = 1", "SET last = -1 WHERE position = \(last)",
-        "SET last = 9223372036854775807 WHERE position = \(last)",
-        "SET last_commit = 9223372036854775807 WHERE position = \(last)",
-        "SET position = position + 9223372036854775000, last = last + 9223372036854775000",
-        "SET position = -5, last = 9223372036854775807 WHERE position = 1",
-        "SET first_time = -9223372036854775808, last_time = -9223372036854775808",
-    ]) func absurdNumbersOfTheLogEndInACode(_ change: String) async throws {
+    @Test(
+        "Absurd numbers in the log end in an exit status",
+        arguments: [
+            "SET last = 9223372036854775807 WHERE position = 1", "SET last = -1 WHERE position = \(last)",
+            "SET last = 9223372036854775807 WHERE position = \(last)",
+            "SET last_commit = 9223372036854775807 WHERE position = \(last)",
+            "SET position = position + 9223372036854775000, last = last + 9223372036854775000",
+            "SET position = -5, last = 9223372036854775807 WHERE position = 1",
+            "SET first_time = -9223372036854775808, last_time = -9223372036854775808",
+        ])
+    func absurdLogNumbers(_ change: String) async throws {
         let folder = try await copy("UPDATE storage_log \(change)")
         let commands = [
             "verify", "doctor", "log", "history posts/b", "show t:3", "diff t:2 head", "undo --yes --dry-run",
@@ -55,12 +58,15 @@ struct HostileStoreTests {
     }
 
     /// A trigger there runs with each commit of ours, or at each opening, behind the log.
-    @Test(arguments: [
-        "CREATE TRIGGER evil AFTER INSERT ON storage_operation BEGIN DELETE FROM posts; END",
-        "CREATE TRIGGER evil AFTER UPDATE ON storage_meta BEGIN UPDATE posts SET views = 0; END",
-        "CREATE TRIGGER storage_evil AFTER INSERT ON storage_log BEGIN DELETE FROM posts; END",
-        "CREATE UNIQUE INDEX evil ON storage_operation(command)",
-    ]) func whatSomebodyPutOnOurTablesIsSeenAndNotRun(_ sql: String) async throws {
+    @Test(
+        "Triggers on the store's own tables are found and not run",
+        arguments: [
+            "CREATE TRIGGER evil AFTER INSERT ON storage_operation BEGIN DELETE FROM posts; END",
+            "CREATE TRIGGER evil AFTER UPDATE ON storage_meta BEGIN UPDATE posts SET views = 0; END",
+            "CREATE TRIGGER storage_evil AFTER INSERT ON storage_log BEGIN DELETE FROM posts; END",
+            "CREATE UNIQUE INDEX evil ON storage_operation(command)",
+        ])
+    func foreignTriggers(_ sql: String) async throws {
         let folder = try await copy(sql)
         let rows = try posts(folder.path())
         let verified = try ToolProcess.run(["verify"], store: folder.path())
@@ -78,33 +84,42 @@ struct HostileStoreTests {
     }
 
     /// Rows that no event holds can be checked for their form only.
-    @Test(arguments: [
-        "INSERT INTO storage_commit_key VALUES ('order-17', -3, 1, 0, 0)",
-        "INSERT INTO storage_commit_key VALUES ('order-17', 0, 99999, 99998, 0)",
-        "INSERT INTO storage_import VALUES ('somewhere', 'as far as it went')",
-        "INSERT INTO storage_shadow VALUES (4711, 1, '', 0)",
-        "UPDATE storage_meta SET writer_epoch = 9.3e18",
-    ]) func bookkeepingThatNobodyLeftIsFound(_ sql: String) async throws {
+    @Test(
+        "Foreign bookkeeping is found",
+        arguments: [
+            "INSERT INTO storage_commit_key VALUES ('order-17', -3, 1, 0, 0)",
+            "INSERT INTO storage_commit_key VALUES ('order-17', 0, 99999, 99998, 0)",
+            "INSERT INTO storage_import VALUES ('somewhere', 'as far as it went')",
+            "INSERT INTO storage_shadow VALUES (4711, 1, '', 0)",
+            "UPDATE storage_meta SET writer_epoch = 9.3e18",
+        ])
+    func foreignBookkeeping(_ sql: String) async throws {
         let folder = try await copy(sql)
         let verified = try ToolProcess.run(["verify"], store: folder.path())
         #expect(verified.status == 5 && verified.output.contains("! bookkeeping"), "\(verified.output)")
     }
 
     /// Of a row that is there, of one that never was, and of an entity that never was.
-    @Test(arguments: [
-        "SELECT id, x'030162', 1 FROM storage_catalog WHERE name = 'posts'",
-        "SELECT id, x'030163', 1 FROM storage_catalog WHERE name = 'posts'", "VALUES (777777, x'00', 1)",
-    ]) func tombstonesThatNobodyLeftAreFound(_ rows: String) async throws {
+    @Test(
+        "Foreign tombstones are found",
+        arguments: [
+            "SELECT id, x'030162', 1 FROM storage_catalog WHERE name = 'posts'",
+            "SELECT id, x'030163', 1 FROM storage_catalog WHERE name = 'posts'", "VALUES (777777, x'00', 1)",
+        ])
+    func foreignTombstones(_ rows: String) async throws {
         let folder = try await copy("INSERT OR REPLACE INTO storage_tombstone \(rows)")
         let verified = try ToolProcess.run(["verify"], store: folder.path())
         #expect(verified.status == 5 && verified.output.contains("! tombstone"), "\(verified.output)")
     }
 
-    @Test(arguments: [
-        "position = -9223372036854775808", "position = 9223372036854775807", "events = -9223372036854775808",
-        "events = 9223372036854775807", "microseconds = 9223372036854775807", "time = 9223372036854775807",
-        "events = 4611686018427387903, microseconds = 1", "failed = 0",
-    ]) func numbersOfACheckpointEndInACode(_ change: String) async throws {
+    @Test(
+        "Absurd numbers in a checkpoint end in an exit status",
+        arguments: [
+            "position = -9223372036854775808", "position = 9223372036854775807", "events = -9223372036854775808",
+            "events = 9223372036854775807", "microseconds = 9223372036854775807", "time = 9223372036854775807",
+            "events = 4611686018427387903, microseconds = 1", "failed = 0",
+        ])
+    func absurdCheckpoints(_ change: String) async throws {
         let folder = try await copy(
             """
             INSERT INTO storage_projection(name, kind, version, definition) VALUES ('views', 'async', 1, '');
@@ -121,11 +136,14 @@ struct HostileStoreTests {
     }
 
     /// A trigger there would run with each import, and a column would never be recorded.
-    @Test(arguments: [
-        "ALTER TABLE posts ADD COLUMN balance INTEGER", "CREATE INDEX another ON posts(title)",
-        "ALTER TABLE posts RENAME COLUMN title TO heading", "ALTER TABLE posts RENAME COLUMN id TO key",
-        "CREATE TRIGGER another AFTER UPDATE ON posts BEGIN UPDATE posts SET title = upper(title); END",
-    ]) func aTableThatAnotherProgramHasChangedIsNotWrittenOn(_ sql: String) async throws {
+    @Test(
+        "A table that another program changed isn't written to",
+        arguments: [
+            "ALTER TABLE posts ADD COLUMN balance INTEGER", "CREATE INDEX another ON posts(title)",
+            "ALTER TABLE posts RENAME COLUMN title TO heading", "ALTER TABLE posts RENAME COLUMN id TO key",
+            "CREATE TRIGGER another AFTER UPDATE ON posts BEGIN UPDATE posts SET title = upper(title); END",
+        ])
+    func tableChangedByOthers(_ sql: String) async throws {
         let folder = try await copy(sql)
         let outcome = try ToolProcess.run(["undo", "--yes"], store: folder.path())
         #expect(outcome.status == 5 && outcome.errors.contains("posts"), "\(outcome.errors)")
@@ -134,14 +152,16 @@ struct HostileStoreTests {
         #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
     }
 
-    @Test func anEpochThatCannotRiseLetsNobodyWrite() async throws {
+    @Test("An epoch that can't rise refuses writers")
+    func exhaustedEpoch() async throws {
         let folder = try await copy("UPDATE storage_meta SET writer_epoch = 9223372036854775807")
         #expect(try ToolProcess.run(["undo", "--yes"], store: folder.path()).status == 5)
         #expect(try ToolProcess.run(["log"], store: folder.path()).status == 0)
     }
 
     /// What stands in the place of a table can be without end.
-    @Test func aViewInThePlaceOfATableIsDamage() async throws {
+    @Test("A view in place of a table is damage")
+    func viewInsteadOfTable() async throws {
         let folder = try await copy(
             """
             DROP TABLE storage_meta; CREATE VIEW storage_meta AS
@@ -153,7 +173,8 @@ struct HostileStoreTests {
     }
 
     /// A log that goes on where its tables don't: cheap to see at the end, before a command writes on over it.
-    @Test func tablesBehindTheLogsEndAreNotWrittenOn() async throws {
+    @Test("Tables behind the end of the log aren't written to")
+    func tablesBehindLog() async throws {
         let folder = try await copy("UPDATE posts SET _position = 2, title = 'older' WHERE id = 'b'")
         let outcome = try ToolProcess.run(["undo", "--yes"], store: folder.path())
         #expect(outcome.status == 5 && outcome.errors.contains("posts"), "\(outcome.errors)")
@@ -162,7 +183,8 @@ struct HostileStoreTests {
     }
 
     /// The machine's failure isn't the store's.
-    @Test func noRoomForTemporaryFilesIsNoDamage() async throws {
+    @Test("No room for temporary files isn't damage")
+    func noTemporarySpace() async throws {
         let folder = try TestFolder()
         let engine = try StorageEngine.open(path: folder.path(), configuration: StorageConfiguration())
         _ = try await engine.commit(CommitMetadata()) { writer, db in

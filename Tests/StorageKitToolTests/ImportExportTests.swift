@@ -51,7 +51,8 @@ struct ImportExportTests {
         #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
     }
 
-    @Test func valuesOfEveryKindComeBack() throws {
+    @Test("Values of every kind round-trip")
+    func valuesOfEveryKind() throws {
         try expectRoundTrip([
             line(
                 1, "insert", "a",
@@ -63,7 +64,8 @@ struct ImportExportTests {
         ])
     }
 
-    @Test func columnsThatMixKindsComeBack() throws {
+    @Test("Columns of mixed kinds round-trip")
+    func columnsOfMixedKinds() throws {
         let values = ["1", "true", "0", "false", "1.0", #""1""#, #""true""#, "[1]", #"{"a":1}"#, #""[1]""#]
         for first in values {
             var lines = [line(1, "insert", "first", "{\"x\":\(first)}")]
@@ -81,7 +83,8 @@ struct ImportExportTests {
         }
     }
 
-    @Test func namesMayBeAnyText() throws {
+    @Test("Names may be any text")
+    func namesOfAnyText() throws {
         try expectRoundTrip([
             line(1, "insert", "1", #"{"Name":1,"name":2,"_position":3,"rowid":4,"a\"b":5,"日本":6}"#, table: "Posts"),
             line(2, "insert", "1", #"{"x":1}"#, table: "posts"),
@@ -91,7 +94,8 @@ struct ImportExportTests {
         ])
     }
 
-    @Test func rowsMayHaveAnIdOfTheirOwn() throws {
+    @Test("Rows may have an id of their own")
+    func rowsWithOwnIds() throws {
         try expectRoundTrip([
             line(1, "insert", "7", #"{"id":"7","x":1}"#), line(2, "update", "7", #"{"id":"7","x":2}"#),
         ])
@@ -103,7 +107,8 @@ struct ImportExportTests {
         #expect(refused.status == 7 && refused.errors.contains("Line 2") && refused.errors.contains("--key-column"))
     }
 
-    @Test func aBadLineCostsItsCommitOnly() throws {
+    @Test("A bad line fails only its commit")
+    func badLineFailsItsCommit() throws {
         let lines = [
             line(1, "insert", "a", #"{"x":1}"#), line(2, "insert", "b", #"{"x":1}"#),
             line(2, "insert", "a", #"{"x":2}"#),
@@ -126,7 +131,8 @@ struct ImportExportTests {
     }
 
     /// A time goes on as that of every later commit, so one that can't be is a bad line, and one that goes back is kept beside it.
-    @Test func timesThatCannotBeStandInNobodysWay() throws {
+    @Test("Impossible times disturb nobody")
+    func impossibleTimes() throws {
         func at(_ time: String, _ tx: Int) -> String {
             #"{"tx":\#(tx),"at":"\#(time)","op":"insert","table":"posts","id":"\#(tx)","row":{"n":1}}"#
         }
@@ -148,7 +154,8 @@ struct ImportExportTests {
         #expect(shown.status == 0, "\(shown.errors)")
     }
 
-    @Test func aDryRunTellsWhatAnImportWouldDoAndChangesNothing() throws {
+    @Test("A dry run reports what an import would do and changes nothing")
+    func dryRun() throws {
         let folder = try Folder()
         let first = try folder.write([line(1, "insert", "a", #"{"n":1}"#)], "1.jsonl")
         let second = try folder.write([line(2, "update", "a", #"{"n":2}"#), line(3, "insert", "b", "{}")], "2.jsonl")
@@ -165,7 +172,8 @@ struct ImportExportTests {
         #expect(try ToolProcess.run(["import", wrong, "--dry-run"], store: folder.store).status == 7)
     }
 
-    @Test func aSecondImportDoesNothingAndALongerFileGoesOn() throws {
+    @Test("A second import does nothing, and a longer file resumes")
+    func repeatedImport() throws {
         let folder = try Folder()
         var lines = (1...50).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }
         _ = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
@@ -184,7 +192,8 @@ struct ImportExportTests {
         #expect(different.status == 7, "\(different.errors)")
     }
 
-    @Test func anInterruptedImportGoesOnAtTheLastWholeCommit() throws {
+    @Test("An interrupted import resumes at the last whole commit")
+    func interruptedImport() throws {
         let folder = try Folder()
         let lines = (1...60_000).map { line($0 / 3, "insert", "\($0)", "{\"x\":\($0),\"text\":\"row number \($0)\"}") }
         let file = try folder.write(lines)
@@ -203,7 +212,8 @@ struct ImportExportTests {
         #expect(try ToolProcess.run(["verify"], store: folder.store).status == 0)
     }
 
-    @Test func unchangedUpdatesAndEarlierTimesAreCounted() throws {
+    @Test("Unchanged updates and earlier times are counted")
+    func countedDeviations() throws {
         let folder = try Folder()
         let outcome = try ToolProcess.run(
             [
@@ -220,7 +230,8 @@ struct ImportExportTests {
         #expect(!exported.contains("2024-04-01"))
     }
 
-    @Test func standardInputAndCompressedFilesAreReadToo() throws {
+    @Test("Standard input and compressed files are read too")
+    func standardInputAndCompression() throws {
         let folder = try Folder()
         let file = try folder.write([line(1, "insert", "a", #"{"x":1}"#)])
         let piped = try ToolProcess.shell("cat \(file) | storagekit import -", store: folder.store)
@@ -232,7 +243,8 @@ struct ImportExportTests {
     }
 
     /// SQL of somebody else may put anything into a column; what is written must still be JSON Lines.
-    @Test func textThatIsNoJSONInAJSONColumnIsWrittenAsText() async throws {
+    @Test("Text that isn't JSON in a JSON column is written as text")
+    func malformedJSONInColumn() async throws {
         let folder = try Folder()
         let file = try folder.write([line(1, "insert", "a", #"{"x":[1]}"#), line(2, "insert", "b", #"{"x":[2]}"#)])
         _ = try ToolProcess.run(["import", file], store: folder.store)
@@ -245,7 +257,8 @@ struct ImportExportTests {
     }
 
     /// Names come from the file, and could move the cursor or turn what is read around.
-    @Test func namesInTheSummaryAreFitForATerminal() throws {
+    @Test("Names in the summary are safe for a terminal")
+    func namesInSummary() throws {
         let folder = try TestFolder()
         let input = folder.path("input.jsonl")
         let lines = #"""
@@ -261,7 +274,8 @@ struct ImportExportTests {
 
     /// A change of the schema costs a look at what has changed, and not one at every table and column: the columns of a row come at
     /// once, and with the first row its table.
-    @Test func manyTablesAndColumnsAreTakenIn() throws {
+    @Test("Many tables and columns are imported")
+    func manyTablesAndColumns() throws {
         let folder = try TestFolder()
         let input = folder.path("input.jsonl")
         var lines = (0..<60).map {
@@ -282,7 +296,8 @@ struct ImportExportTests {
     }
 
     /// Time once grew with the cube of the columns, and of the tables: a row like this one took minutes.
-    @Test(.timeLimit(.minutes(10))) func timeDoesNotGrowWithTheCubeOfColumnsAndTables() throws {
+    @Test("Time doesn't grow with the cube of columns and tables", .timeLimit(.minutes(10)))
+    func noCubicTime() throws {
         let folder = try TestFolder()
         let input = folder.path("input.jsonl")
         let row = (0..<1_890).map { #""c\#($0)":\#($0)"# }.joined(separator: ",")
@@ -297,7 +312,8 @@ struct ImportExportTests {
         #expect(sum.output.contains("1889"), "\(sum)")
     }
 
-    @Test func moreColumnsThanATableCanHaveAreABadLine() throws {
+    @Test("More columns than a table can have are a bad line")
+    func tooManyColumns() throws {
         let folder = try TestFolder()
         let input = folder.path("input.jsonl")
         let row = (0..<5_000).map { #""c\#($0)":1"# }.joined(separator: ",")

@@ -7,9 +7,10 @@ import Testing
 @Suite struct JSONFuzzTests {
     private static let rounds = 3000
 
-    @Test func agreesWithFoundationOnRandomDocuments() throws {
+    @Test("Random documents are read as Foundation reads them")
+    func randomDocumentsMatchFoundation() throws {
         let seed = UInt64.random(in: .min ... .max)
-        print("JSONFuzzTests.agreesWithFoundationOnRandomDocuments seed \(seed)")
+        print("JSONFuzzTests.randomDocumentsMatchFoundation seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         for round in 0..<Self.rounds {
             let document = DocumentGenerator.document(using: &generator)
@@ -30,9 +31,10 @@ import Testing
 
     /// Whatever the bytes, the scanner either refuses them with a place inside of the line, or what it took is what
     /// Foundation takes too.
-    @Test func damagedDocumentsAreRefusedOrReadAlike() throws {
+    @Test("Damaged documents are refused or read alike")
+    func damagedDocuments() throws {
         let seed = UInt64.random(in: .min ... .max)
-        print("JSONFuzzTests.damagedDocumentsAreRefusedOrReadAlike seed \(seed)")
+        print("JSONFuzzTests.damagedDocuments seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         var refused = 0
         for round in 0..<Self.rounds {
@@ -55,9 +57,10 @@ import Testing
         #expect(refused > Self.rounds / 4)
     }
 
-    @Test func realsAreReadAsTheStandardLibraryReadsThem() throws {
+    @Test("Reals are read as the standard library reads them")
+    func realsMatchStandardLibrary() throws {
         let seed = UInt64.random(in: .min ... .max)
-        print("JSONFuzzTests.realsAreReadAsTheStandardLibraryReadsThem seed \(seed)")
+        print("JSONFuzzTests.realsMatchStandardLibrary seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20_000 {
             let text: String

@@ -4,6 +4,7 @@ import Testing
 
 @Suite struct JSONScannerTests {
     @Test(
+        "Numbers keep their kind and value",
         arguments: [
             ("1", .integer(1)), ("0", .integer(0)), ("-7", .integer(-7)),
             ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
@@ -17,24 +18,28 @@ import Testing
             ("0e999999999999", .real(0.0.bitPattern)),
             ("123456789012345678901234567890.0", .real(123456789012345678901234567890.0.bitPattern)),
         ] as [(String, OwnedValue)])
-    func numbersKeepTheirKindAndValue(text: String, value: OwnedValue) throws {
+    func numbers(text: String, value: OwnedValue) throws {
         #expect(try scan(text) == value)
         #expect(try scan(" \(text) ") == value)
     }
 
-    @Test(arguments: [
-        "9223372036854775808", "-9223372036854775809", "99999999999999999999999999", "18446744073709551616", "1e309",
-        "-1e309", "1e-400", "-1e-400", "123456789012345678901234567890e-400", "2e-324",
-        "1e99999999999999999999", "01", "-01", "00", "1.", ".5", "-", "+1", "1e", "1e+", "0x10", "1_000", "NaN",
-        "Infinity",
-        "-Infinity", "1,0", "1 2",
-    ])
-    func numbersThatAreNotJSONOrDoNotFitAreRefused(text: String) {
+    @Test(
+        "Numbers that aren't JSON or don't fit are refused",
+        arguments: [
+            "9223372036854775808", "-9223372036854775809", "99999999999999999999999999", "18446744073709551616",
+            "1e309",
+            "-1e309", "1e-400", "-1e-400", "123456789012345678901234567890e-400", "2e-324",
+            "1e99999999999999999999", "01", "-01", "00", "1.", ".5", "-", "+1", "1e", "1e+", "0x10", "1_000", "NaN",
+            "Infinity",
+            "-Infinity", "1,0", "1 2",
+        ])
+    func malformedNumbers(text: String) {
         #expect(refusal(text) != nil)
         #expect(refusal("[\(text)]") != nil || text == "1,0")
     }
 
     @Test(
+        "Text is decoded",
         arguments: [
             (#""""#, ""), (#""abc""#, "abc"), (#""a\n\t\r\b\f\"\\\/z""#, "a\n\t\r\u{8}\u{c}\"\\/z"),
             (#""\u00e9\u20AC\ud83d\ude00""#, "é€😀"),
@@ -43,11 +48,12 @@ import Testing
             (#""\u0001\uffff""#, "\u{1}\u{ffff}"),
             (#""12345678\u00e9é12345678""#, "12345678éé12345678"),
         ] as [(String, String)])
-    func textIsDecoded(source: String, text: String) throws {
+    func textEscapes(source: String, text: String) throws {
         #expect(try scan(source) == .text(text))
     }
 
     @Test(
+        "Faults are named with their location",
         arguments: [
             ("\"a\u{0}b\"", 2), ("\"a\nb\"", 2), ("\"12345678\u{1f}\"", 9), (#""a\u0000""#, 2), (#""\ud800""#, 1),
             (#""\udc00x""#, 1),
@@ -60,7 +66,7 @@ import Testing
             ("nul", 0), ("truex", 4), ("[tru]", 1), ("'a'", 0), ("{,}", 1), ("[,1]", 1), ("]", 0), ("[}", 1),
             ("{\"a\":1]", 6), ("[1}", 2),
         ] as [(String, Int)])
-    func faultsAreNamedWithTheirPlace(source: String, offset: Int) throws {
+    func locationOfFaults(source: String, offset: Int) throws {
         let error = try #require(refusal(source))
         #expect(error.offset == offset, "\(error)")
         #expect(!error.remedy.isEmpty)
@@ -68,13 +74,14 @@ import Testing
     }
 
     @Test(
+        "Text that isn't UTF-8 is refused",
         arguments: [
             [0x80], [0xc0, 0xaf], [0xc1, 0xbf], [0xe0, 0x80, 0xaf], [0xed, 0xa0, 0x80], [0xf0, 0x80, 0x80, 0x80],
             [0xf4, 0x90, 0x80, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xff], [0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0x98],
             [0xc3, 0x28],
             [0xe2, 0x28, 0xa1], [0xf0, 0x9f, 0x28, 0x80],
         ] as [[UInt8]])
-    func textThatIsNotUTF8IsRefused(bytes: [UInt8]) {
+    func invalidUTF8(bytes: [UInt8]) {
         for prefix in ["", "a", "1234567", "12345678", #"\n"#] {
             let quote = [UInt8(ascii: "\"")]
             #expect(throws: InputError.self) { try scan(quote + Array(prefix.utf8) + bytes + quote) }
@@ -82,7 +89,8 @@ import Testing
         }
     }
 
-    @Test func everyScalarIsRead() throws {
+    @Test("Every scalar is read")
+    func everyScalar() throws {
         for block in 0...0x10ff as ClosedRange<UInt32> {
             let scalars = (block << 8..<(block + 1) << 8).compactMap { Unicode.Scalar($0) }
             let text = String(String.UnicodeScalarView(scalars.filter { $0.value >= 0x20 && $0 != "\"" && $0 != "\\" }))
@@ -90,17 +98,20 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("[]", "[]"), (" [ ] ", "[]"), ("{}", "{}"), ("{ }", "{}"), ("[1, 2,\t3]", "[1,2,3]"),
-        (#"{ "a b" : [ 1 , "x y\" z" ] , "c" : null }"#, #"{"a b":[1,"x y\" z"],"c":null}"#),
-        (#"[1.50,"\u00e9",1e2]"#, #"[1.50,"\u00e9",1e2]"#), (#"[ "\\" , " " ]"#, #"["\\"," "]"#),
-        (#"[{"a":1},{"a":1}]"#, #"[{"a":1},{"a":1}]"#), (#"{"a":{"a":{"a":1}}}"#, #"{"a":{"a":{"a":1}}}"#),
-    ])
-    func containersAreTheirMinifiedSource(source: String, minified: String) throws {
+    @Test(
+        "Containers are their minified source",
+        arguments: [
+            ("[]", "[]"), (" [ ] ", "[]"), ("{}", "{}"), ("{ }", "{}"), ("[1, 2,\t3]", "[1,2,3]"),
+            (#"{ "a b" : [ 1 , "x y\" z" ] , "c" : null }"#, #"{"a b":[1,"x y\" z"],"c":null}"#),
+            (#"[1.50,"\u00e9",1e2]"#, #"[1.50,"\u00e9",1e2]"#), (#"[ "\\" , " " ]"#, #"["\\"," "]"#),
+            (#"[{"a":1},{"a":1}]"#, #"[{"a":1},{"a":1}]"#), (#"{"a":{"a":{"a":1}}}"#, #"{"a":{"a":{"a":1}}}"#),
+        ])
+    func containers(source: String, minified: String) throws {
         #expect(try scan(source) == .json(minified))
     }
 
-    @Test func markersBecomeValuesAndNearlyMarkersStayJSON() throws {
+    @Test("Markers become values, near misses stay JSON")
+    func markers() throws {
         #expect(try scan(#"{"$blob":""}"#) == .blob([]))
         #expect(try scan(#"{"$blob":"AAEC/w=="}"#) == .blob([0, 1, 2, 255]))
         #expect(try scan(#" { "$blob" : "AAECAwQF" } "#) == .blob([0, 1, 2, 3, 4, 5]))
@@ -116,7 +127,8 @@ import Testing
         for source in others { #expect(try scan(source) == .json(source)) }
     }
 
-    @Test func depthIsBounded() throws {
+    @Test("Depth is bounded")
+    func depthLimit() throws {
         let deepest = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         #expect(try scan(deepest) == .json(deepest))
         #expect(refusal("[" + deepest + "]")?.offset == 64)
@@ -124,14 +136,16 @@ import Testing
         #expect(refusal(String(repeating: #"{"a":"#, count: 100_000)) != nil)
     }
 
-    @Test func manyKeysAreCheckedInTimeProportionalToTheirNumber() throws {
+    @Test("Many keys are checked in linear time")
+    func manyKeysInLinearTime() throws {
         let many = (0..<200_000).map { "\"key\($0)\":1" }.joined(separator: ",")
         #expect(try scan("{\(many)}") == .json("{\(many)}"))
         #expect(refusal("{\(many),\"key77\":2}")?.offset == many.utf8.count + 2)
     }
 
     /// Slices of a line must survive whatever else is read from that line.
-    @Test func slicesStayValidUntilTheNextLine() throws {
+    @Test("Slices stay valid until the next line")
+    func slicesStayValid() throws {
         let row = (0..<500).map { #""k\u00e9\#($0)": [ "v\n\#($0)", { "$blob" : "AAAA" } ]"# }.joined(separator: ", ")
         let line = Array("{\(row)}".utf8)
         var scanner = JSONScanner()

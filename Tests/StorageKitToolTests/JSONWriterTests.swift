@@ -11,7 +11,8 @@ import Testing
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test func commasStandWhereTheyBelong() {
+    @Test("Commas are where they belong")
+    func commas() {
         let text = written { writer in
             for _ in 0..<2 {
                 writer.beginObject()
@@ -39,6 +40,7 @@ import Testing
     }
 
     @Test(
+        "Values are written",
         arguments: [
             (StorageValue.null, "null"), (.integer(0), "0"), (.integer(.min), "-9223372036854775808"),
             (.integer(.max), "9223372036854775807"), (.integer(-10), "-10"), (.real(1), "1.0"), (.real(-0.0), "-0.0"),
@@ -49,13 +51,14 @@ import Testing
             (.text("a\"b\\c/\u{8}\u{c}\n\r\t\u{0}\u{1f}\u{7f}é😀"), #""a\"b\\c/\b\f\n\r\t\u0000\u001f"# + "\u{7f}é😀\""),
             (.text("12345678\n12345678\""), #""12345678\n12345678\"""#),
         ] as [(StorageValue, String)])
-    func valuesAreWritten(value: StorageValue, text: String) {
+    func values(value: StorageValue, text: String) {
         #expect(written { $0.value(value) } == text)
     }
 
-    @Test func randomValuesComeBackExactly() throws {
+    @Test("Random values round-trip")
+    func randomValues() throws {
         let seed = UInt64.random(in: .min ... .max)
-        print("JSONWriterTests.randomValuesComeBackExactly seed \(seed)")
+        print("JSONWriterTests.randomValues seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20_000 {
             var writer = JSONWriter()

@@ -48,7 +48,8 @@ import Testing
         [0x28, 0xb5, 0x2f, 0xfd, 0, (windowLog - 10) << 3, 3 << 3 | 1, 0, 0] + Array("abc".utf8)
     }
 
-    @Test func linesEndWithLineFeedsOrCarriageReturnsOrTheFile() throws {
+    @Test("Lines end with line feeds, carriage returns or the file")
+    func lineEndings() throws {
         #expect(try text("") == [])
         #expect(try text("a") == ["a"])
         #expect(try text("a\n") == ["a"])
@@ -60,7 +61,8 @@ import Testing
         #expect(try text("ab") == ["ab"])
     }
 
-    @Test func numbersAndOffsetsCountLinesAndUncompressedBytes() throws {
+    @Test("Numbers and offsets count lines and uncompressed bytes")
+    func numbersAndOffsets() throws {
         let content = Array("ab\r\n\nc\n".utf8)
         let expected = [
             Line(text: "ab", number: 1, offset: 0), Line(text: "", number: 2, offset: 4),
@@ -70,7 +72,8 @@ import Testing
         #expect(try lines(of: compressed(content)).lines == expected)
     }
 
-    @Test func compressionChangesNothing() throws {
+    @Test("Compression changes nothing")
+    func compressionChangesNothing() throws {
         let content = Self.sample(seed: 1)
         let plain = try lines(of: content)
         #expect(
@@ -91,7 +94,8 @@ import Testing
         }
     }
 
-    @Test func theHashNamesAllBytesSoFar() throws {
+    @Test("The hash covers all bytes so far")
+    func hashCoversAllBytes() throws {
         let content = Self.sample(seed: 2)
         let file = try TemporaryFile(content)
         let reader = try LineReader(path: file.path)
@@ -105,7 +109,8 @@ import Testing
         #expect(try lines(of: Array("a\n\n".utf8)).hash != lines(of: Array("a\n".utf8)).hash)
     }
 
-    @Test func truncationIsAnErrorWhereverItHappens() throws {
+    @Test("Truncation is an error wherever it happens")
+    func truncationIsAnError() throws {
         let whole = compressed(Self.sample(seed: 3))
         var generator = SeededGenerator(seed: 4)
         for length in [4, 5, 12, whole.count - 1]
@@ -118,7 +123,8 @@ import Testing
         }
     }
 
-    @Test func damageAndForeignBytesAreErrors() throws {
+    @Test("Damage and foreign bytes are errors")
+    func damageAndForeignBytes() throws {
         let whole = compressed(Self.sample(seed: 5))
         #expect(try error(of: whole + Array("tail".utf8)).status == .corrupt)
         #expect(try lines(of: Self.frame(windowLog: 27)).lines.map(\.text) == ["abc"])
@@ -132,7 +138,8 @@ import Testing
         }
     }
 
-    @Test func longLinesAreRefused() throws {
+    @Test("Long lines are refused")
+    func longLines() throws {
         #expect(try lines(of: Array("12345678\n1234567\r\n12345678".utf8), limit: 8).lines.count == 3)
         #expect(try error(of: Array("123456789\n".utf8), limit: 8).what.hasPrefix("Line 1 of"))
         #expect(try error(of: Array("a\n123456789".utf8), limit: 8).what.contains("Line 2 of"))
@@ -140,7 +147,8 @@ import Testing
         #expect(try error(of: endless, limit: 1_000_000).status == .conflict)
     }
 
-    @Test func pipesAreReadAsTheyDeliver() throws {
+    @Test("Pipes are read as they deliver")
+    func pipes() throws {
         let pipe = Pipe()
         let content = Self.sample(seed: 8)
         let writing = pipe.fileHandleForWriting
@@ -161,7 +169,8 @@ import Testing
         #expect(reader.size == nil)
     }
 
-    @Test func missingFilesAndDirectoriesSaySo() throws {
+    @Test("Missing files and directories are reported")
+    func missingFilesAndDirectories() throws {
         let missing = try #require(throws: CommandError.self) { try LineReader(path: "/nonexistent/file") }
         #expect(missing.status == .notFound)
         let directory = try #require(throws: CommandError.self) { try LineReader(path: NSTemporaryDirectory()).next() }
@@ -169,8 +178,10 @@ import Testing
     }
 
     /// Set STORAGEKIT_HISTORY_FILE to a file of change history to read all of it.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["STORAGEKIT_HISTORY_FILE"] != nil))
-    func realHistoriesParse() throws {
+    @Test(
+        "Real histories are parsed", .enabled(if: ProcessInfo.processInfo.environment["STORAGEKIT_HISTORY_FILE"] != nil)
+    )
+    func realHistories() throws {
         let path = try #require(ProcessInfo.processInfo.environment["STORAGEKIT_HISTORY_FILE"])
         let start = ContinuousClock.now
         let reader = try LineReader(path: path)

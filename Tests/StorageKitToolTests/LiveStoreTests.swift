@@ -7,7 +7,8 @@ import Testing
 /// The tool beside another process that goes on writing.
 @Suite(.serialized) struct LiveStoreTests {
     /// Each export of a store in use is a beginning of the next one: whole commits, nothing missing, nothing twice.
-    @Test func exportsAndChecksOfAStoreInUseAreWhole() throws {
+    @Test("Exports and checks of a store in use are whole")
+    func exportsOfBusyStore() throws {
         let folder = try TestFolder()
         let store = folder.path()
         let writer = Process()
@@ -53,7 +54,8 @@ import Testing
     }
 
     /// What would be done can be seen while a program has the store open for writing; doing it has to wait.
-    @Test func dryRunsAreTriedOnACopy() async throws {
+    @Test("Dry runs are tried on a copy")
+    func dryRunsUseACopy() async throws {
         let folder = try TestFolder()
         let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) {
             $0.autoSchema(DraftRecord.self)

@@ -15,7 +15,8 @@ import Testing
         let time: Int64
     }
 
-    @Test(arguments: [1, 2, 4, 1024]) func commitsAreFoundByNumberPositionAndTime(segmentLength: Int) async throws {
+    @Test("Commits are found by number, position and time", arguments: [1, 2, 4, 1024])
+    func commitsAreFound(segmentLength: Int) async throws {
         let store = try await SampleStore(segmentLength: segmentLength)
         let engine = try SampleStore.open(store.path, segmentLength: segmentLength)
         var random = SeededGenerator(seed: UInt64(segmentLength))

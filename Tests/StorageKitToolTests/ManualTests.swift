@@ -5,7 +5,8 @@ import Testing
 struct ManualTests {
     private static let requests: Set<String> = ["TH", "SH", "SS", "PP", "TP", "RS", "RE", "EX", "EE", "nh", "ad"]
 
-    @Test func pageIsWellFormed() throws {
+    @Test("The page is well-formed")
+    func pageIsWellFormed() throws {
         let page = try ToolProcess.run(["manual"], store: nil)
         #expect(page.status == 0 && page.errors.isEmpty)
         #expect(page.output.utf8.allSatisfy { $0 == 0x0A || (0x20..<0x7F).contains($0) })
@@ -26,7 +27,8 @@ struct ManualTests {
         #expect(depth == 0)
     }
 
-    @Test func everyCommandAndOptionIsOnIt() throws {
+    @Test("Every command and option is on it")
+    func everyCommandAndOption() throws {
         let page = try ToolProcess.run(["manual"], store: nil).output.replacingOccurrences(of: "\\-", with: "-")
         let help = try ToolProcess.run(["--help"], store: nil).output
         let commands = help.split(separator: "\n").drop { !$0.hasPrefix("SUBCOMMANDS") }.dropFirst()
@@ -42,7 +44,7 @@ struct ManualTests {
     }
 
     /// groff says nothing with all of its warnings on, and the page reads as it should.
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff")))
+    @Test("Formatters read it", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff")))
     func formattersReadIt() throws {
         let read = try ToolProcess.shell("storagekit manual | groff -man -Tutf8 -ww -P-c", store: nil)
         #expect(read.status == 0 && read.errors.isEmpty, "\(read.errors)")

@@ -22,7 +22,8 @@ import Testing
         }
     }
 
-    @Test func readsAllKeysInAnyOrder() throws {
+    @Test("All keys are read in any order")
+    func keysInAnyOrder() throws {
         let keys = [
             #""tx":12"#, #""at":"2024-05-01T10:00:00.123456Z""#, #""actor":"an\u006ea""#, #""op":"update""#,
             #""table":"posts""#,
@@ -51,7 +52,8 @@ import Testing
         }
     }
 
-    @Test func nothingIsLeftOverFromTheLineBefore() throws {
+    @Test("Nothing is left over from the line before")
+    func nothingIsLeftOver() throws {
         var parser = OperationParser()
         var operation = HistoryOperation()
         let full =
@@ -65,42 +67,45 @@ import Testing
         #expect(operation.reason == nil && operation.correlation == nil && operation.columns.isEmpty)
     }
 
-    @Test(arguments: [
-        (#"{"tx":1,"op":"delete","table":"t","id":"1","row":{}}"#, "a delete has no row"),
-        (#"{"tx":1,"op":"insert","table":"t","id":"1","row":null}"#, "an insert needs a row"),
-        (#"{"tx":1,"op":"update","table":"t","id":"1"}"#, "an update needs a row"),
-        (#"{"tx":1,"op":"insert","table":"t","id":"1","row":[]}"#, "an object is expected here"),
-        (#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"":1}}"#, "a column needs a name"),
-        (#"{"tx":1,"op":"insert","table":"t","id":1,"row":{}}"#, "id must be text and not empty"),
-        (#"{"tx":1,"op":"insert","table":"t","id":"","row":{}}"#, "id must be text and not empty"),
-        (#"{"tx":1,"op":"insert","table":"","id":"1","row":{}}"#, "table must be text and not empty"),
-        (#"{"tx":1.0,"op":"delete","table":"t","id":"1"}"#, "tx must be an integer"),
-        (#"{"tx":"1","op":"delete","table":"t","id":"1"}"#, "tx must be an integer"),
-        (#"{"tx":1,"op":"upsert","table":"t","id":"1"}"#, "this operation doesn't exist"),
-        (#"{"tx":1,"op":"delete","table":"t","id":"1","actor":7}"#, "actor must be text or null"),
-        (#"{"tx":1,"op":"delete","table":"t","id":"1","at":7}"#, "at must be a time in quotes"),
-        (
-            #"{"tx":1,"op":"delete","table":"t","id":"1","at":"2024-02-30T00:00:00Z"}"#,
-            "this day or time of day doesn't exist"
-        ),
-        (#"{"tx":1,"op":"delete","table":"t","id":"1","when":7}"#, "the key \"when\" isn't part of the format"),
-        (#"{"op":"delete","table":"t","id":"1"}"#, "the key \"tx\" is missing"),
-        (#"{"tx":1,"table":"t","id":"1"}"#, "the key \"op\" is missing"),
-        (#"{"tx":1,"op":"delete","id":"1"}"#, "the key \"table\" is missing"),
-        (#"{"tx":1,"op":"delete","table":"t"}"#, "the key \"id\" is missing"),
-        (#"{"tx":1,"op":"delete","table":"t","id":"1","id":"1"}"#, "the key \"id\" is repeated"),
-        (#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":1,"a":1}}"#, "the key \"a\" is repeated"),
-        (#"{"tx":1,"op":"delete","table":"t","id":"1"} {}"#, "there is more after the end of the value"),
-        ("[]", "an object is expected here"), ("", "an object is expected here"),
-    ])
-    func badLinesAreRefusedWithAReason(line: String, problem: String) throws {
+    @Test(
+        "Bad lines are refused with a reason",
+        arguments: [
+            (#"{"tx":1,"op":"delete","table":"t","id":"1","row":{}}"#, "a delete has no row"),
+            (#"{"tx":1,"op":"insert","table":"t","id":"1","row":null}"#, "an insert needs a row"),
+            (#"{"tx":1,"op":"update","table":"t","id":"1"}"#, "an update needs a row"),
+            (#"{"tx":1,"op":"insert","table":"t","id":"1","row":[]}"#, "an object is expected here"),
+            (#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"":1}}"#, "a column needs a name"),
+            (#"{"tx":1,"op":"insert","table":"t","id":1,"row":{}}"#, "id must be text and not empty"),
+            (#"{"tx":1,"op":"insert","table":"t","id":"","row":{}}"#, "id must be text and not empty"),
+            (#"{"tx":1,"op":"insert","table":"","id":"1","row":{}}"#, "table must be text and not empty"),
+            (#"{"tx":1.0,"op":"delete","table":"t","id":"1"}"#, "tx must be an integer"),
+            (#"{"tx":"1","op":"delete","table":"t","id":"1"}"#, "tx must be an integer"),
+            (#"{"tx":1,"op":"upsert","table":"t","id":"1"}"#, "this operation doesn't exist"),
+            (#"{"tx":1,"op":"delete","table":"t","id":"1","actor":7}"#, "actor must be text or null"),
+            (#"{"tx":1,"op":"delete","table":"t","id":"1","at":7}"#, "at must be a time in quotes"),
+            (
+                #"{"tx":1,"op":"delete","table":"t","id":"1","at":"2024-02-30T00:00:00Z"}"#,
+                "this day or time of day doesn't exist"
+            ),
+            (#"{"tx":1,"op":"delete","table":"t","id":"1","when":7}"#, "the key \"when\" isn't part of the format"),
+            (#"{"op":"delete","table":"t","id":"1"}"#, "the key \"tx\" is missing"),
+            (#"{"tx":1,"table":"t","id":"1"}"#, "the key \"op\" is missing"),
+            (#"{"tx":1,"op":"delete","id":"1"}"#, "the key \"table\" is missing"),
+            (#"{"tx":1,"op":"delete","table":"t"}"#, "the key \"id\" is missing"),
+            (#"{"tx":1,"op":"delete","table":"t","id":"1","id":"1"}"#, "the key \"id\" is repeated"),
+            (#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":1,"a":1}}"#, "the key \"a\" is repeated"),
+            (#"{"tx":1,"op":"delete","table":"t","id":"1"} {}"#, "there is more after the end of the value"),
+            ("[]", "an object is expected here"), ("", "an object is expected here"),
+        ])
+    func badLines(line: String, problem: String) throws {
         let error = try #require(refusal(line))
         #expect(error.problem == problem)
         #expect((0...line.utf8.count).contains(error.offset))
         #expect(error.remedy.hasSuffix("."))
     }
 
-    @Test func theParserServesOnAfterABadLine() throws {
+    @Test("The parser continues after a bad line")
+    func parsingAfterBadLine() throws {
         var parser = OperationParser()
         var operation = HistoryOperation()
         for line in [#"{"tx":1,"row":{"a":[{"#, #"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":[{}]}}"#] {
@@ -109,7 +114,8 @@ import Testing
         #expect(operation.columns.count == 1)
     }
 
-    @Test func damagedLinesNeverCrash() {
+    @Test("Damaged lines never crash")
+    func damagedLinesNeverCrash() {
         let seed = UInt64.random(in: .min ... .max)
         print("OperationParserTests.damagedLinesNeverCrash seed \(seed)")
         var generator = SeededGenerator(seed: seed)

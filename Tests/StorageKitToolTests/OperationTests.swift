@@ -97,7 +97,8 @@ import StorageProjections
         return contents
     }
 
-    @Test(arguments: writers) func aDryRunWritesNothing(writer: Writer) async throws {
+    @Test("A dry run writes nothing", arguments: writers)
+    func dryRunWritesNothing(writer: Writer) async throws {
         let sample = try await prepare(writer)
         let before = try contents(sample.folder)
         let tried = try run(writer.arguments + ["--dry-run"], sample)
@@ -107,7 +108,8 @@ import StorageProjections
         #expect(try contents(sample.folder) == before)
     }
 
-    @Test(arguments: writers) func theLogTellsWhoDidItAndWhy(writer: Writer) async throws {
+    @Test("The log says who did it and why", arguments: writers)
+    func operationsAreLogged(writer: Writer) async throws {
         let sample = try await prepare(writer)
         let done = try run(writer.arguments + ["--reason", "it was asked for"], sample)
         #expect(done.status == 0, "\(done.output)\(done.errors)")
@@ -130,7 +132,8 @@ import StorageProjections
         Writer(arguments: ["adopt", "foreign.sqlite", "-s", "store.sqlite", "--force"], store: .restored),
     ]
 
-    @Test(arguments: askingWriters) func aPersonIsAskedBeforeSomethingIsLost(writer: Writer) async throws {
+    @Test("A person is asked before something is lost", arguments: askingWriters)
+    func confirmation(writer: Writer) async throws {
         let sample = try await prepare(writer)
         let before = try contents(sample.folder)
         func type(_ answer: String, _ arguments: [String]) throws -> ToolProcess.Outcome {
@@ -144,7 +147,8 @@ import StorageProjections
         #expect(try contents(sample.folder) != before)
     }
 
-    @Test func anOperationIsNoStepOfTheData() async throws {
+    @Test("An operation isn't a commit of data")
+    func operationIsNoDataCommit() async throws {
         let sample = try await SampleStore()
         let questions = [
             ["undo", "--dry-run"], ["log", "--format", "jsonl"], ["show", "head~1"], ["export"], ["tail"],
@@ -156,7 +160,8 @@ import StorageProjections
         #expect(told.status == 0 && told.output.contains("it was asked for"))
     }
 
-    @Test func whatChangesNothingIsNotRecorded() async throws {
+    @Test("What changes nothing isn't recorded")
+    func noChangeIsNotRecorded() async throws {
         let sample = try await SampleStore()
         let head = try run(["stats", "--format", "json"], sample).output.prefix(40)
         let idle = [
@@ -176,7 +181,8 @@ import StorageProjections
         #expect(once.split(separator: "\n").count == 1, "what is reset already isn't reset again")
     }
 
-    @Test func aReasonThatTheLogCannotTakeStopsBeforeAnythingIsDone() async throws {
+    @Test("A reason that the log can't hold stops before anything is done")
+    func oversizedReason() async throws {
         let sample = try await SampleStore()
         let before = try contents(sample.folder)
         let refused = try run(["rebuild", "--reason", String(repeating: "x", count: 100_000)], sample)
@@ -195,7 +201,8 @@ import StorageProjections
 
     /// The history's own commits keep their numbers, times and authors; the head is still theirs; and a part of the history
     /// that is imported later keeps its times although it is older than the import.
-    @Test func aRecordedImportDisturbsNothingOfTheHistory() async throws {
+    @Test("A recorded import leaves the history alone")
+    func recordedImport() async throws {
         let folder = try TestFolder()
         let store = folder.path()
         let first = [
@@ -230,7 +237,8 @@ import StorageProjections
         #expect(try run("at", "head", "SELECT id FROM t", "--format", "csv").output == "id\n1\n")
     }
 
-    @Test func anImportThatABadLineEndsIsRecordedAsAPart() async throws {
+    @Test("An import that a bad line ends is recorded as a part")
+    func partialImportIsRecorded() async throws {
         let folder = try TestFolder()
         let lines = [
             line(1, "insert", 1, 1, at: "2019-01-01T00:00:00Z"), line(2, "insert", 1, 1, at: "2019-01-02T00:00:00Z"),
@@ -252,7 +260,8 @@ import StorageProjections
     // MARK: Points
 
     /// `head~N` counts commits of data and of the schema, however many tags, notes and operations stand between them.
-    @Test(arguments: [1, 3, 1_024]) func pointsPassOverRemarks(segmentLength: Int) async throws {
+    @Test("Points skip annotations", arguments: [1, 3, 1_024])
+    func pointsSkipAnnotations(segmentLength: Int) async throws {
         let sample = try await SampleStore(segmentLength: segmentLength)
         let engine = try SampleStore.open(sample.path, segmentLength: segmentLength)
         var wanted = Array(Int64(1)...7)

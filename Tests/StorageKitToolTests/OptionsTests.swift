@@ -10,7 +10,8 @@ import Testing
         @OptionGroup var format: FormatOptions
     }
 
-    @Test func filtersAreRead() throws {
+    @Test("Filters are read")
+    func filters() throws {
         let options = try Everything.parse([
             "-s", "a.sqlite", "--since", "-2h", "--until", "@9~", "--actor", "anna", "--actor", "ben", "--app", "web",
             "--reason", "why",
@@ -29,7 +30,8 @@ import Testing
         #expect(!options.format.style.isColored)
     }
 
-    @Test func nothingIsAskedForByDefault() throws {
+    @Test("Nothing is set by default")
+    func defaults() throws {
         let options = try Everything.parse([])
         #expect(options.filter.isEmpty && options.filter.kinds == nil)
         #expect(options.format.format == .human && options.format.color == .auto)
@@ -40,7 +42,8 @@ import Testing
         #expect(error.status == .usage)
     }
 
-    @Test func wrongValuesSayWhatIsRight() throws {
+    @Test("Wrong values say what is right")
+    func wrongValues() throws {
         for (arguments, hint) in [
             (["--since", "soon"], "Points look like"), (["--op", "i,x"], "insert"), (["--format", "xml"], "jsonl"),
             (["--color", "red"], "always"),

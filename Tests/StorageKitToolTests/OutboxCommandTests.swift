@@ -101,7 +101,8 @@ import Testing
             "UPDATE sync_remotes SET record = json_set(record, '$.delayMicroseconds', 1500000, '$.failures', 2)")
     }
 
-    @Test func everyWriteIsShownAndChanged() async throws {
+    @Test("Every write is shown and changed")
+    func everyWrite() async throws {
         let folder = try TestFolder()
         let remote = Remote()
         try await open(folder).storage.close()

@@ -5,16 +5,18 @@ import Testing
 
 @Suite struct OutputTests {
     @Test(
+        "Width is what a terminal shows",
         arguments: [
             ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("한글", 4), ("ｗ", 2), ("😀", 2), ("👨‍👩‍👧", 2),
             ("🇩🇪", 2), ("❤️", 2), ("1️⃣", 2),
             ("→", 1), ("…", 1), ("█", 1), ("\u{200b}", 0),
         ] as [(String, Int)])
-    func widthIsWhatATerminalShows(text: String, width: Int) {
+    func widthOfText(text: String, width: Int) {
         #expect(DisplayWidth.of(text) == width)
     }
 
-    @Test func truncationNeverExceedsTheWidth() {
+    @Test("Truncation never exceeds the width")
+    func truncation() {
         #expect(DisplayWidth.truncated("abcdef", to: 6) == "abcdef")
         #expect(DisplayWidth.truncated("abcdef", to: 4) == "abc…")
         #expect(DisplayWidth.truncated("漢字漢字", to: 4) == "漢…")
@@ -22,7 +24,8 @@ import Testing
         #expect(DisplayWidth.truncated("abc", to: 0) == "")
     }
 
-    @Test func storedTextCannotSteerTheTerminal() {
+    @Test("Stored text can't control the terminal")
+    func controlCharacters() {
         #expect(TerminalText.visible("plain é漢😀") == "plain é漢😀")
         #expect(
             TerminalText.visible("a\nb\tc\r\u{1b}[31m\u{7f}\u{9b}\u{202e}")
@@ -37,7 +40,8 @@ import Testing
         return table
     }
 
-    @Test func tablesAreAligned() {
+    @Test("Tables are aligned")
+    func tablesAreAligned() {
         #expect(
             table(width: nil).lines(style: .plain) == [
                 "id  title                  size",
@@ -57,7 +61,8 @@ import Testing
         #expect(TableLayout([], width: 10).lines(style: .plain) == [])
     }
 
-    @Test func coloursFollowTheChoiceTheTerminalAndTheEnvironment() {
+    @Test("Colours follow the option, the terminal and the environment")
+    func colours() {
         func isColored(_ choice: ColorChoice, _ isTerminal: Bool, _ environment: [String: String] = [:]) -> Bool {
             Terminal(isTerminal: isTerminal, measuredWidth: nil, environment: environment).style(choice).isColored
         }
@@ -70,7 +75,8 @@ import Testing
         #expect(!isColored(.never, true))
     }
 
-    @Test func widthIsKnownOnTerminalsOnly() {
+    @Test("Width is known on terminals only")
+    func terminalWidth() {
         #expect(Terminal(isTerminal: false, measuredWidth: 50, environment: ["COLUMNS": "99"]).width == nil)
         #expect(Terminal(isTerminal: true, measuredWidth: 50, environment: [:]).width == 50)
         #expect(Terminal(isTerminal: true, measuredWidth: 50, environment: ["COLUMNS": "99"]).width == 99)
@@ -78,6 +84,7 @@ import Testing
     }
 
     @Test(
+        "Ages are readable",
         arguments: [
             (0, "0 s"), (1, "1 µs"), (350_999, "350 ms"), (1_000_000, "1 s"), (59_999_999, "59 s"), (60_000_000, "1 m"),
             (61_000_000, "1 m 1 s"),
@@ -85,11 +92,12 @@ import Testing
             (-7_200_000_000, "-2 h"),
             (Int64.min, "-292471 y 76 d"),
         ] as [(Int64, String)])
-    func agesAreReadable(microseconds: Int64, text: String) {
+    func ages(microseconds: Int64, text: String) {
         #expect(Age.text(microseconds: microseconds) == text)
     }
 
-    @Test func progressIsThrottledAndSilentInPipes() {
+    @Test("Progress is throttled, and silent in pipes")
+    func progress() {
         var shown: [String] = []
         var time = ContinuousClock.now
         func bar(isTerminal: Bool) -> ProgressBar {
@@ -120,7 +128,8 @@ import Testing
         #expect(endless.line(1_234_567, elapsed: .zero) == "scan  1,234,567 events  0/s")
     }
 
-    @Test func outputArrivesWholeAndInOrder() throws {
+    @Test("Output arrives whole and in order")
+    func orderOfOutput() throws {
         let pipe = Pipe()
         let output = StandardOutput(descriptor: pipe.fileHandleForWriting.fileDescriptor, isTerminal: false)
         let reading = pipe.fileHandleForReading
@@ -135,7 +144,8 @@ import Testing
         #expect(reader.wait() == Data(expected.utf8))
     }
 
-    @Test func aReaderThatLeftIsNoFailure() throws {
+    @Test("A reader that left isn't a failure")
+    func brokenPipe() throws {
         signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()
         try pipe.fileHandleForReading.close()
@@ -144,7 +154,8 @@ import Testing
     }
 
     #if os(Linux)  // The device that is always full exists there only.
-        @Test func aFullDiskIsSaid() throws {
+        @Test("A full disk is reported")
+        func fullDisk() throws {
             let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
             let output = StandardOutput(descriptor: full.fileDescriptor, isTerminal: false)
             try output.write("text")

@@ -3,14 +3,16 @@ import Testing
 
 /// How commands behave when their output isn't read to the end, and on a terminal.
 @Suite struct PipeTests {
-    @Test(arguments: [
-        "log --format jsonl", "log -p", "blame posts/a/1", "blame posts", "grep a --in new", "diff @0",
-        "diff @0 --format sql",
-        "history posts/a/1", "stats", "tail",
-        "tail -f --for 60", "export",
-        "completions bash",
-    ])
-    func aReaderThatLeavesEndsTheCommandQuietly(command: String) async throws {
+    @Test(
+        "A reader that leaves ends the command quietly",
+        arguments: [
+            "log --format jsonl", "log -p", "blame posts/a/1", "blame posts", "grep a --in new", "diff @0",
+            "diff @0 --format sql",
+            "history posts/a/1", "stats", "tail",
+            "tail -f --for 60", "export",
+            "completions bash",
+        ])
+    func leavingReader(command: String) async throws {
         let store = try await SampleStore.shared.value
         let outcome = try ToolProcess.shell(
             "{ storagekit \(command); echo \"status $?\" >&2; } | head -n 1", store: store.path)
@@ -18,7 +20,8 @@ import Testing
         #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
     }
 
-    @Test(arguments: ["bash", "zsh", "fish"]) func completionsNameTheCommands(shell: String) throws {
+    @Test("Completions name the commands", arguments: ["bash", "zsh", "fish"])
+    func completions(shell: String) throws {
         let outcome = try ToolProcess.run(["completions", shell], store: nil)
         #expect(outcome.status == 0 && outcome.errors == "")
         for word in ["history", "verify", "--oneline"] {
@@ -28,7 +31,8 @@ import Testing
     }
 
     #if os(Linux)  // Opening a pseudo-terminal differs elsewhere.
-        @Test func linesFitTheTerminal() async throws {
+        @Test("Lines fit the terminal")
+        func linesFitTerminal() async throws {
             let store = try await SampleStore.shared.value
             let text = try terminalOutput(["log", "--oneline"], store: store.path, noColor: "1")
             #expect(!text.contains("\u{1b}"))
@@ -38,17 +42,20 @@ import Testing
             #expect(lines.contains { $0.hasSuffix("…") })
         }
 
-        @Test(arguments: [
-            ["diff", "@0"], ["diff", "@0", "--stat"], ["blame", "posts/a/1"], ["grep", "a", "--in", "new"],
-        ])
-        func everyLineFitsTheTerminal(command: [String]) async throws {
+        @Test(
+            "Every line fits the terminal",
+            arguments: [
+                ["diff", "@0"], ["diff", "@0", "--stat"], ["blame", "posts/a/1"], ["grep", "a", "--in", "new"],
+            ])
+        func everyLineFitsTerminal(command: [String]) async throws {
             let store = try await SampleStore.shared.value
             let lines = try terminalOutput(command, store: store.path, noColor: "1").split(separator: "\r\n")
             #expect(lines.count > 2)
             #expect(lines.allSatisfy { $0.count <= 80 })
         }
 
-        @Test func coloursNeedATerminal() async throws {
+        @Test("Colours need a terminal")
+        func coloursNeedTerminal() async throws {
             let store = try await SampleStore.shared.value
             #expect(try terminalOutput(["log"], store: store.path, noColor: nil).contains("\u{1b}[32m+2\u{1b}[0m"))
             #expect(!(try ToolProcess.run(["log"], store: store.path).output.contains("\u{1b}")))

@@ -28,7 +28,8 @@ struct ProjectionsCommandTests {
         }.facade
     }
 
-    @Test func everyStateIsShownAndChanged() async throws {
+    @Test("Every state is shown and changed")
+    func everyState() async throws {
         let folder = try TestFolder()
         let storage = try open(folder)
         for (id, title) in [(1, "one"), (2, "poison"), (2, "two"), (3, "three")] {

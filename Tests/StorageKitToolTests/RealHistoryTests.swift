@@ -8,8 +8,10 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent()
 
     /// This repository's own git history, as the quickstart imports it.
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: package.appendingPathComponent(".git").path)))
-    func thisRepositorysOwnHistoryComesBack() throws {
+    @Test(
+        "This repository's own history round-trips",
+        .enabled(if: FileManager.default.fileExists(atPath: package.appendingPathComponent(".git").path)))
+    func ownHistoryRoundTrips() throws {
         let folder = try TestFolder()
         let file = folder.path("history.jsonl")
         let made = try ToolProcess.shell(
@@ -19,8 +21,8 @@ import Testing
     }
 
     /// Any other histories: `STORAGEKIT_HISTORIES` names a folder of `.jsonl` and `.jsonl.zst` files.
-    @Test(arguments: histories)
-    func aHistoryFromOutsideComesBack(file: String) throws { try expectRoundTrip(file, points: 20) }
+    @Test("A history from outside round-trips", arguments: histories)
+    func foreignHistoryRoundTrips(file: String) throws { try expectRoundTrip(file, points: 20) }
 
     private static let histories: [String] = {
         guard let folder = ProcessInfo.processInfo.environment["STORAGEKIT_HISTORIES"] else { return [] }
@@ -29,7 +31,8 @@ import Testing
     }()
 
     /// A difference that is planted in two versions of a projection is found at its very event.
-    @Test(arguments: histories) func aPlantedDifferenceIsFound(file: String) throws {
+    @Test("A planted difference is found", arguments: histories)
+    func plantedDifference(file: String) throws {
         let known = [("ca-fires", "incidents", "AcresBurned"), ("hn-domain", "posts", "numComments")]
         guard let (_, table, column) = known.first(where: { file.contains($0.0) }) else { return }
         let folder = try TestFolder()

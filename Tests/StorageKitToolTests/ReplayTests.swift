@@ -26,7 +26,8 @@ struct ReplayTests {
     }
 
     /// On a terminal an empty line does again what was done last, and a slip doesn't end the session.
-    @Test func aPersonStepsAtATerminal() async throws {
+    @Test("A person steps at a terminal")
+    func steppingAtTerminal() async throws {
         let store = try await SampleStore.shared.value
         let outcome = try ToolProcess.onTerminal(
             ["replay", "--step"], store: store.path, noColor: true, answer: "N\n\nfoo\np\nq\n")
@@ -34,7 +35,8 @@ struct ReplayTests {
         for words in ["t:2", "t:3", "back"] { #expect(outcome.output.contains(words), "\(words): \(outcome.output)") }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func tablesAreWhatTheyWereWhereverItGoes(seed: UInt64) throws {
+    @Test("Tables are what they were wherever it goes", arguments: [1, 2, 3] as [UInt64])
+    func tablesAtEveryPoint(seed: UInt64) throws {
         let folder = try TestFolder()
         let store = folder.path()
         let file = try TemporaryFile(Array(Self.history(seed, operations: 200).utf8))
@@ -70,7 +72,8 @@ struct ReplayTests {
     }
 
     /// What is asked at a terminal goes to standard error, mistakes don't end it, and the store stays as it is.
-    @Test func storeIsNeverTouched() async throws {
+    @Test("The store is never touched")
+    func storeIsNeverTouched() async throws {
         let store = try await SampleStore()
         let before = try Data(contentsOf: URL(fileURLWithPath: store.path))
         _ = try ToolProcess.run(["replay", "--break", "views > 5"], store: store.path)

@@ -32,7 +32,8 @@ struct RowNameTests {
         return folder
     }
 
-    @Test func whatIsShownCanBeTypedAgain() async throws {
+    @Test("What is shown can be typed again")
+    func shownNamesCanBeTyped() async throws {
         let folder = try await store()
         let log = try ToolProcess.run(["log", "seats", "-p", "--format", "human"], store: folder.path())
         let words = log.output.split(whereSeparator: \.isWhitespace).filter { $0.hasPrefix("seats/") }.map(String.init)
@@ -49,7 +50,8 @@ struct RowNameTests {
         #expect(wrong.status == 2 && wrong.errors.contains("%2C"), "\(wrong.errors)")
     }
 
-    @Test func partsAreReadAsTheyAreWritten() {
+    @Test("Parts are read as they are written")
+    func partsRoundTrip() {
         for key in Self.keys {
             let text = KeyText.text(of: [.text(key.0), .text(key.1)], in: nil)
             #expect(KeyText.parts(of: text) == [key.0, key.1], "\(text)")
@@ -57,7 +59,8 @@ struct RowNameTests {
     }
 
     /// What counts for a row may be older than its last change: the newest is first all the same.
-    @Test func aTableIsBlamedInTheOrderOfWhatCounts() async throws {
+    @Test("A table's blame is ordered by what counts")
+    func blameOrder() async throws {
         let folder = try TestFolder()
         let engine = try SampleStore.open(folder.path())
         _ = try await engine.commit(CommitMetadata()) { writer, db in

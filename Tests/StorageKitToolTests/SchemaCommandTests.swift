@@ -108,11 +108,13 @@ import Testing
         Case("schema-diff-no-point", "schema", "diff"), Case("schema-diff-missing", "schema", "diff", "t:99"),
     ]
 
-    @Test(arguments: cases) private func showsAs(_ golden: Case) async throws {
+    @Test("Schema commands", arguments: cases)
+    private func schemaOutput(_ golden: Case) async throws {
         try GoldenOutputTests.check(golden, store: try await Self.shared.value.path())
     }
 
-    @Test func anEmptyStoreHasNoSchema() async throws {
+    @Test("An empty store has no schema")
+    func emptyStore() async throws {
         let folder = try TestFolder()
         try await StorageKit.start(at: URL(fileURLWithPath: folder.path())).facade.close()
         try GoldenOutputTests.check(Case("schema-empty", "schema"), store: folder.path())

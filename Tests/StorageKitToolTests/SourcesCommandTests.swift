@@ -30,7 +30,8 @@ struct SourcesCommandTests {
         try TerminalOutputTests.expectLooks(.init(name, arguments: arguments), in: [folder])
     }
 
-    @Test @MainActor func everySourceIsShown() async throws {
+    @Test("Every source is shown")
+    @MainActor func everySource() async throws {
         let folder = try TestFolder()
         let container = try PersistenceContainer.file(
             at: URL(fileURLWithPath: folder.path()), config: StorageConfig(clock: StillTime())

@@ -76,18 +76,21 @@ import Testing
         Case("tag-rebuild", "rebuild"), Case("tag-restore", "restore-state", "tag:release-3", "--yes"),
     ]
 
-    @Test(arguments: readingCases) private func readsAs(_ golden: Case) async throws {
+    @Test("Reading commands", arguments: readingCases)
+    private func readingOutput(_ golden: Case) async throws {
         try GoldenOutputTests.check(golden, store: try await Self.shared.value.path)
     }
 
-    @Test(arguments: writingCases) private func writesAs(_ golden: Case) async throws {
+    @Test("Writing commands", arguments: writingCases)
+    private func writingOutput(_ golden: Case) async throws {
         // A store of its own, because only one process may write.
         let store = try await Self.makeStore()
         try GoldenOutputTests.check(golden, store: store.path)
         #expect(try ToolProcess.run(["verify"], store: store.path).status == 0)
     }
 
-    @Test func aTagIsOfTheUserWhoMadeIt() async throws {
+    @Test("A tag names the user who made it")
+    func tagOfUser() async throws {
         let store = try await SampleStore()
         let made = try ToolProcess.run(["tag", "v1", "t:2", "--reason", "because"], store: store.path)
         #expect(made.status == 0)
@@ -99,7 +102,8 @@ import Testing
     }
 
     /// Tags and notes are of the point, too: those that came later are left out, those that were deleted later are back.
-    @Test func aStoreThatIsRestoredToAPointHasItsTags() async throws {
+    @Test("A store that is restored to a point has its tags")
+    func restoredTags() async throws {
         let store = try await Self.makeStore()
         let engine = try SampleStore.open(store.path)
         _ = try await engine.removeTag("start", metadata: CommitMetadata())

@@ -44,19 +44,22 @@ import Testing
         Case("terminal-note-make", "note", "t:3", "looked at"), Case("terminal-doctor-fix", "doctor", "--fix"),
     ]
 
-    @Test(arguments: writingCases) func writesAsItDid(_ golden: Case) async throws {
+    @Test("Writing commands", arguments: writingCases)
+    func writingOutput(_ golden: Case) async throws {
         let samples = [try await SampleStore(), try await SampleStore()]
         try Self.expectLooks(golden, in: samples.map(\.folder))
     }
 
-    @Test func whatWasUndoneComesBackAsItDid() async throws {
+    @Test("What was undone is redone as it was done")
+    func redoOutput() async throws {
         let samples = [try await SampleStore(), try await SampleStore()]
         for sample in samples { #expect(try ToolProcess.run(["undo", "--yes"], store: sample.path).status == 0) }
         try Self.expectLooks(Case("terminal-redo", "redo", "--yes"), in: samples.map(\.folder))
     }
 
     /// Commands about other files than the store, with names that are short enough not to be cut.
-    @Test func filesLookAsTheyDid() async throws {
+    @Test("Commands about other files")
+    func outputAboutOtherFiles() async throws {
         let samples = [try await SampleStore(), try await SampleStore()]
         for sample in samples { try prepare(sample) }
         for golden in [
@@ -88,8 +91,10 @@ import Testing
     }
 
     /// Files for other programs are whole on a terminal too, and nothing in them is coloured or cut.
-    @Test(arguments: [["export"], ["completions", "bash"], ["completions", "zsh"], ["completions", "fish"]])
-    func filesForProgramsAreTheSameOnATerminal(arguments: [String]) async throws {
+    @Test(
+        "Files for programs are the same on a terminal",
+        arguments: [["export"], ["completions", "bash"], ["completions", "zsh"], ["completions", "fish"]])
+    func filesForProgramsOnTerminal(arguments: [String]) async throws {
         let store = try await SampleStore.shared.value.path
         let onTerminal = try ToolProcess.onTerminal(arguments, store: store)
         let inPipe = try ToolProcess.run(arguments, store: store)
@@ -97,7 +102,8 @@ import Testing
         #expect(onTerminal.output == inPipe.output && onTerminal.status == 0)
     }
 
-    @Test(arguments: cases) func looksAsItDid(_ golden: Case) async throws {
+    @Test("Reading commands", arguments: cases)
+    func readingOutput(_ golden: Case) async throws {
         // Even a dry run is the one that may write.
         let isAlone = golden.arguments.contains("--dry-run")
         let sample = try await isAlone ? SampleStore() : SampleStore.shared.value
@@ -129,8 +135,8 @@ import Testing
     }
 
     /// Formats for programs are the same wherever they go, and so is how a command ends.
-    @Test(arguments: GoldenOutputTests.readingCases) func formatsForProgramsDoNotDependOnIt(_ golden: Case) async throws
-    {
+    @Test("Formats for programs don't depend on the terminal", arguments: GoldenOutputTests.readingCases)
+    func formatsForProgramsOnTerminal(_ golden: Case) async throws {
         let store = try await SampleStore.shared.value.path
         let onTerminal = try ToolProcess.onTerminal(golden.arguments, store: store, noColor: true)
         let inPipe = try ToolProcess.run(golden.arguments, store: store)

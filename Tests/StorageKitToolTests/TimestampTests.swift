@@ -5,6 +5,7 @@ import Testing
 
 @Suite struct TimestampTests {
     @Test(
+        "RFC 3339 is read",
         arguments: [
             ("1970-01-01T00:00:00Z", 0), ("1969-12-31T23:59:59.999999Z", -1), ("1969-12-31T23:59:59.9999999Z", -1),
             ("2024-02-29T12:00:00Z", 1_709_208_000_000_000), ("2024-05-01T10:00:00.123456Z", 1_714_557_600_123_456),
@@ -18,6 +19,7 @@ import Testing
     }
 
     @Test(
+        "The rest is refused with a reason",
         arguments: [
             ("", TimestampProblem.notRFC3339), ("2024-05-01", .notRFC3339), ("2024-05-01T10:00:00", .notRFC3339),
             ("2024-05-01T10:00Z", .notRFC3339), ("2024-05-01T10:00:00.Z", .notRFC3339),
@@ -39,23 +41,25 @@ import Testing
             ("0001-01-01T00:00:00+00:01", .outOfRange), ("9999-12-31T23:59:59-00:01", .outOfRange),
             ("0000-12-31T23:59:59-01:00", .outOfRange),
         ] as [(String, TimestampProblem)])
-    func refusesTheRestWithAReason(text: String, problem: TimestampProblem) {
+    func otherFormats(text: String, problem: TimestampProblem) {
         #expect(throws: problem) { try Timestamp.parse(text) }
         #expect(!problem.remedy.isEmpty)
     }
 
     @Test(
+        "The canonical form is written",
         arguments: [
             (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59.999999Z"), (120_000, "1970-01-01T00:00:00.120Z"),
             (120_001, "1970-01-01T00:00:00.120001Z"), (1, "1970-01-01T00:00:00.000001Z"),
             (1_709_208_000_000_000, "2024-02-29T12:00:00Z"),
             (Int64.min, "0001-01-01T00:00:00Z"), (Int64.max, "9999-12-31T23:59:59.999999Z"),
         ] as [(Int64, String)])
-    func writesTheCanonicalForm(microseconds: Int64, text: String) {
+    func canonicalForm(microseconds: Int64, text: String) {
         #expect(Timestamp.text(microseconds) == text)
     }
 
-    @Test func theDaysOfTenThousandYearsAreCounted() {
+    @Test("The days of ten thousand years are counted")
+    func tenThousandYears() {
         var expected = Timestamp.range.lowerBound / Timestamp.perDay
         for year in 1...9999 as ClosedRange<Int64> {
             for month in 1...12 as ClosedRange<Int64> {
@@ -74,9 +78,10 @@ import Testing
         #expect(expected * Timestamp.perDay == Timestamp.range.upperBound + 1)
     }
 
-    @Test func randomInstantsComeBack() throws {
+    @Test("Random instants round-trip")
+    func randomInstants() throws {
         let seed = UInt64.random(in: .min ... .max)
-        print("TimestampTests.randomInstantsComeBack seed \(seed)")
+        print("TimestampTests.randomInstants seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<50_000 {
             var instant = Int64.random(in: Timestamp.range, using: &generator)
@@ -94,7 +99,8 @@ import Testing
         }
     }
 
-    @Test func agreesWithFoundation() throws {
+    @Test("It agrees with Foundation")
+    func agreesWithFoundation() throws {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<500 {
             // Foundation's calendar changes to the Julian one before 1582.

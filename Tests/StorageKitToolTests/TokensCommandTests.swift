@@ -14,7 +14,8 @@ struct TokensCommandTests {
         }
     }
 
-    @Test func everyTokenIsShown() async throws {
+    @Test("Every token is shown")
+    func everyToken() async throws {
         let sample = try await SampleStore()
         func check(_ name: String, _ arguments: String...) throws {
             try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: sample.path)
@@ -46,7 +47,8 @@ struct TokensCommandTests {
         try check("tokens-expires", "tokens", "create", "eve", "--expires", "soon")
     }
 
-    @Test func aTokenIsShownOnceAndEnds() async throws {
+    @Test("A token is shown once and expires")
+    func tokenIsShownOnce() async throws {
         let sample = try await SampleStore()
         let made = try ToolProcess.run(
             ["tokens", "create", "anna", "--write", "posts", "--expires", "1h"], store: sample.path,

@@ -28,8 +28,10 @@ struct UUIDTests {
         return folder
     }
 
-    @Test(arguments: [first.uuidString, first.uuidString.lowercased(), "0102030405060708090a0b0c0d0e0fff"])
-    func rowsAreNamedByThem(_ id: String) async throws {
+    @Test(
+        "Rows are named by UUIDs",
+        arguments: [first.uuidString, first.uuidString.lowercased(), "0102030405060708090a0b0c0d0e0fff"])
+    func rowsNamedByUUID(_ id: String) async throws {
         let folder = try await store()
         let history = try ToolProcess.run(["history", "tickets/\(id)", "--format", "jsonl"], store: folder.path())
         #expect(history.status == 0, "\(history.errors)")
@@ -39,14 +41,17 @@ struct UUIDTests {
         #expect(lines.first?.contains(#""sold":"2026-01-15 10:00:00.123""#) == true, "\(history.output)")
     }
 
-    @Test(arguments: [
-        ["log", "tickets", "-p", "--format", "human"], ["blame", "tickets/\(first.uuidString)", "--format", "human"],
-        ["at", "head", "SELECT id, buyer FROM tickets", "--format", "human"],
-        ["at", "head", "SELECT id, buyer FROM tickets", "--format", "csv"], ["export"],
-        ["diff", "@0", "head", "--format", "human"], ["grep", buyer.uuidString.lowercased(), "--format", "jsonl"],
-        ["watch", "tickets", "--for", "0", "--format", "jsonl"],
-    ])
-    func commandsShowThem(_ arguments: [String]) async throws {
+    @Test(
+        "Commands show UUIDs",
+        arguments: [
+            ["log", "tickets", "-p", "--format", "human"],
+            ["blame", "tickets/\(first.uuidString)", "--format", "human"],
+            ["at", "head", "SELECT id, buyer FROM tickets", "--format", "human"],
+            ["at", "head", "SELECT id, buyer FROM tickets", "--format", "csv"], ["export"],
+            ["diff", "@0", "head", "--format", "human"], ["grep", buyer.uuidString.lowercased(), "--format", "jsonl"],
+            ["watch", "tickets", "--for", "0", "--format", "jsonl"],
+        ])
+    func commandsShowUUIDs(_ arguments: [String]) async throws {
         let folder = try await store()
         let run = try ToolProcess.run(arguments, store: folder.path())
         #expect(run.status == 0, "\(run.errors)")
@@ -55,7 +60,8 @@ struct UUIDTests {
         #expect(!run.output.contains("x'") && !run.output.contains("$blob"), "\(run.output)")
     }
 
-    @Test func otherBytesAreShownAsBytes() async throws {
+    @Test("Other bytes are shown as bytes")
+    func otherBytes() async throws {
         let folder = try await store()
         let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) { $0.autoSchema(TicketRecord.self) }
             .facade

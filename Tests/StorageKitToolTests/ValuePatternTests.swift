@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct ValuePatternTests {
     /// Two letters only, so that beginnings of the pattern are everywhere.
-    @Test func textIsFoundWhereItStands() throws {
+    @Test("Text is found wherever it is")
+    func searchingText() throws {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<300 {
             let letters = { (count: Int) in (0..<count).map { _ in UInt8(ascii: "a") + UInt8(random.next() % 2) } }
@@ -24,7 +25,8 @@ import Testing
         }
     }
 
-    @Test func bytesThatArentTextAreLookedAtAsTheyAre() throws {
+    @Test("Bytes that aren't text are searched as they are")
+    func searchingOtherBytes() throws {
         let pattern = try ValuePattern("bc", isExpression: false, ignoresCase: false)
         let value: [UInt8] = [0xFF, 0x00, 0x62, 0x63, 0xFF]
         #expect(value.withUnsafeBytes { pattern.matches($0) })
@@ -33,7 +35,8 @@ import Testing
         #expect([UInt8]().withUnsafeBytes { !pattern.matches($0) })
     }
 
-    @Test func caseAndExpressions() throws {
+    @Test("Case and expressions")
+    func caseAndExpressions() throws {
         #expect(try ValuePattern("ZOË", isExpression: false, ignoresCase: true).matches("die zoë"))
         #expect(try !ValuePattern("a.c", isExpression: false, ignoresCase: true).matches("abc"))
         #expect(try ValuePattern("^b", isExpression: true, ignoresCase: false).matches("a\nb"))
@@ -46,7 +49,8 @@ import Testing
         _ = try? ValuePattern(deep, isExpression: true, ignoresCase: false).matches("a")
     }
 
-    @Test func numbersAreTriedOnlyWherePatternsCanBeTheirs() throws {
+    @Test("Numbers are searched only by patterns that can match them")
+    func searchingNumbers() throws {
         for (text, can) in [("42", true), ("1.5e", true), ("rue", true), ("Infinity", true), ("zoo", false)] {
             #expect(
                 try ValuePattern(text, isExpression: false, ignoresCase: false).canMatchNumbers == can, "\(text)")

@@ -57,7 +57,8 @@ import Testing
     }
 
     /// The changes that are told, made one after another, are the page.
-    @Test func changesLeadToThePage() async throws {
+    @Test("Changes lead to the page")
+    func changesLeadToPage() async throws {
         let store = try await SampleStore(segmentLength: 16)
         let engine = try SampleStore.open(store.path, segmentLength: 16)
         let watching = try Watching(
@@ -106,7 +107,8 @@ import Testing
     }
 
     /// The last page of the film is the page of now.
-    @Test func thePastIsPlayedForPeople() async throws {
+    @Test("History is played for people")
+    func playingHistory() async throws {
         let store = try await SampleStore.shared.value
         // A page ends with an empty line, and begins with where it is.
         let now = try Watching(["users", "-n", "3"], store: store.path).text { $0.contains("\n\n") }
@@ -118,7 +120,8 @@ import Testing
     }
 
     /// The numbers at the end of the film are those of the database.
-    @Test func numbersAreKept() async throws {
+    @Test("Aggregates are followed")
+    func aggregates() async throws {
         let store = try await SampleStore.shared.value
         struct Line: Decodable {
             struct Row: Decodable, Equatable {
@@ -147,7 +150,8 @@ import Testing
         #expect(rows.count > 1 && rows.last == wanted)
     }
 
-    @Test func wrongQuestionsAreAnswered() async throws {
+    @Test("Wrong arguments are answered")
+    func wrongArguments() async throws {
         let store = try await SampleStore.shared.value
         let table = try ToolProcess.run(["watch", "nothing"], store: store.path)
         #expect(table.status == 3 && table.errors.contains("There is no table"))
