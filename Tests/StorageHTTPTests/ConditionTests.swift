@@ -21,15 +21,16 @@
             }
         }
 
-        @Test(arguments: [#""v 1, é""#, #"W/"weak""#, #""""#])
-        func aTagIsGivenBackAsItCame(tag: String) async throws {
+        @Test("A tag is sent back as it came", arguments: [#""v 1, é""#, #"W/"weak""#, #""""#])
+        func entityTag(tag: String) async throws {
             let second = try await validator(of: [
                 "ETag: \(tag)", "Last-Modified: Sun, 06 Nov 1994 08:00:00 GMT", Self.date,
             ]).second
             #expect(second?.headers["If-None-Match"] == [tag] && second?.headers["If-Modified-Since"] == [])
         }
 
-        @Test func withoutATagTheTimeIsGivenBack() async throws {
+        @Test("Without a tag the time is sent back")
+        func lastModified() async throws {
             let time = "Sun, 06 Nov 1994 08:49:36 GMT"
             for tag in [[], ["ETag: no-quotes"]] {
                 let second = try await validator(of: tag + ["Last-Modified: \(time)", Self.date]).second
@@ -38,14 +39,16 @@
         }
 
         /// The rows may change again in the same second.
-        @Test func aTimeOfTheSameSecondIsNoValidator() async throws {
+        @Test("A time of the same second isn't a validator")
+        func timeOfSameSecond() async throws {
             #expect(
                 try await validator(of: ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT", Self.date]).validator == nil)
             #expect(try await validator(of: ["Last-Modified: Sun, 06 Nov 1994 08:00:00 GMT"]).validator == nil)
             #expect(try await validator(of: ["Last-Modified: yesterday", Self.date]).validator == nil)
         }
 
-        @Test func aValidatorCountsForItsURLOnly() async throws {
+        @Test("A validator is for its URL only")
+        func validatorIsForItsURL() async throws {
             try await TestServer.run({ _ in .ok("[]", ["ETag: \"1\""]) }) { server in
                 let validator = try #require(try await server.remote("/?key=secret").answer().validator)
                 #expect(!validator.contains("secret"))
@@ -58,14 +61,16 @@
             }
         }
 
-        @Test func anAnswerThatWasntAskedForIsAnError() async throws {
+        @Test("An answer that wasn't asked for is an error")
+        func unaskedNotModified() async throws {
             try await TestServer.run({ _ in .raw("304 Not Modified", ["ETag: \"1\""]) }) { server async throws in
                 #expect(try await server.remote().error().status == 304)
             }
         }
 
         /// It would speak for the first page only.
-        @Test func anAnswerOfSeveralPagesHasNoValidator() async throws {
+        @Test("An answer of several pages has no validator")
+        func pagedAnswerHasNoValidator() async throws {
             try await TestServer.run({ request in
                 .ok("[]", ["ETag: \"1\""] + (request.path == "/" ? ["Link: </2>; rel=next"] : []))
             }) { server in
@@ -77,7 +82,8 @@
         }
 
         /// It would be of another URL.
-        @Test func anAnswerThatCameByARedirectHasNoValidator() async throws {
+        @Test("An answer that came by a redirect has no validator")
+        func redirectedAnswerHasNoValidator() async throws {
             try await TestServer.run({ request in
                 request.path == "/new" ? .ok("[]", ["ETag: \"1\""]) : .status("302 Found", ["Location: /new"])
             }) { server async throws in
@@ -85,7 +91,8 @@
             }
         }
 
-        @Test func aConditionIsNotSentBehindARedirect() async throws {
+        @Test("A condition isn't sent behind a redirect")
+        func noConditionBehindRedirect() async throws {
             let moves = Switch()
             try await TestServer.run({ request in
                 switch request.path {
@@ -102,7 +109,8 @@
         }
 
         @MainActor
-        @Test func theStoreAsksOnlyWhetherSomethingIsNew() async throws {
+        @Test("The store asks only whether something is new")
+        func conditionalRefresh() async throws {
             let home = try Household()
             let rows = [Chore(id: 1, title: "sweep")]
             try await TestServer.run({ request in

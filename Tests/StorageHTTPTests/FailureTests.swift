@@ -6,14 +6,16 @@
 
     /// What those who show a source see when its remote fails.
     @Suite struct FailureTests {
-        @Test(arguments: [
-            (404, "404 Not Found", "URL"), (401, "401 Unauthorized", "credentials"),
-            (500, "500 Internal Server Error", "server"),
-            (429, "429 Too Many Requests", "less often"), (204, "204 No Content", "200"), (799, "799", "server"),
-            (206, "206 Partial Content", "200"), (304, "304 Not Modified", "condition"),
-            (300, "300 Multiple Choices", "URL"),
-        ])
-        func aStatusWithoutRowsIsToldWithARemedy(status: Int, text: String, remedy: String) async throws {
+        @Test(
+            "A status without rows is reported with a remedy",
+            arguments: [
+                (404, "404 Not Found", "URL"), (401, "401 Unauthorized", "credentials"),
+                (500, "500 Internal Server Error", "server"),
+                (429, "429 Too Many Requests", "less often"), (204, "204 No Content", "200"), (799, "799", "server"),
+                (206, "206 Partial Content", "200"), (304, "304 Not Modified", "condition"),
+                (300, "300 Multiple Choices", "URL"),
+            ])
+        func statusWithoutRows(status: Int, text: String, remedy: String) async throws {
             let head =
                 status == 204 || status == 304
                 ? Reply.raw("\(status) Secret", []) : .status("\(status) Secret", body: "[]")
@@ -24,8 +26,8 @@
             }
         }
 
-        @Test(arguments: [429, 503, 500, 404, 301])
-        func aStatusMaySayWhenToComeBack(status: Int) async throws {
+        @Test("A status may say when to come back", arguments: [429, 503, 500, 404, 301])
+        func retryAfterHeader(status: Int) async throws {
             let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT"
             let forms = [
                 "Retry-After: 60", "Retry-After: Sun, 06 Nov 1994 08:50:37 GMT",
@@ -41,7 +43,8 @@
         }
 
         /// What doesn't change by asking again isn't asked again; see `RefusalTests` for what that means.
-        @Test func whatAskingAgainDoesntChangeIsARefusal() async throws {
+        @Test("Statuses that won't change by asking again are refusals")
+        func refusals() async throws {
             try await TestServer.run({ request in
                 let status = Int(request.path.dropFirst().prefix(3)) ?? 500
                 let waits = request.path.hasSuffix("w") ? ["Retry-After: 60"] : []
@@ -62,7 +65,8 @@
         }
 
         @MainActor
-        @Test func aRefusedSourceWaitsForOtherCredentials() async throws {
+        @Test("A refused source waits for other credentials")
+        func refusedSource() async throws {
             let isSignedIn = Switch()
             let rows = [Chore(id: 1, title: "sweep")]
             try await TestServer.run({ _ in isSignedIn.isOn ? .ok(rows.json) : .status("401 Unauthorized") }) {
@@ -83,7 +87,8 @@
             }
         }
 
-        @Test func aPortAtWhichNobodyListensFailsAtOnce() async throws {
+        @Test("A port that nobody listens at fails at once")
+        func closedPort() async throws {
             let begin = ContinuousClock.now
             let socket = try LoopbackSocket()
             defer { withExtendedLifetime(socket) {} }
@@ -94,7 +99,8 @@
             #expect(ContinuousClock.now - begin < .seconds(60))
         }
 
-        @Test func aBodyThatIsCutOffIsNoShorterBody() async throws {
+        @Test("A body that is cut off isn't taken for a shorter one")
+        func cutOffBody() async throws {
             let replies = [
                 // What came is valid JSON, and the server is gone.
                 Reply.raw("200 OK", ["Content-Length: 100"], body: "[]", end: .close),
@@ -109,14 +115,16 @@
             }
         }
 
-        @Test func aLengthThatIsTooShortCutsTheBody() async throws {
+        @Test("A length that is too short cuts the body")
+        func tooShortContentLength() async throws {
             try await TestServer.run({ _ in .raw("200 OK", ["Content-Length: 1"], body: "[]", end: .close) }) {
                 server async throws in
                 #expect(try await server.remote().error().code == .undecodable)
             }
         }
 
-        @Test func aServerWithoutTLSIsNotConnectedTo() async throws {
+        @Test("Nothing is sent to a server without TLS")
+        func serverWithoutTLS() async throws {
             try await TestServer.run({ _ in .ok("[]") }) { server async throws in
                 let remote = HTTPRemote("https://127.0.0.1:\(server.port)/")
                 #expect(try await remote.error().code == .connectionFailed)
@@ -124,22 +132,25 @@
             }
         }
 
-        @Test func whatIsntHTTPIsTold() async throws {
+        @Test("An answer that isn't HTTP is reported")
+        func notHTTP() async throws {
             try await TestServer.run({ _ in Reply(bytes: "220 mail ready\r\n", end: .close) }) { server in
                 let error = try await server.remote().error()
                 #expect(error.code == .undecodable && error.message.contains("isn't HTTP"))
             }
         }
 
-        @Test(arguments: [
-            ("<html>secret</html>", "the document isn't well formed"),
-            ("", "the document isn't well formed"),
-            ("{\"secret\": 1}", "the document isn't of type Array<Any>"),
-            ("[{\"id\": 1, \"title\": \"secret\"}]", "$[0] has no priority"),
-            ("[{\"id\": 1, \"title\": \"a\", \"priority\": 1}, {\"id\": \"secret\"}]", "$[1].id isn't of type Int"),
-            ("[{\"id\": 1, \"title\": null}]", "$[0].title is null where a String is expected"),
-        ])
-        func aBodyThatCantBeDecodedIsToldByItsPlaceOnly(body: String, place: String) async throws {
+        @Test(
+            "A body that can't be decoded is reported by its location only",
+            arguments: [
+                ("<html>secret</html>", "the document isn't well formed"),
+                ("", "the document isn't well formed"),
+                ("{\"secret\": 1}", "the document isn't of type Array<Any>"),
+                ("[{\"id\": 1, \"title\": \"secret\"}]", "$[0] has no priority"),
+                ("[{\"id\": 1, \"title\": \"a\", \"priority\": 1}, {\"id\": \"secret\"}]", "$[1].id isn't of type Int"),
+                ("[{\"id\": 1, \"title\": null}]", "$[0].title is null where a String is expected"),
+            ])
+        func undecodableBody(body: String, place: String) async throws {
             try await TestServer.run({ _ in .ok(body) }) { server in
                 let error = try await server.remote().error()
                 #expect(error.code == .undecodable && error.message.contains(place), "\(error)")
@@ -166,7 +177,8 @@
         }
 
         /// Keys of a dictionary are content as much as its values are.
-        @Test func keysThatTheBodyChoseAreNotTold() async throws {
+        @Test("Keys that the body chose aren't reported")
+        func keysAreNotReported() async throws {
             try await TestServer.run({ .ok($0.path == "/n" ? #"{"99887766": {"n": "x"}}"# : #"{"99887766": "x"}"#) }) {
                 server in
                 func expect<Body: Decodable & Sendable>(_ type: Body.Type, _ path: String, _ place: String) async {
@@ -188,7 +200,8 @@
             }
         }
 
-        @Test func errorsOfTheDecodingClosureAreToldByTheirType() async throws {
+        @Test("Errors of the decoding closure are reported by their type")
+        func decodingClosureErrors() async throws {
             struct Refusal: Error { let body: String }
             try await TestServer.run({ _ in .ok("secret") }) { server in
                 let source = QuerySource(Household.all, name: "chores").remote(server.remote()) { body, _ in
@@ -201,20 +214,23 @@
             }
         }
 
-        @Test(arguments: [
-            "", "tasks", "/tasks", "ftp://127.0.0.1/", "file:///etc/passwd", "http+unix://%2Ftmp/", "http:///tasks",
-            "https://",
-            "http://ada:secret@127.0.0.1/", "http://secret@127.0.0.1/", "http://ada:sec?ret@127.0.0.1/",
-            "javascript:secret",
-        ])
-        func onlyWholeURLsWithoutUserAreAsked(url: String) async throws {
+        @Test(
+            "Only whole URLs without a user are requested",
+            arguments: [
+                "", "tasks", "/tasks", "ftp://127.0.0.1/", "file:///etc/passwd", "http+unix://%2Ftmp/", "http:///tasks",
+                "https://",
+                "http://ada:secret@127.0.0.1/", "http://secret@127.0.0.1/", "http://ada:sec?ret@127.0.0.1/",
+                "javascript:secret",
+            ])
+        func invalidURLs(url: String) async throws {
             let error = try await HTTPRemote(url).error()
             #expect(
                 error.code == .invalidRequest && !"\(error)".contains("secret") && !"\(error)".contains("ret@"),
                 "\(error)")
         }
 
-        @Test func errorsNameTheURLWithoutItsQuery() async throws {
+        @Test("Errors name the URL without its query")
+        func errorsOmitQuery() async throws {
             try await TestServer.run({ _ in .status("404 Not Found", ["X-Secret: secret"], body: "secret") }) {
                 server in
                 let remote = HTTPRemote(
@@ -225,7 +241,8 @@
             }
         }
 
-        @Test func aHeaderThatCantBeSentIsNotTold() async throws {
+        @Test("A header that can't be sent isn't reported")
+        func unsendableHeader() async throws {
             try await TestServer.run({ _ in .ok("[]") }) { server in
                 let error = try await server.remote(headers: ["Authorization": "secret\r\nX: 1"]).error()
                 #expect(error.code == .invalidRequest && error.message.contains("header"))

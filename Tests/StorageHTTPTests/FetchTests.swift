@@ -9,7 +9,8 @@
     @Suite struct FetchTests {
         private let rows = [Chore(id: 1, title: "sweep"), Chore(id: 2, title: "cook", priority: 3)]
 
-        @Test func anArrayOfRowsIsDecoded() async throws {
+        @Test("An array of rows is decoded")
+        func arrayOfRows() async throws {
             try await TestServer.run({ [json = rows.json] _ in .ok(json) }) { server in
                 let answer = try await server.remote("/tasks?open=1#top")
                     .answer()
@@ -18,7 +19,8 @@
             }
         }
 
-        @Test func chunkedBodiesAreDecoded() async throws {
+        @Test("Chunked bodies are decoded")
+        func chunkedBodies() async throws {
             let json = rows.json
             let chunks = json.map { "1\r\n\($0)\r\n" }.joined() + "0\r\n\r\n"
             try await TestServer.run({ _ in .raw("200 OK", ["Transfer-Encoding: chunked"], body: chunks) }) {
@@ -27,14 +29,16 @@
             }
         }
 
-        @Test func bodiesThatEndWithTheConnectionAreDecoded() async throws {
+        @Test("Bodies that end with the connection are decoded")
+        func bodiesUntilClose() async throws {
             try await TestServer.run({ [json = rows.json] _ in .raw("200 OK", [], body: json, end: .close) }) {
                 server async throws in
                 #expect(try await server.remote().answer().rows == rows)
             }
         }
 
-        @Test func headersAreSentAndThoseOfTheRemoteItselfCantBeReplaced() async throws {
+        @Test("Headers are sent, and the remote's own can't be replaced")
+        func customHeaders() async throws {
             try await TestServer.run({ _ in .ok("[]") }) { server in
                 _ = try await server.remote(headers: [
                     "Authorization": "secret", "accept-encoding": "gzip", "If-None-Match": "*", "X-Key": "1",
@@ -49,7 +53,8 @@
             }
         }
 
-        @Test func theDecoderIsTheOneThatWasGiven() async throws {
+        @Test("The given decoder is used")
+        func customDecoder() async throws {
             struct Item: Decodable { let taskTitle: String }
             try await TestServer.run({ _ in .ok(#"[{"task_title": "sweep"}]"#) }) { server in
                 let remote = server.remote() {
@@ -66,7 +71,8 @@
             }
         }
 
-        @Test func connectionsAreUsedAgainAndClosedWithTheirClient() async throws {
+        @Test("Connections are reused and closed with their client")
+        func connectionReuse() async throws {
             try await TestServer.run({ _ in .ok("[]") }) { server in
                 do {
                     var remote = server.remote()
@@ -78,7 +84,8 @@
             }
         }
 
-        @Test func aBodyOfTheGreatestLengthIsRead() async throws {
+        @Test("A body of the greatest length is read")
+        func bodyOfMaximumLength() async throws {
             try await TestServer.run({ [json = rows.json] _ in .ok(json) }) { server async throws in
                 #expect(try await server.remote(maximumBytes: rows.json.utf8.count).answer().rows == rows)
             }

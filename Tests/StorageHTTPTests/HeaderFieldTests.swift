@@ -9,14 +9,17 @@
     @Suite struct HeaderFieldTests {
         private static let now: Int64 = 1_704_067_200  // 2024-01-01
 
-        @Test(arguments: [
-            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-        ])
-        func theThreeFormsOfADateAreRead(text: String) {
+        @Test(
+            "The three forms of a date are read",
+            arguments: [
+                "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+            ])
+        func dateForms(text: String) {
             #expect(HTTPDate.seconds(text, now: Self.now) == 784_111_777)
         }
 
-        @Test func datesAreThoseOfTheCalendar() {
+        @Test("Dates are those of the calendar")
+        func datesMatchCalendar() {
             let formatter = DateFormatter()
             formatter.locale = Locale(identifier: "en_US_POSIX")
             formatter.timeZone = TimeZone(secondsFromGMT: 0)
@@ -30,7 +33,8 @@
             #expect(HTTPDate.seconds("Thu, 29 Feb 2024 23:59:60 GMT", now: 0) == 1_709_251_200)
         }
 
-        @Test func yearsOfTwoDigitsLieFiftyYearsAheadAtMost() {
+        @Test("Years of two digits are at most fifty years ahead")
+        func twoDigitYears() {
             func year(_ digits: Int, now: Int64) -> Int? {
                 HTTPDate.seconds("Sunday, 15-Jun-\(digits) 00:00:00 GMT", now: now).map {
                     Calendar(identifier: .gregorian).component(.year, from: Date(timeIntervalSince1970: Double($0)))
@@ -42,18 +46,21 @@
             #expect(year(12, now: endOfCentury) == 2112 && year(60, now: endOfCentury) == 2060)
         }
 
-        @Test(arguments: [
-            "", "soon", "-1", "1.5", "0x10", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
-            "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 94 08:49:37 GMT",
-            "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
-            "Sun, 06 Nov 1994 08:49 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, ٠٦ Nov 1994 08:49:37 GMT",
-        ])
-        func whatIsNoTimeIsNoWait(text: String) {
+        @Test(
+            "What isn't a time isn't a delay",
+            arguments: [
+                "", "soon", "-1", "1.5", "0x10", "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
+                "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 94 08:49:37 GMT",
+                "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
+                "Sun, 06 Nov 1994 08:49 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, ٠٦ Nov 1994 08:49:37 GMT",
+            ])
+        func malformedTimes(text: String) {
             let headers: HTTPHeaders = ["Retry-After": text]
             #expect(RetryAfter.wait(headers, now: Date(timeIntervalSince1970: 0)) == nil)
         }
 
-        @Test func waitsAreNeitherNegativeNorEndless() {
+        @Test("Delays are neither negative nor endless")
+        func boundedDelays() {
             func wait(_ text: String, date: String? = nil) -> Duration? {
                 var headers: HTTPHeaders = ["Retry-After": text]
                 if let date { headers.add(name: "Date", value: date) }
@@ -69,6 +76,7 @@
         }
 
         @Test(
+            "The first next link is found",
             arguments: [
                 (["</2>; rel=next"], "/2"), (["</2>;rel=\"next\""], "/2"), (["</2> ; REL = NEXT"], "/2"),
                 (["</1>; rel=prev, </3>; rel=\"last next\""], "/3"), (["</1>; rel=prev", "</3>; rel=next"], "/3"),
@@ -79,14 +87,17 @@
                 (["</1>; rel=nextish"], nil),
                 (["</1>"], nil), ([""], nil), ([], nil),
             ] as [([String], String?)])
-        func theFirstNextLinkIsFound(fields: [String], target: String?) throws {
+        func firstNextLink(fields: [String], target: String?) throws {
             #expect(try LinkHeader.next(in: fields) == target)
         }
 
-        @Test(arguments: [
-            "next", "<", "</2", "</2>; rel=\"next", "</2>; rel=\"next\\", "</1>; rel=next, x", "</2> x", "</2>; a b=c",
-        ])
-        func whatIsNoListOfLinksIsAnError(field: String) {
+        @Test(
+            "A malformed list of links is an error",
+            arguments: [
+                "next", "<", "</2", "</2>; rel=\"next", "</2>; rel=\"next\\", "</1>; rel=next, x", "</2> x",
+                "</2>; a b=c",
+            ])
+        func malformedLinks(field: String) {
             #expect(throws: LinkHeader.Malformed.self) { try LinkHeader.next(in: [field]) }
         }
     }

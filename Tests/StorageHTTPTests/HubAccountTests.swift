@@ -7,7 +7,8 @@
     /// Requests to a hub are those of the account for which they were meant.
     @Suite struct HubAccountTests {
         /// Somebody else signs in while the token is asked for: nothing is sent, so nobody need listen at the address.
-        @Test func nothingIsSentWithAnotherAccountsToken() async throws {
+        @Test("Nothing is sent with another account's token")
+        func tokenOfAnotherAccount() async throws {
             let hub = HTTPHub(url: "http://127.0.0.1:9/", token: { "berta's" }, client: .shared)
             await #expect(throws: RemoteError.unauthorized) {
                 try await RemotePathCheck.$current.withValue({ throw RemoteError.unauthorized }) {

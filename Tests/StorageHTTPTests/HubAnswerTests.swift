@@ -66,7 +66,8 @@
                 HubWrite(origin: 1, document: DocumentID(entity: "notes", id: "1"), operation: .delete, base: 0)
             ])
 
-        @Test(arguments: cases) func anAnswerMeansOneThing(_ the: Case) async throws {
+        @Test("An answer means one thing", arguments: cases)
+        func answers(_ the: Case) async throws {
             let reply = the.reply
             try await TestServer.run({ _ in reply }) { server in
                 let hub = HTTPHub(url: server.origin + "/", token: { "t" }, client: server.client)
@@ -75,7 +76,8 @@
             }
         }
 
-        @Test func aDocumentThatIsNotThereIsNotFound() async throws {
+        @Test("A missing document isn't found")
+        func missingDocument() async throws {
             try await TestServer.run({ _ in Self.problem(.notFound) }) { server in
                 let hub = HTTPHub(url: server.origin + "/", token: { "t" }, client: server.client)
                 await #expect(throws: RemoteError.notFound) {
@@ -84,7 +86,8 @@
             }
         }
 
-        @Test func withoutATokenNothingIsSent() async throws {
+        @Test("Without a token nothing is sent")
+        func missingToken() async throws {
             try await TestServer.run({ _ in .ok("{}") }) { server in
                 let hub = HTTPHub(url: server.origin + "/", token: { nil }, client: server.client)
                 await #expect(throws: SyncFailure.unauthorized) { try await hub.push(batch, as: .full) }

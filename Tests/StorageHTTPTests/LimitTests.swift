@@ -7,7 +7,8 @@
     @Suite struct LimitTests {
         private let rows = [Chore(id: 1, title: "sweep")]
 
-        @Test func aBodyThatIsTooLongByItsLengthIsNotRead() async throws {
+        @Test("A body that is too long by its length isn't read")
+        func contentLengthOverLimit() async throws {
             // Whoever waited for the body would wait until the timeout.
             let reply = Reply.raw("200 OK", ["Content-Length: 1000000000"], body: "[", end: .hold)
             try await TestServer.run({ _ in reply }) { server in
@@ -17,7 +18,8 @@
             }
         }
 
-        @Test func aBodyThatIsOneByteTooLongIsRefused() async throws {
+        @Test("A body that is one byte too long is refused")
+        func bodyOneByteOverLimit() async throws {
             let json = rows.json
             let chunked = "\(String(json.utf8.count, radix: 16))\r\n\(json)\r\n0\r\n\r\n"
             try await TestServer.run({ request in
@@ -30,7 +32,8 @@
             }
         }
 
-        @Test func anEndlessBodyIsLeftAtTheLimit() async throws {
+        @Test("An endless body is abandoned at the limit")
+        func endlessBody() async throws {
             try await TestServer.run({ _ in .raw("200 OK", ["Transfer-Encoding: chunked"], end: .endless) }) { server in
                 let error = try await server.remote(maximumBytes: 1 << 20).error()
                 #expect(error.code == .tooLarge)
@@ -38,14 +41,16 @@
             }
         }
 
-        @Test func aCompressedBodyIsRefused() async throws {
+        @Test("A compressed body is refused")
+        func compressedBody() async throws {
             try await TestServer.run({ _ in .ok("\u{1f}", ["Content-Encoding: gzip"]) }) { server in
                 let error = try await server.remote().error()
                 #expect(error.code == .undecodable && error.message.contains("compressed"))
             }
         }
 
-        @Test func aServerThatDoesntAnswerIsLeftAfterTheTimeout() async throws {
+        @Test("A server that doesn't answer is abandoned after the timeout")
+        func silentServer() async throws {
             try await TestServer.run({ _ in .silence }) { server in
                 let begin = ContinuousClock.now
                 let error = try await server.remote(timeout: .milliseconds(100)).error()
@@ -56,7 +61,8 @@
             }
         }
 
-        @Test func theTimeoutIsForTheBodyToo() async throws {
+        @Test("The timeout is for the body too")
+        func timeoutOfBody() async throws {
             let reply = Reply.raw("200 OK", ["Content-Length: 100"], body: "[", end: .hold)
             try await TestServer.run({ _ in reply }) { server in
                 let begin = ContinuousClock.now
@@ -68,7 +74,8 @@
             }
         }
 
-        @Test func theTimeoutIsForAllRedirectsTogether() async throws {
+        @Test("The timeout is for all redirects together")
+        func timeoutOfRedirects() async throws {
             try await TestServer.run({ $0.path == "/late" ? .silence : .status("302 Found", ["Location: /late"]) }) {
                 server in
                 let begin = ContinuousClock.now
@@ -78,7 +85,8 @@
             }
         }
 
-        @Test func cancellingTheTaskCancelsTheRequest() async throws {
+        @Test("Cancelling the task cancels the request")
+        func cancellation() async throws {
             let replies = [Reply.silence, .raw("200 OK", ["Content-Length: 100"], body: "[", end: .hold)]
             for reply in replies {
                 try await TestServer.run({ _ in reply }) { server in
@@ -93,7 +101,8 @@
 
         #if os(Linux)
             /// Elsewhere a full queue refuses.
-            @Test func connectingEndsAfterItsOwnTimeout() async throws {
+            @Test("Connecting has a timeout of its own")
+            func connectTimeoutExpires() async throws {
                 let socket = try LoopbackSocket()
                 let waiting = try socket.listenWithFullQueue()
                 defer { withExtendedLifetime((socket, waiting)) {} }

@@ -21,7 +21,8 @@
         }
 
         @MainActor
-        @Test func pagesAreFetchedOneAfterAnotherWithTheHeaders() async throws {
+        @Test("Pages are fetched one after another with the headers")
+        func consecutivePages() async throws {
             let home = try Household()
             try await home.storage.save(Chore(id: 9, title: "gone"))
             try await TestServer.run(Self.page) { server in
@@ -34,7 +35,8 @@
         }
 
         @MainActor
-        @Test func aFailureBetweenPagesDeletesNothing() async throws {
+        @Test("A failure between pages deletes nothing")
+        func failureBetweenPages() async throws {
             let home = try Household()
             try await home.storage.save(Chore(id: 9, title: "stays"))
             try await TestServer.run({
@@ -48,7 +50,8 @@
             }
         }
 
-        @Test func envelopesSayThemselvesWhereTheNextPageIs() async throws {
+        @Test("Envelopes say where the next page is")
+        func envelopes() async throws {
             let bodies = [
                 "/tasks": #"{"items": [{"id": 1, "title": "a", "priority": 0}], "next": "?page=2"}"#,
                 "/tasks?page=2": #"{"items": [], "next": null}"#,
@@ -67,7 +70,8 @@
             }
         }
 
-        @Test func aReferenceIsRelativeToThePageThatItIsOn() async throws {
+        @Test("A reference is relative to the page that it is on")
+        func relativeReference() async throws {
             try await TestServer.run({ _ in .ok("[]", ["Link: <../b/?n=2#top>; rel=next"]) }) { server async throws in
                 #expect(
                     try await server.remote("/v1/a/x?n=1").answer().next == "\(server.origin)/v1/b/?n=2")
@@ -75,7 +79,8 @@
         }
 
         /// It would carry the headers there.
-        @Test func aPageElsewhereIsRefusedBeforeAnybodyIsAsked() async throws {
+        @Test("A page elsewhere is refused before anybody is asked")
+        func pageElsewhere() async throws {
             try await TestServer.run({ _ in .ok("[]") }) { other in
                 let links = [
                     "http://127.0.0.1:\(other.port)/", "//127.0.0.1:\(other.port)/", "http://localhost:PORT/",
@@ -104,14 +109,17 @@
         }
 
         /// Taken for the last page, it would delete the rows of all others.
-        @Test(arguments: ["/2; rel=next", "</2; rel=next", #"</2>; rel="next"#, "</2> rel=next", "<>; rel=next"])
-        func aLinkThatCantBeReadIsNoEndOfThePages(link: String) async throws {
+        @Test(
+            "A malformed link isn't taken for the end of the pages",
+            arguments: ["/2; rel=next", "</2; rel=next", #"</2>; rel="next"#, "</2> rel=next", "<>; rel=next"])
+        func malformedLink(link: String) async throws {
             try await TestServer.run({ _ in .ok("[]", ["Link: \(link)"]) }) { server async throws in
                 #expect(try await server.remote().error().code == .badLink)
             }
         }
 
-        @Test func aPageThatIsItsOwnNextIsRefused() async throws {
+        @Test("A page that is its own next is refused")
+        func selfReferringPage() async throws {
             try await TestServer.run({ _ in .ok("[]", ["Link: </tasks?n=1>; rel=next"]) }) { server async throws in
                 #expect(try await server.remote("/tasks?n=1").error().code == .badLink)
             }

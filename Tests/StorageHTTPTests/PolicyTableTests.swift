@@ -99,8 +99,8 @@
             }
         }
 
-        @Test(arguments: cases)
-        func eachPolicyDoesWhatItsTableSays(_ the: Case) async throws {
+        @Test("Each policy does what its table says", arguments: cases)
+        func policyTable(_ the: Case) async throws {
             let (begins, gate) = (Switch(), Gate())
             let unreachable = try LoopbackSocket()
             defer { withExtendedLifetime(unreachable) {} }
@@ -174,7 +174,8 @@
             }
         }
 
-        @Test func aServerThatWantsToBeLeftAloneIs() async throws {
+        @Test("A server that asks for a delay is left alone")
+        func requestedDelay() async throws {
             let recovers = Switch()
             try await TestServer.run({ Self.reply(recovers.isOn ? .answers : .tooManyRequests, to: $0) }) { server in
                 let home = try Household()
@@ -192,7 +193,8 @@
         }
 
         /// Its rows become too old while it wants to be left alone, and it is left alone even so.
-        @Test func aServerThatWantsToBeLeftAloneIsAlsoWhileItsRowsAreYoung() async throws {
+        @Test("A server that asks for a delay is left alone while its rows age")
+        func requestedDelayWithYoungRows() async throws {
             let refuses = Switch()
             let peace = Reply.status("429 Too Many Requests", ["Retry-After: 3600"])
             try await TestServer.run({ _ in refuses.isOn ? peace : .ok(Self.new.json) }) { server in

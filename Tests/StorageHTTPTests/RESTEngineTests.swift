@@ -46,7 +46,8 @@
             try await TestServer.run({ rest.answer($0) }, body)
         }
 
-        @Test func aCollectionIsFetchedFollowedAndWritten() async throws {
+        @Test("A collection is fetched, followed and written")
+        func wholeCollection() async throws {
             try await run { server async throws in
                 rest.split(pagesOf: 1)
                 let engine = engine(configuration(server), in: try container())
@@ -70,7 +71,8 @@
         }
 
         /// Polls of what hasn't changed bring nothing.
-        @Test func pollsAskWhetherSomethingHasChanged() async throws {
+        @Test("Polls ask whether something has changed")
+        func conditionalPolling() async throws {
             try await run { server async throws in
                 let engine = engine(configuration(server), in: try container())
                 await engine.startListening()
@@ -88,7 +90,8 @@
             requests.filter { $0.path == "/users/7/errands" }.map { $0.headers.contains(name: "If-None-Match") }
         }
 
-        @Test func aPartOfTheCollectionIsListenedTo() async throws {
+        @Test("A part of the collection is listened to")
+        func partOfCollection() async throws {
             try await run { server async throws in
                 let engine = engine(configuration(server), in: try container())
                 try await engine.startListening { $0.where("priority", isEqualTo: 1) }
@@ -105,7 +108,8 @@
             }
         }
 
-        @Test func writesOfAnOfflinePeriodDrainInOrderWhateverGetsLost() async throws {
+        @Test("Writes of an offline period drain in order, whatever gets lost")
+        func offlineWritesDrain() async throws {
             try await run { server async throws in
                 let engine = engine(configuration(server), in: try container())
                 await engine.startListening()
@@ -138,11 +142,13 @@
             }
         }
 
-        @Test(arguments: [
-            Reply.status("500 X"), .ok("garbage"), Reply(bytes: "220 mail ready\r\n", end: .close),
-            Reply(bytes: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[", end: .close),
-        ])
-        func aServiceThatIsOutOfOrderIsAskedAgain(reply: Reply) async throws {
+        @Test(
+            "A service that is out of order is asked again",
+            arguments: [
+                Reply.status("500 X"), .ok("garbage"), Reply(bytes: "220 mail ready\r\n", end: .close),
+                Reply(bytes: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[", end: .close),
+            ])
+        func brokenService(reply: Reply) async throws {
             try await run { server async throws in
                 let engine = engine(configuration(server), in: try container())
                 rest.fails { $0.method == "GET" ? .reply(reply) : nil }
@@ -158,7 +164,8 @@
             }
         }
 
-        @Test func whatTheServiceAsksForIsWaited() async throws {
+        @Test("The delay that the service asks for is kept")
+        func requestedDelay() async throws {
             try await run { server async throws in
                 let engine = engine(configuration(server), in: try container())
                 await engine.startListening()
@@ -171,7 +178,8 @@
             }
         }
 
-        @Test func aRefusedWriteIsParkedAndIsAnotherOneWhenItIsRetried() async throws {
+        @Test("A refused write is parked and gets another key when it is retried")
+        func refusedWrite() async throws {
             try await run { server async throws in
                 let engine = engine(configuration(server), in: try container())
                 await engine.startListening()
@@ -190,7 +198,8 @@
             }
         }
 
-        @Test func refusedCredentialsStopEverythingUntilThereAreOthers() async throws {
+        @Test("Refused credentials stop everything until there are new ones")
+        func refusedCredentials() async throws {
             try await run { server async throws in
                 let engine = engine(configuration(server), in: try container())
                 await engine.startListening()
@@ -205,7 +214,8 @@
         }
 
         /// Between the engine's look at the document and its write another device writes: the service's entity tags show it.
-        @Test func aConditionalWriteOverwritesNothing() async throws {
+        @Test("A conditional write overwrites nothing")
+        func conditionalWrite() async throws {
             try await run { server async throws in
                 let engine = engine(
                     configuration(server), in: try container(),
@@ -234,7 +244,8 @@
         }
 
         /// 409 of a service without entity tags: the write is made on what the document has become, and sent under another key.
-        @Test func aConflictIsFetchedAndTheWriteIsSentAgain() async throws {
+        @Test("A conflict is fetched and the write is sent again")
+        func conflictIsSentAgain() async throws {
             try await run { server async throws in
                 var configuration = configuration(server)
                 configuration.usesEntityTags = false
@@ -258,7 +269,8 @@
         }
 
         /// Nobody has changed the document, so the same answer would come for ever.
-        @Test func aConflictWithNobodyIsParked() async throws {
+        @Test("A conflict with nobody is parked")
+        func conflictWithNobody() async throws {
             try await run { server async throws in
                 let engine = engine(configuration(server), in: try container())
                 await engine.startListening()
@@ -269,7 +281,8 @@
             }
         }
 
-        @Test func aDocumentIsFollowedAndWritten() async throws {
+        @Test("A document is followed and written")
+        func singleDocument() async throws {
             try await run { server async throws in
                 let engine = withDatabaseContainer(try container()) {
                     DocumentSyncEngine<Errand>(
@@ -296,7 +309,8 @@
         }
 
         /// A slow answer is waited for, one that doesn't come is given up.
-        @Test func aServiceMayBeSlowOrSilent() async throws {
+        @Test("A service may be slow or silent")
+        func slowOrSilentService() async throws {
             try await run { server async throws in
                 var configuration = configuration(server)
                 configuration.timeout = .milliseconds(300)

@@ -21,7 +21,8 @@ import StorageEntities
     }
 
     @MainActor @Suite struct RESTExamples {
-        @Test func aCollectionIsDescribed() async throws {
+        @Test("A collection is described")
+        func collectionExample() async throws {
             let session = Session()
             let container = try PersistenceContainer.inMemory { $0.autoSchema(AssignmentRecord.self) }
             try await withDatabaseContainer(container) { try await described(session) }

@@ -6,7 +6,8 @@
 
     /// A process that writes to a REST service is killed again and again: what it had stored reaches the service once.
     @Suite(.timeLimit(.minutes(20))) struct RESTKillTests {
-        @Test func everyWriteThatWasStoredArrivesOnce() async throws {
+        @Test("Every write that was stored arrives once")
+        func storedWritesArriveOnce() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rest-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

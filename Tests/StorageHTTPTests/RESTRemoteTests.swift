@@ -44,7 +44,8 @@ import StorageEntities
             return RESTRemoteCollectionService(configuration) { path }
         }
 
-        @Test func eachCallIsARequest() async throws {
+        @Test("Each call is a request")
+        func callsAreRequests() async throws {
             let answers: @Sendable (TestServer.Request) -> Reply = { request in
                 request.method == "GET"
                     ? .ok(request.path.hasSuffix("errands") ? "[\(Self.errand.json)]" : Self.errand.json)
@@ -78,7 +79,8 @@ import StorageEntities
             }
         }
 
-        @Test func verbsAndPathsAreTheServicesOwn() async throws {
+        @Test("Verbs and paths are the service's own")
+        func customVerbsAndPaths() async throws {
             try await TestServer.run({ _ in .status("201 Created") }) { server async throws in
                 let remote = remote(server) {
                     $0.saveMethod = "POST"
@@ -102,7 +104,8 @@ import StorageEntities
             }
         }
 
-        @Test func nobodyIsAskedWhileNobodyIsSignedIn() async throws {
+        @Test("Nobody is asked while nobody is signed in")
+        func signedOut() async throws {
             try await TestServer.run({ _ in .ok("[]") }) { server async throws in
                 let remote = remote(server, path: nil)
                 await #expect(throws: RemoteError.unauthorized) { _ = try await remote.getCollection() }
@@ -115,13 +118,16 @@ import StorageEntities
             case rejected, conflict, again, missing
         }
 
-        @Test(arguments: [
-            (400, Meaning.rejected), (403, .rejected), (405, .rejected), (413, .rejected), (422, .rejected),
-            (428, .rejected), (501, .rejected), (409, .conflict), (412, .conflict), (404, .missing), (410, .missing),
-            (408, .again), (425, .again), (429, .again), (500, .again), (502, .again), (503, .again), (302, .again),
-            (799, .again),
-        ])
-        func aStatusSaysWhatBecomesOfAWrite(status: Int, meaning: Meaning) async throws {
+        @Test(
+            "A status says what becomes of a write",
+            arguments: [
+                (400, Meaning.rejected), (403, .rejected), (405, .rejected), (413, .rejected), (422, .rejected),
+                (428, .rejected), (501, .rejected), (409, .conflict), (412, .conflict), (404, .missing),
+                (410, .missing),
+                (408, .again), (425, .again), (429, .again), (500, .again), (502, .again), (503, .again), (302, .again),
+                (799, .again),
+            ])
+        func statusesOfWrites(status: Int, meaning: Meaning) async throws {
             try await TestServer.run({ _ in .status("\(status) X", ["Retry-After: 7"], body: "secret") }) {
                 server async throws in
                 let remote = remote(server)
@@ -146,7 +152,8 @@ import StorageEntities
             }
         }
 
-        @Test(arguments: [403, 409, 422, 429, 500]) func aReadThatFailsIsTriedAgain(status: Int) async throws {
+        @Test("A read that fails is retried", arguments: [403, 409, 422, 429, 500])
+        func failedReads(status: Int) async throws {
             try await TestServer.run({ _ in .status("\(status) X", ["Retry-After: 7"]) }) { server async throws in
                 let remote = remote(server)
                 let error = await #expect(throws: HTTPRemoteError.self) { _ = try await remote.getCollection() }
@@ -154,7 +161,8 @@ import StorageEntities
             }
         }
 
-        @Test func theServicesOwnReasonIsToldWhereItIsAskedFor() async throws {
+        @Test("The service's own reason is reported on request")
+        func customRejectionReason() async throws {
             try await TestServer.run({ _ in .status("422 X", body: #"{"detail":"too dear"}"#) }) {
                 server async throws in
                 let remote = remote(server) {
@@ -166,7 +174,8 @@ import StorageEntities
             }
         }
 
-        @Test func refusedCredentialsAreRenewedOnce() async throws {
+        @Test("Refused credentials are renewed once")
+        func credentialsAreRenewedOnce() async throws {
             let answers: @Sendable (TestServer.Request) -> Reply = { request in
                 request.headers.first(name: "Authorization") == "new" ? .ok("[]") : .status("401 Unauthorized")
             }
@@ -189,7 +198,8 @@ import StorageEntities
             }
         }
 
-        @Test func pagesAreFollowedAsTheServiceSays() async throws {
+        @Test("Pages are followed as the service says")
+        func paginationStyles() async throws {
             let (a, b, c) = (Errand("a").json, Errand("b").json, Errand("c").json)
             let answers: @Sendable (TestServer.Request) -> Reply = { request in
                 switch request.path {
@@ -233,7 +243,8 @@ import StorageEntities
             }
         }
 
-        @Test func queriesStandInTheURL() async throws {
+        @Test("Queries are in the URL")
+        func queriesInURL() async throws {
             try await TestServer.run({ _ in .ok("[]") }) { server async throws in
                 let remote = remote(server) { $0.queryMapping = .brackets }
                 #expect(remote.capabilities.contains(.queries))
@@ -254,7 +265,8 @@ import StorageEntities
             }
         }
 
-        @Test func aBodyThatCantBeReadIsTriedAgain() async throws {
+        @Test("A body that can't be read is requested again")
+        func unreadableBody() async throws {
             try await TestServer.run({ $0.path.hasSuffix("/a") ? .ok("{\"id\":\"a\"}") : .ok("<html>secret") }) {
                 server async throws in
                 let remote = remote(server)
@@ -267,7 +279,8 @@ import StorageEntities
             }
         }
 
-        @Test func writesAreDoneNowhereElse() async throws {
+        @Test("Writes are done nowhere else")
+        func redirectedWrites() async throws {
             let elsewhere = try LoopbackSocket()
             defer { withExtendedLifetime(elsewhere) {} }
             let answers: @Sendable (TestServer.Request) -> Reply = { request in

@@ -10,7 +10,8 @@
             [{"id": 1, "title": "Ships", "points": 3}, {"id": 2, "title": "Shoes", "points": 12}]
             """
 
-        @Test func storiesAreReadOfflineOnceTheyWereFetched() async throws {
+        @Test("Stories are read offline once they were fetched")
+        func offlineReading() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("reader-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -10,8 +10,8 @@
             "Authorization": "secret", "Cookie": "secret", "X-Key": "secret", "Accept": "text/json",
         ]
 
-        @Test(arguments: [301, 302, 303, 307, 308])
-        func aRedirectWithinTheHostTakesTheHeadersAlong(status: Int) async throws {
+        @Test("A redirect within the host keeps the headers", arguments: [301, 302, 303, 307, 308])
+        func redirectWithinHost(status: Int) async throws {
             try await TestServer.run({ request in
                 request.path == "/b/new" ? .ok("[]") : .status("\(status) X", ["Location: ../b/new"])
             }) { server async throws in
@@ -21,7 +21,8 @@
             }
         }
 
-        @Test func aRedirectToAnotherHostLeavesTheHeadersBehind() async throws {
+        @Test("A redirect to another host drops the headers")
+        func redirectToAnotherHost() async throws {
             let back = Switch()
             try await TestServer.run({ request in
                 let home = request.path.dropFirst()
@@ -45,7 +46,8 @@
             }
         }
 
-        @Test func anotherNameOfTheHostIsAnotherHost() async throws {
+        @Test("Another name of the host is another host")
+        func anotherNameOfHost() async throws {
             try await TestServer.run({ request in
                 let port = request.headers.first(name: "Host")?.split(separator: ":").last ?? ""
                 return request.path == "/end"
@@ -56,7 +58,8 @@
             }
         }
 
-        @Test func fiveRedirectsAreFollowedAndNoSixth() async throws {
+        @Test("Five redirects are followed, and no sixth")
+        func redirectLimit() async throws {
             try await TestServer.run({ request in
                 let count = Int(request.path.dropFirst()) ?? 0
                 return count == 0 ? .ok("[]") : .status("302 Found", ["Location: /\(count - 1)"])
@@ -68,24 +71,29 @@
             }
         }
 
-        @Test(arguments: [
-            "ftp://127.0.0.1/", "file:///etc/passwd", "http://ada:secret@127.0.0.1/", "http://", "unix:///tmp/secret",
-        ])
-        func onlyHTTPIsRedirectedTo(location: String) async throws {
+        @Test(
+            "Only redirects to HTTP are followed",
+            arguments: [
+                "ftp://127.0.0.1/", "file:///etc/passwd", "http://ada:secret@127.0.0.1/", "http://",
+                "unix:///tmp/secret",
+            ])
+        func redirectSchemes(location: String) async throws {
             try await TestServer.run({ _ in .status("302 Found", ["Location: \(location)"]) }) { server in
                 let error = try await server.remote().error()
                 #expect(error.code == .badRedirect && !"\(error)".contains("secret"))
             }
         }
 
-        @Test func aRedirectWithoutAPlaceIsAStatus() async throws {
+        @Test("A redirect without a location is a status")
+        func redirectWithoutLocation() async throws {
             try await TestServer.run({ _ in .status("302 Found") }) { server async throws in
                 #expect(try await server.remote().error().status == 302)
             }
         }
 
         /// `Location` of a 304 says where the rows are, and isn't to be followed.
-        @Test func onlyRedirectsAreFollowed() async throws {
+        @Test("Only redirects are followed")
+        func locationOfOtherStatuses() async throws {
             try await TestServer.run({ request in
                 request.headers.contains(name: "If-None-Match")
                     ? .raw("304 Not Modified", ["Location: /other"]) : .ok("[]", ["ETag: \"1\"", "Location: /other"])

@@ -10,8 +10,8 @@
             Chore(id: 1, title: "sweep"), Chore(id: 2, title: "cook"), Chore(id: 3, title: "mow"),
         ]
 
-        @Test(arguments: TLSServer.Version.allCases)
-        func rowsComeFromAServerWhoseCertificateIsTrusted(version: TLSServer.Version) async throws {
+        @Test("Rows come from a server whose certificate is trusted", arguments: TLSServer.Version.allCases)
+        func trustedCertificate(version: TLSServer.Version) async throws {
             try await TLSServer.run(version, rows: Self.rows) { server async throws in
                 let remote = server.remote(server.trusting)
                 let answer = try await remote.answer()
@@ -24,7 +24,8 @@
         }
 
         /// HTTP/2 is spoken where the server offers it, unless the client's configuration says otherwise.
-        @Test func aClientCanKeepToHTTP1() async throws {
+        @Test("A client can be limited to HTTP/1")
+        func limitedToHTTP1() async throws {
             try await TLSServer.run(.http2, rows: Self.rows) { server async throws in
                 var configuration = server.trusting
                 configuration.httpVersion = .http1Only
@@ -34,8 +35,8 @@
         }
 
         @MainActor
-        @Test(arguments: TLSServer.Version.allCases)
-        func pagesAreMergedIntoAStore(version: TLSServer.Version) async throws {
+        @Test("Pages are merged into a store", arguments: TLSServer.Version.allCases)
+        func pages(version: TLSServer.Version) async throws {
             try await TLSServer.run(version, rows: Self.rows) { server async throws in
                 let home = try Household()
                 let source = QuerySource(Household.all, name: "chores").remote(
@@ -46,8 +47,8 @@
             }
         }
 
-        @Test(arguments: TLSServer.Version.allCases)
-        func aCertificateOfAnUnknownAuthorityIsTold(version: TLSServer.Version) async throws {
+        @Test("A certificate of an unknown authority is reported", arguments: TLSServer.Version.allCases)
+        func unknownCertificateAuthority(version: TLSServer.Version) async throws {
             try await TLSServer.run(version, rows: Self.rows) { server async throws in
                 // With the system's certificates, and with those of another server.
                 try await TLSServer.run(.http1) { other async throws in
@@ -65,7 +66,8 @@
             }
         }
 
-        @Test func aCertificateOfAnotherHostIsTold() async throws {
+        @Test("A certificate of another host is reported")
+        func certificateOfAnotherHost() async throws {
             for name in ["IP:127.0.0.2", "DNS:example.com"] {
                 try await TLSServer.run(.http2, name: name, rows: Self.rows) { server async throws in
                     let error = try await server.remote(server.trusting).error()

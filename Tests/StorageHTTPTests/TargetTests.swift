@@ -9,7 +9,8 @@
     @Suite struct TargetTests {
         private func target(_ text: String) throws -> HTTPTarget { try #require(HTTPTarget(text)) }
 
-        @Test func anOriginIsSchemeHostAndPort() throws {
+        @Test("An origin is scheme, host and port")
+        func originOfURL() throws {
             let origin = try target("https://api.example.com/tasks").origin
             for same in ["HTTPS://API.example.COM:443/", "https://api.example.com?x#y"] {
                 #expect(try target(same).origin == origin, "\(same)")
@@ -23,7 +24,8 @@
             for other in others { #expect(try target(other).origin != origin, "\(other)") }
         }
 
-        @Test func onlyHTTPSIsRedirectedToFromHTTPS() throws {
+        @Test("HTTPS is redirected to HTTPS only")
+        func redirectFromHTTPS() throws {
             let secure = try target("https://api.example.com/")
             let exchange = HTTPExchange(remote: HTTPRemote(secure.text), target: secure, validator: nil)
             #expect(try exchange.redirection(from: secure, to: "https://other.example.com/").origin.scheme == "https")
@@ -36,7 +38,8 @@
             #expect(error?.code == .badRedirect)
         }
 
-        @Test func aConnectionThatIsResetWasCutOff() {
+        @Test("A connection that is reset was cut off")
+        func resetConnection() {
             let remote = HTTPRemote("http://127.0.0.1/")
             #expect(HTTPRemoteError.connection(remote, IOError(errnoCode: ECONNRESET, reason: "read")).code == .cutOff)
             #expect(
