@@ -12,7 +12,8 @@
     @Suite(.timeLimit(.minutes(10))) struct AccessTests {
         private let path = "/v1/collections/notes/documents/1"
 
-        @Test func onlyValidTokensAreAccepted() async throws {
+        @Test("Only valid tokens are accepted")
+        func validTokens() async throws {
             try await ServedHub.run { hub in
                 let expired = try await hub.token(expiresAt: Date(timeIntervalSinceNow: -1))
                 let revoked = try await hub.token()
@@ -34,7 +35,8 @@
             }
         }
 
-        @Test func grantsSayWhatIsReadAndWritten() async throws {
+        @Test("Grants say what is read and written")
+        func grantedAccess() async throws {
             try await ServedHub.run { hub in
                 let full = try await hub.token()
                 _ = try await hub.send(.PUT, path, token: full, body: #"{"n":1}"#)
@@ -75,7 +77,8 @@
 
         /// Neither answers nor statuses, counts and orders say what is there beside one's own. Positions do say how much was written: they
         /// are those of the whole log, so that followers agree on them.
-        @Test func conditionsLeakNothing() async throws {
+        @Test("Conditions leak nothing")
+        func conditionsLeakNothing() async throws {
             try await ServedHub.run { hub in
                 let full = try await hub.token()
                 let acme = try await hub.token(
@@ -125,7 +128,8 @@
             }
         }
 
-        @Test func administrationIsAGrantOfItsOwn() async throws {
+        @Test("Administration is a grant of its own")
+        func administration() async throws {
             try await ServedHub.run { hub in
                 let administrator = try await hub.token("ops", [], administers: true)
                 var events = try await hub.events("/v1/changes?collection=notes", token: try await hub.token())
@@ -136,7 +140,8 @@
             }
         }
 
-        @Test func aStoreThatCannotBeReadIsNotHealthy() async throws {
+        @Test("A store that can't be read isn't healthy")
+        func unreadableStore() async throws {
             try await ServedHub.run { hub in
                 #expect(try await hub.send(.GET, "/health", token: nil).status == 200)
                 try await hub.storage.close()
@@ -147,7 +152,8 @@
         }
 
         /// A producer belongs to the token's name: nobody sends under the name of another's.
-        @Test func producersAreTheTokensOwn() async throws {
+        @Test("Producers are the token's own")
+        func producersOfToken() async throws {
             try await ServedHub.run { hub in
                 let (anna, bob) = (try await hub.token("anna"), try await hub.token("bob"))
                 let hello = #"{"producer":"p","epoch":1}"#
@@ -180,7 +186,8 @@
         }
 
         /// A client that goes on with another token of the same name hears whether it sees other documents.
-        @Test func aHelloTellsWhetherTheAccessIsTheSame() async throws {
+        @Test("A hello says whether the access is the same")
+        func accessFingerprint() async throws {
             try await ServedHub.run { hub in
                 var found: [String?] = []
                 for condition in [nil, "n > 1", "n > 2", "n > 1"] {
@@ -194,7 +201,8 @@
             }
         }
 
-        @Test func revocationEndsStreams() async throws {
+        @Test("Revocation ends streams")
+        func revocationEndsStreams() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 let id = try #require(try await hub.tokens.all().first?.id)
@@ -211,7 +219,8 @@
             }
         }
 
-        @Test func secretsAreStoredHashed() async throws {
+        @Test("Secrets are stored hashed")
+        func hashedSecrets() async throws {
             let directory = try TemporaryDirectory()
             let store = directory.path("app.sqlite")
             let tokens = try HubTokens(besideStore: store)

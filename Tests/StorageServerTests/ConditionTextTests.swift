@@ -5,7 +5,8 @@ import Testing
 
 /// Conditions of tokens as text.
 struct ConditionTextTests {
-    @Test func conditionsAreRead() throws {
+    @Test("Conditions are read")
+    func conditions() throws {
         let owner = RowPredicate.comparison(column: "owner", .equal, .value(.text("it's")))
         let high = RowPredicate.comparison(column: "n", .greaterOrEqual, .value(.integer(-3)))
         #expect(try ConditionText("owner = 'it''s'").predicate == owner)
@@ -22,11 +23,15 @@ struct ConditionTextTests {
         #expect(try ConditionText("x is not null").predicate == .not(.isNull(column: "x")))
     }
 
-    @Test(arguments: [
-        "", "owner", "owner =", "owner = ada", "= 1", "owner = 'a", "(owner = 1", "owner = 1)", "owner = 1 owner = 2",
-        "owner in ()", "owner is 1", "x = 1 ;", "x = 99999999999999999999", "x = 1 and", "and x = 1", "x = 'a\0'",
-        String(repeating: "(", count: 1_000) + "x = 1" + String(repeating: ")", count: 1_000),
-    ]) func othersAreRefused(text: String) {
+    @Test(
+        "Others are refused",
+        arguments: [
+            "", "owner", "owner =", "owner = ada", "= 1", "owner = 'a", "(owner = 1", "owner = 1)",
+            "owner = 1 owner = 2",
+            "owner in ()", "owner is 1", "x = 1 ;", "x = 99999999999999999999", "x = 1 and", "and x = 1", "x = 'a\0'",
+            String(repeating: "(", count: 1_000) + "x = 1" + String(repeating: ")", count: 1_000),
+        ])
+    func malformedConditions(text: String) {
         #expect(throws: StorageError.self) { try ConditionText(text) }
     }
 }

@@ -46,7 +46,8 @@
 
         private let health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-        @Test func connectionsAreLimited() async throws {
+        @Test("Connections are limited")
+        func connectionLimit() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.connections = 1
             try await ServedHub.run(configuration) { hub in
@@ -69,7 +70,8 @@
             }
         }
 
-        @Test func aSlowBodyIsGivenUp() async throws {
+        @Test("A slow body is abandoned")
+        func slowBody() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.bodySeconds = 1
             try await ServedHub.run(configuration) { hub in
@@ -95,7 +97,8 @@
         /// Some 30 MB of answers.
         private let documents = String(repeating: "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 500)
 
-        @Test func aClientThatReadsNothingIsGivenUp() async throws {
+        @Test("A client that reads nothing is abandoned")
+        func stalledClient() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.connections = 1
             configuration.limits.writeSeconds = 1
@@ -117,7 +120,8 @@
             }
         }
 
-        @Test func clientsThatReadNothingHoldNoShutdownUp() async throws {
+        @Test("Clients that read nothing don't delay the shutdown")
+        func shutdownWithStalledClients() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.lastWriteSeconds = 1
             configuration.limits.writeSeconds = 600
@@ -147,7 +151,8 @@
         }
 
         /// An application that knows nothing of a hub's limits waits for its answers to be written, however long that takes.
-        @Test func aStreamThatNobodyReadsEndsInAnyApplication() async throws {
+        @Test("A stream that nobody reads ends in any application")
+        func stalledStreamInAnyApplication() async throws {
             let store = try TemporaryStore()
             let tokens = try HubTokens(besideStore: ":memory:")
             var limits = HubLimits()
@@ -185,7 +190,8 @@
         }
 
         /// The limit of a body holds for what comes behind its answer, too.
-        @Test func whatNobodyReadsIsNotTakenForEver() async throws {
+        @Test("What nobody reads isn't received forever")
+        func endlessRequestBody() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.bodySeconds = 1
             try await ServedHub.run(configuration) { hub in
@@ -217,7 +223,8 @@
             }
         }
 
-        @Test func connectionsThatSayNothingAreClosed() async throws {
+        @Test("Connections that say nothing are closed")
+        func silentConnections() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.idleSeconds = 1
             try await ServedHub.run(configuration) { hub in
@@ -234,7 +241,8 @@
         }
 
         /// `HEAD`, and clients that are gone before the stream begins, take no place among the token's streams.
-        @Test func onlyStreamsTakePlaces() async throws {
+        @Test("Only streams count against the limit of streams")
+        func streamLimit() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.streamsPerToken = 1
             configuration.limits.requestBurst = 10_000

@@ -10,7 +10,8 @@
     @Suite(.timeLimit(.minutes(10))) struct DocumentRouteTests {
         private let path = "/v1/collections/notes/documents/1"
 
-        @Test func documentsAreWrittenAndRead() async throws {
+        @Test("Documents are written and read")
+        func writingAndReading() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 let created = try await hub.send(.PUT, path, token: token, body: #"{"text":"a","n":1}"#)
@@ -42,7 +43,8 @@
             }
         }
 
-        @Test func idsAreAnyText() async throws {
+        @Test("Ids are any text")
+        func idsOfAnyText() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 for id in ["a/b", "ä ö", "%", "..", "a?b#c", "😀", "x+y"] {
@@ -59,7 +61,8 @@
             }
         }
 
-        @Test func aRequestWithAKeyIsMadeOnce() async throws {
+        @Test("A request with a key is made once")
+        func idempotencyKey() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 let key = ["Idempotency-Key": "k1"]
@@ -77,7 +80,8 @@
             }
         }
 
-        @Test func collectionsComeInPagesAndQueriesSelect() async throws {
+        @Test("Collections come in pages, and queries select")
+        func pagesAndQueries() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 for number in 1...7 {
@@ -104,10 +108,13 @@
             }
         }
 
-        @Test(arguments: [
-            (#"{"a":"#, 400, "malformed"), (#"{"a":1,"a":2}"#, 400, "malformed"), ("[]", 400, "malformed"),
-            (#"{"a":"\u0000"}"#, 422, "invalid"), (#"{"id":"2"}"#, 422, "invalid"), ("", 400, "malformed"),
-        ]) func whatCannotBeStoredIsRefused(body: String, status: Int, code: String) async throws {
+        @Test(
+            "What can't be stored is refused",
+            arguments: [
+                (#"{"a":"#, 400, "malformed"), (#"{"a":1,"a":2}"#, 400, "malformed"), ("[]", 400, "malformed"),
+                (#"{"a":"\u0000"}"#, 422, "invalid"), (#"{"id":"2"}"#, 422, "invalid"), ("", 400, "malformed"),
+            ])
+        func invalidDocuments(body: String, status: Int, code: String) async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 _ = try await hub.send(.PUT, path, token: token, body: #"{"id":"1"}"#)

@@ -103,7 +103,8 @@
         }
 
         /// Two documents around hidden ones, by every order and from every side.
-        @Test func ordersAndPagesTellNothing() async throws {
+        @Test("Orders and pages reveal nothing")
+        func hiddenInOrdersAndPages() async throws {
             let answers = try await Self.compare { twin in
                 try await twin.hide("0", n: 0)
                 try await twin.put("a", #"{"owner":"ada","n":1,"secret":"x"}"#)
@@ -172,7 +173,8 @@
         private static func text(_ change: RemoteChange) -> String { String(decoding: change.json, as: UTF8.self) }
 
         /// Hidden documents are made, changed and deleted, and one comes into sight and leaves it, while a stream is read byte by byte.
-        @Test func streamsTellNothing() async throws {
+        @Test("Streams reveal nothing")
+        func hiddenInStreams() async throws {
             let streams = try await Self.compare { twin in [try await Self.stream(of: twin)] }
             let bytes = try #require(streams.first)
             // The first page, and one for each change that ada sees.
@@ -181,7 +183,8 @@
         }
 
         /// Documents leave what ada sees, and are changed, deleted and made again where she doesn't see it.
-        @Test func deletionsDoNotTellWhatIsDoneBehindThem() async throws {
+        @Test("Deletions don't reveal what is done behind them")
+        func hiddenBehindDeletions() async throws {
             let answers = try await Self.compare { twin in
                 var events = try await twin.hub.events("/v1/changes?collection=notes", token: twin.ada)
                 _ = try await events.next()
@@ -284,7 +287,8 @@
         }
 
         /// A device of ada's writes under ids that hidden documents have had, in ways that ask for what others have done to them.
-        @Test func producersAreToldNothing() async throws {
+        @Test("Producers learn nothing")
+        func hiddenFromProducers() async throws {
             let answers = try await Self.compare { twin in
                 let known = try await twin.head()
                 var pusher = Pusher(twin: twin, line: try await twin.line())
@@ -393,7 +397,8 @@
         }
 
         /// The one thing that can be found out, by trying: that an id, or a value of a unique column, is taken. Not by what.
-        @Test func collisionsTellThatSomethingIsTakenAndNotByWhat() async throws {
+        @Test("Collisions reveal that something is taken, and not by what")
+        func hiddenCollisions() async throws {
             try await ServedHub.run { hub in
                 let twin = try await Twin(hub, hides: true)
                 try await twin.hide("b", n: 7)
@@ -425,7 +430,8 @@
         }
 
         /// A migration takes away what a condition is about, while somebody follows.
-        @Test func aStreamEndsWhereItsConditionNoLongerFits() async throws {
+        @Test("A stream ends where its condition no longer fits")
+        func conditionWithoutColumn() async throws {
             try await ServedHub.run { hub in
                 let twin = try await Twin(hub, hides: true)
                 try await twin.hide("b", n: 1)

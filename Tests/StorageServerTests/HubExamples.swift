@@ -27,7 +27,8 @@ import StorageEntities
             PersistenceContainer.configure(try .file(at: url) { $0.autoSchema(NoteRecord.self) })
         }
 
-        @Test func fromLocalToSynced() async throws {
+        @Test("From local to synced")
+        func fromLocalToSynced() async throws {
             try await ServedHub.run { hub in
                 let folder = try TemporaryDirectory()
                 let token = try await hub.token()
@@ -51,7 +52,8 @@ import StorageEntities
         /// The one of an application; the package has another for itself.
         private typealias Router = Hummingbird.Router<BasicRequestContext>
 
-        @Test func middlewareOfYourOwn() async throws {
+        @Test("Middleware of your own")
+        func middlewareOfYourOwn() async throws {
             let folder = try TemporaryDirectory()
             let url = URL(fileURLWithPath: folder.path("hub.sqlite"))
             let storage = try StorageKit.start(at: url).facade
@@ -80,7 +82,8 @@ import StorageEntities
             try await storage.close()
         }
 
-        @Test func aServerOfYourOwn() async throws {
+        @Test("A server of your own")
+        func serverOfYourOwn() async throws {
             let folder = try TemporaryDirectory()
             let url = URL(fileURLWithPath: folder.path("hub.sqlite"))
             let storage = try StorageKit.start(at: url).facade

@@ -119,7 +119,8 @@
             }
         }
 
-        @Test func aProxyWithoutFaultsPassesEverythingOn() async throws {
+        @Test("A proxy without faults passes everything on")
+        func proxyWithoutFaults() async throws {
             let folder = try TemporaryDirectory()
             let hub = folder.path("hub.sqlite")
             let server = try await Server(hub)
@@ -137,7 +138,8 @@
             try await proxy.stop()
         }
 
-        @Test(arguments: testSeeds(2)) func everybodyEndsEqual(seed: UInt64) async throws {
+        @Test("Everybody ends equal", arguments: testSeeds(2))
+        func convergence(seed: UInt64) async throws {
             let folder = try TemporaryDirectory()
             let hub = folder.path("hub.sqlite")
             var random = PredicateGenerator(seed: seed)
@@ -197,7 +199,8 @@
         }
 
         /// 1,000 of them, and 10,000 with `STORAGEKIT_TEST_SCALE=10`.
-        @Test func whatWasWrittenOfflineDrainsInOrderAndInBatches() async throws {
+        @Test("Offline writes drain in order and in batches")
+        func offlineWritesDrain() async throws {
             let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
             let count = min(10_000, max(1_000, Int(1_000 * scale)))
             let folder = try TemporaryDirectory()

@@ -10,7 +10,8 @@
     @Suite(.timeLimit(.minutes(10))) struct LimitTests {
         private let path = "/v1/collections/notes/documents/1"
 
-        @Test func bodiesAndBatchesAreLimited() async throws {
+        @Test("Bodies and batches are limited")
+        func bodyAndBatchLimits() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.bodyBytes = 1_000
             configuration.limits.batchWrites = 2
@@ -28,7 +29,8 @@
             }
         }
 
-        @Test func bodiesOfAllRequestsAreLimited() async throws {
+        @Test("Bodies of all requests are limited")
+        func totalBodyLimit() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.bodyBytesAtOnce = 1_000
             try await ServedHub.run(configuration) { hub in
@@ -45,7 +47,8 @@
         }
 
         /// Who may not ask costs no more than the asking.
-        @Test func accessIsCheckedBeforeTheBody() async throws {
+        @Test("Access is checked before the body")
+        func accessBeforeBody() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token("none", [])
                 for (method, path) in [
@@ -57,7 +60,8 @@
             }
         }
 
-        @Test func queriesHaveSoManyParts() async throws {
+        @Test("Parts of a query are limited")
+        func queryLimits() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 let orders = Array(repeating: #"{"field":"a"}"#, count: 300_000).joined(separator: ",")
@@ -69,7 +73,8 @@
             }
         }
 
-        @Test func requestsAndStreamsOfATokenAreLimited() async throws {
+        @Test("Requests and streams of a token are limited")
+        func tokenLimits() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.requestsPerSecond = 0.01
             configuration.limits.requestBurst = 3
@@ -88,7 +93,8 @@
             }
         }
 
-        @Test func otherMethodsMediaTypesAndNamesAreRefused() async throws {
+        @Test("Other methods, media types and names are refused")
+        func otherMethodsAndHosts() async throws {
             var configuration = HubServerConfiguration()
             configuration.hosts = ["localhost", "127.0.0.1"]
             configuration.origins = ["https://app.example"]

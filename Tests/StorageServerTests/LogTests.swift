@@ -33,7 +33,8 @@
             }
         }
 
-        @Test func payloadsAreNotLogged() async throws {
+        @Test("Payloads aren't logged")
+        func payloadsAreNotLogged() async throws {
             let lines = Recorder.Lines()
             let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
             let mark = "m4rk3r"
@@ -73,7 +74,8 @@
         }
 
         /// The texts of other errors may quote what was stored.
-        @Test func onlyFailuresOfTheStoreAreLoggedByTheirTexts() {
+        @Test("Only failures of the store are logged with their texts")
+        func loggedErrors() {
             let invalid = StorageError(.invalidValue, "The JSON m4rk3r isn't a number.", remedy: "m4rk3r")
             #expect(HubRoutes.loggable(invalid).hasPrefix("invalid-value (StorageServerTests/LogTests.swift:"))
             let failed = StorageError(.ioError, "The disk is full.", remedy: "Make room.", cause: invalid)

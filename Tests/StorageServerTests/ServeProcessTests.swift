@@ -38,7 +38,8 @@
             return try run(folder.appendingPathComponent("storagekit").path, arguments)
         }
 
-        @Test(arguments: [SIGTERM, SIGINT]) func aSignalEndsItInOrder(signal: Int32) async throws {
+        @Test("A signal ends it in order", arguments: [SIGTERM, SIGINT])
+        func firstSignal(signal: Int32) async throws {
             let folder = try TemporaryDirectory()
             let store = folder.path("hub.sqlite")
             let (process, url) = try await serve(store, "--create")
@@ -64,7 +65,8 @@
         }
 
         /// The first signal waits for a client that takes nothing of its answers, the second one for nobody.
-        @Test func aSecondSignalEndsItAtOnce() async throws {
+        @Test("A second signal ends it at once")
+        func secondSignal() async throws {
             let folder = try TemporaryDirectory()
             let (process, url) = try await serve(folder.path("hub.sqlite"), "--create")
             let port = try #require(url.split(separator: ":").last.flatMap { Int($0) })
@@ -82,7 +84,8 @@
             try? await stalled.close()
         }
 
-        @Test func itServesOverTLS() async throws {
+        @Test("It serves over TLS")
+        func servingOverTLS() async throws {
             let folder = try TemporaryDirectory()
             let (key, certificate) = (folder.path("key.pem"), folder.path("chain.pem"))
             let made = try run(
@@ -146,7 +149,8 @@
             #expect(stranger.contains("CERTIFICATE_VERIFY_FAILED"), "\(stranger)")
         }
 
-        @Test func onLoopbackItAnswersToLoopbackNames() async throws {
+        @Test("On loopback it answers to loopback names")
+        func loopbackNames() async throws {
             let folder = try TemporaryDirectory()
             let store = folder.path("hub.sqlite")
             func status(_ url: String, _ host: String) async throws -> UInt {
@@ -171,7 +175,8 @@
             #expect(named.end() == 0)
         }
 
-        @Test func whatCannotBeServedIsRefused() async throws {
+        @Test("What can't be served is refused")
+        func refusals() async throws {
             let folder = try TemporaryDirectory()
             let store = folder.path("hub.sqlite")
             let missing = try tool("serve", "-s", store, "--port", "0")

@@ -15,7 +15,8 @@
             #expect(answer.status < 300, "\(answer.body)")
         }
 
-        @Test func aStreamGoesOnAndResumes() async throws {
+        @Test("A stream continues and resumes")
+        func resuming() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 try await put(hub, 1, 1, token)
@@ -39,7 +40,8 @@
             }
         }
 
-        @Test func aStreamEndsOnRequest() async throws {
+        @Test("A stream ends on request")
+        func endOnRequest() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 for number in 1...5 { try await put(hub, number, number, token) }
@@ -54,7 +56,8 @@
         }
 
         /// Also where a page's worth of changes concerns others.
-        @Test func aStreamEndsWhenAllIsSent() async throws {
+        @Test("A stream ends when all is sent")
+        func endWhenAllIsSent() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 try await put(hub, 0, 1, token)
@@ -74,7 +77,8 @@
         }
 
         /// A stream lives long, and its first page has a whole collection.
-        @Test func aFirstPageGoesWhenItIsSent() async throws {
+        @Test("The first page is released when it is sent")
+        func firstPageIsReleased() async throws {
             try await ServedHub.run { hub in
                 _ = try await hub.token()
                 let token = try #require(try await hub.tokens.all().first)
@@ -91,7 +95,8 @@
         }
 
         /// What comes after the revocation isn't sent, though it was asked for before.
-        @Test func nothingIsSentBehindARevocation() async throws {
+        @Test("Nothing is sent after a revocation")
+        func revocation() async throws {
             try await ServedHub.run { hub in
                 let (token, full) = (try await hub.token(), try await hub.token("bob", administers: true))
                 let id = try #require(try await hub.tokens.all().first { $0.name == "anna" }?.id)
@@ -117,7 +122,8 @@
             }
         }
 
-        @Test func aWaitingPullIsAnsweredByAChange() async throws {
+        @Test("A waiting pull is answered by a change")
+        func waitingPull() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 try await put(hub, 1, 1, token)
@@ -138,7 +144,8 @@
             }
         }
 
-        @Test func aStreamEndsWithTheServer() async throws {
+        @Test("A stream ends with the server")
+        func endWithServer() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 var events = try await hub.events("/v1/changes?collection=notes", token: token)
@@ -150,7 +157,8 @@
         }
 
         /// However much it has not sent yet: its client goes on where it was.
-        @Test(arguments: [true, false]) func aStreamThatIsBehindEndsWithTheServer(follows: Bool) async throws {
+        @Test("A stream that is behind ends with the server", arguments: [true, false])
+        func behindAtShutdown(follows: Bool) async throws {
             try await ServedHub.run { hub in
                 let full = try await hub.token()
                 for number in 1...5 { try await put(hub, number, number, full) }
@@ -170,7 +178,8 @@
             }
         }
 
-        @Test func aHistoryThatIsNotTheHubsIsRefused() async throws {
+        @Test("A history that isn't the hub's is refused")
+        func anotherHistory() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()
                 let line = String(repeating: "0", count: 32)
