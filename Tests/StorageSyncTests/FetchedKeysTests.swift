@@ -10,7 +10,8 @@ import Testing
 @Suite struct FetchedKeysTests {
     private static func key(_ number: Int) -> StorageValue { .text("a key of a length as they have \(number)") }
 
-    @Test func memoryDoesntGrowWithTheRows() throws {
+    @Test("Memory doesn't grow with the rows")
+    func boundedMemory() throws {
         let keys = try FetchedKeys()
         for start in stride(from: 0, to: 200_000, by: 1_000) {
             try keys.insert((start..<start + 1_000).lazy.map { Self.key($0 * 2) })
@@ -40,7 +41,8 @@ import Testing
         return found
     }
 
-    @Test func aWindowSaysNothingOfWhatLiesOutside() throws {
+    @Test("A window says nothing about what lies outside")
+    func windowsBound() throws {
         #expect(try missing("aBcDe") == "ace")
         #expect(try missing("aBcDe", isCut: true) == "ac")
         #expect(try missing("aBcDe", skips: true) == "ce")
@@ -50,7 +52,8 @@ import Testing
         #expect(try missing("abc") == "abc")
     }
 
-    @Test func keysOfAllKindsAreKeptExactly() throws {
+    @Test("Keys of all kinds are kept exactly")
+    func keysOfAllKinds() throws {
         let all: [StorageValue] = [
             .integer(1), .real(1), .text("1"), .blob(Data("1".utf8)), .text("é"), .text("e\u{301}"), .blob(Data()),
             .integer(.min), .text(""),
@@ -69,7 +72,8 @@ import Testing
         try keys.forEachMissing { Issue.record("\($0) was fetched") }
     }
 
-    @Test func ownPositionsAreFound() {
+    @Test("Own positions are found")
+    func ownPositions() {
         var own = OwnPositions()
         for range in [Int64(3)..<5, 5..<6, 8..<8, 9..<12, 20..<21] { own.append(range) }
         let found = (Int64(0)..<25).filter(own.contains)
@@ -77,7 +81,8 @@ import Testing
     }
 
     /// Each page of a source that others write beside is a commit of its own.
-    @MainActor @Test func manyPagesAreMerged() async throws {
+    @MainActor @Test("Many pages are merged")
+    func manyPagesAreMerged() async throws {
         let home = try Household()
         try await home.storage.save((0..<3_000).map { Household.chore($0, "old") })
         let source = QuerySource(Household.all, name: "pages").remote(

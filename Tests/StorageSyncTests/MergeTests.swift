@@ -11,7 +11,8 @@ import Testing
         Chore(id: id, title: title, priority: priority)
     }
 
-    @Test func fetchedRowsAreACommitThatNamesItsSource() async throws {
+    @Test("Fetched rows are a commit that names its source")
+    func fetchedRowsAreACommit() async throws {
         let home = try Household()
         home.remote.rows = [chore(1, "sweep"), chore(2, "cook")]
         try await home.container.refresh(home.source(.staleWhileRevalidate(staleAfter: .minutes(5))))
@@ -21,7 +22,8 @@ import Testing
         #expect(version.commit.metadata.reason == "staleWhileRevalidate(staleAfter: 300 s)")
     }
 
-    @Test func nothingNewLeavesNothingInTheLog() async throws {
+    @Test("Unchanged rows leave nothing in the log")
+    func unchangedRowsLogNothing() async throws {
         let home = try Household()
         home.remote.rows = [chore(1)]
         let source = home.source(.networkFirst)
@@ -34,7 +36,8 @@ import Testing
         #expect(status.lastRefresh == home.clock.now)
     }
 
-    @Test func strategiesDecideWhatBecomesOfRows() async throws {
+    @Test("Merge strategies decide what becomes of rows")
+    func mergeStrategies() async throws {
         func merged(_ strategy: QueryMergeStrategy<Chore>) async throws -> [Chore] {
             let home = try Household()
             try await home.storage.save([chore(1, "old"), chore(2, "old")])
@@ -53,7 +56,8 @@ import Testing
     }
 
     /// A remote that was asked for ten rows says nothing of the eleventh.
-    @Test func aLimitBoundsWhatIsDeleted() async throws {
+    @Test("A limit bounds what is deleted")
+    func limitBoundsDeletions() async throws {
         let home = try Household()
         try await home.storage.save((1...10).map { chore($0, "local") })
         var query = home.storage.query(Chore.self).orderBy(\.id).limit(3)
@@ -76,7 +80,8 @@ import Testing
         #expect(try await home.stored().map(\.id) == [1, 2, 3, 4, 6, 8, 9, 10])
     }
 
-    @Test func onlyRowsOfTheQueryAreDeleted() async throws {
+    @Test("Only rows of the query are deleted")
+    func deletesWithinQueryOnly() async throws {
         let home = try Household()
         try await home.storage.save([chore(1, priority: 1), chore(2, priority: 1), chore(3, priority: 2)])
         home.remote.rows = [chore(2, priority: 1)]
@@ -87,7 +92,8 @@ import Testing
     }
 
     /// The answer may be older than what was changed while it was on its way.
-    @Test func rowsThatWereChangedMeanwhileStay() async throws {
+    @Test("Rows that changed meanwhile stay")
+    func rowsChangedMeanwhile() async throws {
         let home = try Household()
         let source = home.source(.networkFirst)
         home.remote.rows = (1...5).map { chore($0, "first") }
@@ -109,7 +115,8 @@ import Testing
         #expect(try await home.stored() == home.remote.rows)
     }
 
-    @Test func pagesAreCommitsAndDeletionsComeWithTheLast() async throws {
+    @Test("Pages are commits, and deletions come with the last")
+    func pagesAreCommits() async throws {
         let home = try Household()
         try await home.storage.save(chore(9, "gone"))
         home.remote.rows = (1...5).map { chore($0, "new") }
@@ -125,7 +132,8 @@ import Testing
         #expect(home.remote.requests.map(\.cursor) == [nil, "2", "4"])
     }
 
-    @Test func aRefreshThatFailsBetweenPagesDeletesNothing() async throws {
+    @Test("A refresh that fails between pages deletes nothing")
+    func failureBetweenPages() async throws {
         let home = try Household()
         try await home.storage.save(chore(9, "stays"))
         let source = QuerySource(Household.all, name: "pages").remote(
@@ -139,8 +147,8 @@ import Testing
         #expect(status.lastRefresh == nil && status.failures == 1)
     }
 
-    @Test(arguments: [["again"], ["a", "b"], ["a", "b", "c"]])
-    func aRemoteThatNeverEndsIsAnError(circle: [String]) async throws {
+    @Test("A remote whose pages never end is an error", arguments: [["again"], ["a", "b"], ["a", "b", "c"]])
+    func endlessPages(circle: [String]) async throws {
         let home = try Household()
         let source = QuerySource(Household.all, name: "pages").remote(
             QueryRefreshAction { fetch in
@@ -152,7 +160,8 @@ import Testing
     }
 
     /// A validator is given back as long as the rows are what the answer made of them.
-    @Test func validatorsHoldForUnchangedRowsOnly() async throws {
+    @Test("Validators are for unchanged rows only")
+    func validatorsOfUnchangedRows() async throws {
         let home = try Household()
         let source = QuerySource(Household.all, name: "validated").remote(
             QueryRefreshAction { [remote = home.remote] in try await remote.validated($0) })
@@ -167,7 +176,8 @@ import Testing
         #expect(home.remote.requests.last?.validator != nil)
     }
 
-    @Test func aStoreThatIsOpenForReadingOnlyIsNotAsked() async throws {
+    @Test("A remote isn't asked for a store that is open for reading")
+    func readOnlyStore() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -190,7 +200,8 @@ import Testing
     }
 
     /// Nor where the writer's request has failed.
-    @Test func aReaderOfASourceThatHasFailedIsNotAsked() async throws {
+    @Test("Nor after the writer's request has failed")
+    func readOnlyStoreAfterFailure() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -39,7 +39,8 @@ private struct HomeSources {
         }
     }
 
-    @Test func eachAsksItsOwnRemote() async throws {
+    @Test("Each scope asks its own remote")
+    func eachAsksItsOwnRemote() async throws {
         let shown = try shown(.networkFirst)
         await shown.outer.waitUntilRefreshed()
         #expect(counts == [1, 0] && shown.inner.items.map(\.title) == ["outer"])
@@ -56,7 +57,8 @@ private struct HomeSources {
         #expect(counts == [2, 3])
     }
 
-    @Test func oneRequestIsUnderWayWhoseverItIs() async throws {
+    @Test("One request is under way, whoever made it")
+    func sharedRequest() async throws {
         outer.hold()
         let shown = try shown(.networkFirst)
         async let refresh: Void = shown.inner.refresh()
@@ -68,14 +70,16 @@ private struct HomeSources {
     }
 
     /// By itself, that of whoever began last is asked, as long as they show it.
-    @Test func rowsThatBecomeTooOldAreFetchedForWhoStillShowsThem() async throws {
+    @Test("Expired rows are fetched for those who still show them")
+    func expiredRowsAreRefetched() async throws {
         let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)))
         await shown.outer.waitUntilRefreshed()
         #expect(counts == [1, 0])
         try await reachAge(of: shown.outer, counts: [1, 1])
     }
 
-    @Test func whoDoesNotShowThemAnyMoreIsNotAskedFor() async throws {
+    @Test("Nothing is fetched for a view that is gone")
+    func hiddenViewIsNotServed() async throws {
         let first: QueryResults<Chore>
         do {
             let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)))
@@ -88,7 +92,8 @@ private struct HomeSources {
     }
 
     /// Also where who goes last would never have had them fetched again.
-    @Test func whoStaysIsAskedForWhenAnotherGoes() async throws {
+    @Test("A remaining view is served when another one goes")
+    func remainingViewIsServed() async throws {
         let first: QueryResults<Chore>
         do {
             let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)), .networkFirst)
@@ -109,7 +114,8 @@ private struct HomeSources {
         try await eventually { counts == expected && !results.isLoading }
     }
 
-    @Test func whoAsksNobodyLeavesWhatOthersWaitFor() async throws {
+    @Test("A view that asks nobody leaves the wait of others alone")
+    func localViewLeavesOthersWaiting() async throws {
         let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)), .localOnly)
         await shown.outer.waitUntilRefreshed()
         #expect(shown.inner.items.map(\.title) == ["outer"])

@@ -43,16 +43,16 @@ import Testing
         RefreshPlan(showsStored: shown, isStale: stale, requestTime: asks.map { now + $0 })
     }
 
-    @Test(arguments: Age.allCases, Remote.allCases)
-    func localOnlyAsksNobody(age: Age, remote: Remote) {
+    @Test("`localOnly` asks nobody", arguments: Age.allCases, Remote.allCases)
+    func localOnlyPolicy(age: Age, remote: Remote) {
         for isOpening in [true, false] {
             let plan = QueryCachePolicy.localOnly.plan(Self.status(age, remote), now: Self.now, isOpening: isOpening)
             #expect(plan == Self.plan(true, stale: false, asks: nil))
         }
     }
 
-    @Test(arguments: Age.allCases, Remote.allCases)
-    func agesDecideWhenIsAsked(age: Age, remote: Remote) {
+    @Test("Age decides when the remote is asked", arguments: Age.allCases, Remote.allCases)
+    func agePolicies(age: Age, remote: Remote) {
         let isFresh = age == .young
         // Young rows are asked for when they are old, or when the remote may be asked again.
         let asks = isFresh ? max(30, remote.wait) : remote.wait
@@ -69,8 +69,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Age.allCases, Remote.allCases)
-    func networkPoliciesAskAtEachOpening(age: Age, remote: Remote) {
+    @Test("Network policies ask at each opening", arguments: Age.allCases, Remote.allCases)
+    func networkPolicies(age: Age, remote: Remote) {
         let isStale = age == .never || age == .ahead || remote != .fine
         let status = Self.status(age, remote)
         for policy in [QueryCachePolicy.networkFirst, .networkOnly] {
@@ -85,7 +85,8 @@ import Testing
     }
 
     /// Rows that are too old as soon as they come aren't asked for again and again.
-    @Test func agesThatAreTooShortDontAskWithoutEnd() {
+    @Test("Ages that are too short don't ask endlessly")
+    func tooShortAges() {
         let status = Self.status(.young, .fine)
         var fetched = status
         fetched.lastRefresh = Self.now
@@ -96,7 +97,8 @@ import Testing
         }
     }
 
-    @Test func policiesAreNamedAsTheyAreWritten() {
+    @Test("Policies are described as they are written")
+    func policyDescriptions() {
         #expect(
             "\(QueryCachePolicy.staleWhileRevalidate(staleAfter: .minutes(5)))"
                 == "staleWhileRevalidate(staleAfter: 300 s)")

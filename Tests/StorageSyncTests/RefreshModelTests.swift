@@ -108,8 +108,8 @@ struct Parcel: DataSyncModelProtocol, Equatable {
         }
     }
 
-    @Test(arguments: Shape.allCases, Merge.allCases)
-    func theStoreIsWhatTheModelSays(shape: Shape, merge: Merge) async throws {
+    @Test("The store equals the model", arguments: Shape.allCases, Merge.allCases)
+    func storeEqualsModel(shape: Shape, merge: Merge) async throws {
         let combinations = UInt64(Shape.allCases.count * Merge.allCases.count)
         let place = Shape.allCases.firstIndex(of: shape)! * Merge.allCases.count + Merge.allCases.firstIndex(of: merge)!
         for seed in 0..<Self.seedCount { try await run(seed * combinations + UInt64(place), shape, merge) }

@@ -19,7 +19,8 @@ import Testing
         return results
     }
 
-    @Test func aRefusedSourceIsNotAskedByItself() async throws {
+    @Test("A refused source isn't asked again by itself")
+    func refusedSourceIsLeftAlone() async throws {
         for policy in [lenient, .cacheFirst(ttl: .minutes(5)), .networkFirst] {
             let home = try Household()
             let results = try await refused(home, policy)
@@ -42,7 +43,8 @@ import Testing
         }
     }
 
-    @Test func otherCredentialsAreTried() async throws {
+    @Test("New credentials are tried")
+    func newCredentials() async throws {
         let home = try Household()
         let results = try await refused(home, lenient)
         home.container.credentialsChanged()
@@ -58,7 +60,8 @@ import Testing
     }
 
     /// The request may have been made with the old ones.
-    @Test func credentialsThatChangeDuringARequestAreTriedBehindIt() async throws {
+    @Test("Credentials that change during a request are tried after it")
+    func credentialsDuringRequest() async throws {
         let home = try Household()
         home.remote.failure = Self.refusal
         home.remote.hold()
@@ -70,7 +73,8 @@ import Testing
         #expect(results.status?.isRefused == true && results.status?.failures == 2)
     }
 
-    @Test func aSourceThatNobodyShowsIsTriedWhenItIsShown() async throws {
+    @Test("A source that nobody shows is tried when it is shown")
+    func hiddenSource() async throws {
         let home = try Household()
         var results: QueryResults<Chore>? = try await refused(home, lenient)
         #expect(results != nil)
@@ -83,7 +87,8 @@ import Testing
         try await eventually { home.remote.count == 3 && results?.isLoading == false }
     }
 
-    @Test func eachRunOfAProgramAsksOnce() async throws {
+    @Test("Each run of a program asks once")
+    func oncePerRun() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("store.sqlite")
             let first = try Household(at: url)
@@ -103,7 +108,8 @@ import Testing
     }
 
     /// Columns were added to the table of sources' states.
-    @Test func aStoreOfAnEarlierVersionIsReadAndWritten() async throws {
+    @Test("A store of an earlier version is read and written")
+    func storeOfEarlierVersion() async throws {
         let home = try Household()
         try await home.storage.write { tx in
             try tx.execute(

@@ -45,7 +45,8 @@ private struct Unnamed: QuerySourceProvider {
 
 /// Which provider is found where.
 @Suite struct RegistryTests {
-    @Test func aRegistryFindsWhatIsRegisteredInsideAndAround() async throws {
+    @Test("A registry finds what is registered inside and around")
+    func nestedRegistries() async throws {
         let outer = QuerySourceRegistry()
         #expect(outer.resolve(ChoreSources.self) == nil)
         outer.register(ChoreSources(title: "outer"))
@@ -57,7 +58,7 @@ private struct Unnamed: QuerySourceProvider {
     }
 
     /// Tests side by side each have their own.
-    @Test(arguments: 0..<8)
+    @Test("Scopes don't mix", arguments: 0..<8)
     func scopesDontMix(number: Int) async throws {
         await withQuerySources(ChoreSources(title: "\(number)")) {
             for _ in 0..<20 {
@@ -74,7 +75,8 @@ private struct Unnamed: QuerySourceProvider {
     }
 
     /// The short name of both types is the same.
-    @Test @MainActor func providersInsideOfTwoEntitiesDontShareTheirAge() async throws {
+    @Test("Providers inside of two entities don't share their age")
+    @MainActor func providersInsideEntities() async throws {
         let container = try PersistenceContainer.inMemory {
             $0.autoSchema(ChoreRecord.self)
             $0.autoSchema(ErrandRecord.self)
@@ -87,7 +89,8 @@ private struct Unnamed: QuerySourceProvider {
         #expect(names == ["Chore.Sources.all", "Errand.Sources.all"])
     }
 
-    @Test func namesSayNeitherModulesNorPlaces() {
+    @Test("Names contain neither modules nor places")
+    func providerNames() {
         struct Local {}
         #expect(ProviderName.of(Local.self) == "RegistryTests.Local")
         #expect(ProviderName.of(Chore.Sources.self) == "Chore.Sources")
@@ -104,7 +107,8 @@ private struct Unnamed: QuerySourceProvider {
     }
 
     /// They are those of their queries, which are the same in each run.
-    @Test func sourcesWithoutANameAreKnownByTheirQuery() throws {
+    @Test("Sources without a name are known by their query")
+    func unnamedSources() throws {
         let sources = Unnamed()
         let all = sources.source(\.all)
         #expect(all.name == QuerySource(Chore.all()).name && all.parameter == "")

@@ -40,7 +40,8 @@ import Testing
         try await container.storage.close()
     }
 
-    @Test func aStoreFromBeforeTheFetchIsFetchedWhole() async throws {
+    @Test("A store from before the fetch is fetched whole")
+    func storeFromBeforeFetch() async throws {
         try await restore(after: 1) { container, home in
             #expect(try await container.storage.query(Chore.self).count() == 1)
             let status = try #require(try await container.storage.querySourceStatuses().first)
@@ -55,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func aStoreFromAfterTheFetchIsAsFreshAsTheOriginal() async throws {
+    @Test("A store from after the fetch is as fresh as the original")
+    func storeFromAfterFetch() async throws {
         try await restore(after: 2) { container, home in
             let results = container.results(of: source(home))
             #expect(results.items == home.remote.rows && !results.isStale && !results.isLoading)

@@ -9,7 +9,8 @@ import Testing
 @MainActor @Suite struct ResultsTests {
     private func chore(_ id: Int, _ title: String = "") -> Chore { Chore(id: id, title: title, priority: 0) }
 
-    @Test func staleRowsAreShownWhileTheRemoteIsAsked() async throws {
+    @Test("Stale rows are shown while the remote is asked")
+    func staleRowsWhileAsking() async throws {
         let home = try Household()
         home.remote.rows = [chore(1, "old")]
         let source = home.source(.staleWhileRevalidate(staleAfter: .minutes(5)))
@@ -26,7 +27,8 @@ import Testing
         #expect(results.lastRefreshTime == home.clock.now)
     }
 
-    @Test func youngRowsAreShownAndNobodyIsAskedUntilTheyAreOld() async throws {
+    @Test("Young rows are shown, and nobody is asked until they are old")
+    func youngRows() async throws {
         let home = try Household()
         home.remote.rows = [chore(1, "old")]
         for policy in [QueryCachePolicy.cacheFirst(ttl: .minutes(5)), .staleWhileRevalidate(staleAfter: .minutes(5))] {
@@ -45,7 +47,8 @@ import Testing
         }
     }
 
-    @Test func expiredRowsOfACacheAreHiddenUntilTheAnswer() async throws {
+    @Test("Expired rows of a cache are hidden until the answer")
+    func expiredCachedRows() async throws {
         let home = try Household()
         home.remote.rows = [chore(1, "old")]
         let source = home.source(.cacheFirst(ttl: .minutes(5)))
@@ -60,7 +63,8 @@ import Testing
         #expect(results.items == [chore(1, "new")])
     }
 
-    @Test func aFailingRemoteTakesNoRowsAwayAndIsAskedAgain() async throws {
+    @Test("A failing remote removes no rows and is asked again")
+    func failingRemote() async throws {
         for policy in [
             QueryCachePolicy.cacheFirst(ttl: .minutes(5)), .staleWhileRevalidate(staleAfter: .minutes(5)),
             .networkFirst,
@@ -91,7 +95,8 @@ import Testing
     }
 
     /// Also where its rows were still young when it said so: they become too old meanwhile.
-    @Test func aRemoteThatWantsToBeLeftAloneIsLeftAlone() async throws {
+    @Test("A remote that asks for a delay is left alone")
+    func requestedDelay() async throws {
         let home = try Household()
         home.remote.rows = [chore(1, "old")]
         let source = home.source(.staleWhileRevalidate(staleAfter: .minutes(5)))
@@ -117,7 +122,8 @@ import Testing
     }
 
     /// All whom a remote has asked for the same would come back at once.
-    @Test func sourcesThatAreToldTheSameComeBackOneAfterAnother() async throws {
+    @Test("Sources with the same delay come back one after another")
+    func retriesAreSpread() async throws {
         let home = try Household()
         home.remote.failure = FakeRemote.Failure(retryAfter: .seconds(60))
         for number in 0..<20 {
@@ -132,7 +138,8 @@ import Testing
         #expect(Set(waits).count > 10)
     }
 
-    @Test func networkOnlyShowsNothingThatWasNotFetched() async throws {
+    @Test("`networkOnly` shows nothing that wasn't fetched")
+    func networkOnlyPolicy() async throws {
         let home = try Household()
         home.remote.rows = [chore(1, "old")]
         let source = home.source(.networkOnly)
@@ -147,7 +154,8 @@ import Testing
         #expect(results.items == [chore(1, "old")] && results.error == nil)
     }
 
-    @Test func manyWhoShowOneSourceAskOnce() async throws {
+    @Test("Many who show one source ask once")
+    func sharedSource() async throws {
         let home = try Household()
         home.remote.rows = [chore(1)]
         home.remote.hold()
@@ -171,7 +179,8 @@ import Testing
         #expect(home.remote.count == 2)
     }
 
-    @Test func aSourceThatNobodyShowsStopsAsking() async throws {
+    @Test("A source that nobody shows stops asking")
+    func abandonedSource() async throws {
         let home = try Household()
         home.remote.hold()
         var results: QueryResults<Chore>? = home.container.results(of: home.source(.networkFirst))
@@ -189,7 +198,8 @@ import Testing
         try await eventually { home.clock.sleeperCount == 0 }
     }
 
-    @Test func ageAndFailuresSurviveARestart() async throws {
+    @Test("Age and failures survive a restart")
+    func ageSurvivesRestart() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -217,7 +227,8 @@ import Testing
         try await home.storage.close()
     }
 
-    @Test func sourcesWithoutARemoteFollowTheStore() async throws {
+    @Test("Sources without a remote follow the store")
+    func sourceWithoutRemote() async throws {
         let home = try Household()
         let results = home.container.results(of: QuerySource(Household.all))
         #expect(results.items == [] && !results.isLoading && !results.isStale && results.lastRefreshTime == nil)
@@ -228,7 +239,8 @@ import Testing
         #expect(try await home.container.fetch(QuerySource(Household.all)) == [chore(1)])
     }
 
-    @Test func aStoreThatIsClosedIsAskedNoMore() async throws {
+    @Test("A closed store isn't asked for any more")
+    func closedStore() async throws {
         let home = try Household()
         let results = home.container.results(of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))))
         try await eventually { home.clock.sleeperCount == 1 }
@@ -239,8 +251,8 @@ import Testing
     }
 
     /// Also not for the sake of a failure that came before, or while the remote was asked.
-    @Test(arguments: [false, true])
-    func aStoreThatIsClosedAfterAFailureIsAskedNoMore(_ isAsking: Bool) async throws {
+    @Test("A store that is closed after a failure isn't asked for any more", arguments: [false, true])
+    func closedStoreAfterFailure(_ isAsking: Bool) async throws {
         let home = try Household()
         home.remote.failure = FakeRemote.Failure()
         if isAsking { home.remote.hold() }
@@ -257,7 +269,8 @@ import Testing
     }
 
     /// As one does that ends a request which takes it too long.
-    @Test func aRemoteThatCancelsItsOwnWorkHasFailed() async throws {
+    @Test("A remote that cancels its own work has failed")
+    func remoteCancellingItself() async throws {
         let home = try Household()
         home.remote.failure = CancellationError()
         let results = home.container.results(of: home.source(.networkFirst))
@@ -274,7 +287,8 @@ import Testing
     }
 
     /// It isn't the remote that has failed, so it isn't asked, nor asked again.
-    @Test func rowsWithoutATableAreNotAskedFor() async throws {
+    @Test("Rows without a table aren't requested")
+    func rowsWithoutTable() async throws {
         let remote = FakeRemote([Household.chore(1)])
         let clock = ManualClock()
         let container = try PersistenceContainer.inMemory(config: StorageConfig(clock: clock))
@@ -298,7 +312,8 @@ import Testing
     }
 
     /// Also not where the remote of a source of this name has failed before.
-    @Test func rowsWithoutATableAreNotAskedForAfterAFailure() async throws {
+    @Test("Rows without a table aren't requested after a failure")
+    func rowsWithoutTableAfterFailure() async throws {
         let home = try Household()
         home.remote.failure = FakeRemote.Failure()
         await #expect(throws: StorageError.self) {
@@ -316,7 +331,8 @@ import Testing
         #expect(home.clock.sleeperCount == 0 && remote.count == 0)
     }
 
-    @Test func sourcesWithoutANameAreKnownByTheirQuery() async throws {
+    @Test("Sources without a name are known by their query")
+    func unnamedSources() async throws {
         let home = try Household()
         func source(_ priority: Int) -> QuerySource<Chore> {
             QuerySource(home.storage.query(Chore.self).where { $0.priority == priority }.request)

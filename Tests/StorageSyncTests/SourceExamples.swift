@@ -6,7 +6,8 @@ import Testing
 
 /// The examples of the guide, compiled and run.
 @MainActor @Suite struct SourceExamples {
-    @Test func theGuideWorks() async throws {
+    @Test("The guide works")
+    func guideExample() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -22,7 +22,8 @@ import Testing
         try await engine.settled()
     }
 
-    @Test func rowsThatWaitToBeSentStay() async throws {
+    @Test("Rows with pending writes stay")
+    func pendingRowsStay() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b"), Product("d")])
         try await shop.container.refresh(source(shop))
         let engine = shop.engine()
@@ -44,7 +45,8 @@ import Testing
     }
 
     /// The answer is of before, although the row doesn't wait any more when it comes.
-    @Test func aRowThatIsSentWhileTheAnswerIsOnItsWayStays() async throws {
+    @Test("A row that is sent while the answer is on its way stays")
+    func rowSentDuringFetch() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         try await shop.container.refresh(source(shop))
         let engine = shop.engine()
@@ -65,7 +67,8 @@ import Testing
         #expect(shop.remoteProducts == [Product("a", name: "Mine"), Product("z")])
     }
 
-    @Test func fetchedRowsAreNotSent() async throws {
+    @Test("Fetched rows aren't sent")
+    func fetchedRowsAreNotSent() async throws {
         let shop = try SyncedShop([Product("a"), Product("b")])
         try await shop.storage.save(Product("own"))
         let upsert = QuerySource(Product.all(), name: "products").remote(merge: .upsert) { [mock = shop.mock] in

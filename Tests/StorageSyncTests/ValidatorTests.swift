@@ -33,7 +33,8 @@ import Testing
         return isAsked
     }
 
-    @Test func changesOfOtherRowsLeaveIt() async throws {
+    @Test("Changes of other rows keep the validator")
+    func changesOfOtherRows() async throws {
         for merge in [QueryMergeStrategy<Chore>.replace, .upsert, .append] {
             #expect(
                 try await isAskedForNews(merge: merge) { home in
@@ -45,7 +46,8 @@ import Testing
         }
     }
 
-    @Test func changesOfTheQuerysRowsTakeIt() async throws {
+    @Test("Changes of the query's rows drop the validator")
+    func changesOfMatchingRows() async throws {
         let changes: [@MainActor (Household) async throws -> Void] = [
             { try await $0.storage.save(Household.chore(1, "edited", priority: 1)) },
             // Out of the window, and into it.
@@ -64,7 +66,8 @@ import Testing
     }
 
     /// Then the query doesn't say which rows the remote speaks of.
-    @Test func anyChangeTakesItWhereOtherRowsWereFetched() async throws {
+    @Test("Any change drops it where rows outside of the query were fetched")
+    func fetchedRowsOutsideQuery() async throws {
         let rows = [Household.chore(1, priority: 1), Household.chore(2, priority: 7)]
         #expect(try await isAskedForNews(merge: .upsert, rows: rows) { _ in })
         #expect(
@@ -73,7 +76,8 @@ import Testing
             })
     }
 
-    @Test func aClosureMayDependOnAnyRow() async throws {
+    @Test("A closure may depend on any row")
+    func customMerge() async throws {
         let merge = QueryMergeStrategy<Chore>.custom { _, fetched in fetched }
         #expect(try await isAskedForNews(merge: merge) { _ in })
         #expect(
@@ -81,7 +85,8 @@ import Testing
     }
 
     /// An edit behind the request that takes the row out of the query, so that only the refresh knows of it.
-    @Test func rowsThatWereLeftAloneAreFetchedAgain() async throws {
+    @Test("Rows that were left alone are fetched again")
+    func rowsLeftAloneAreRefetched() async throws {
         let home = try Household()
         home.remote.rows = [Household.chore(1, "theirs", priority: 1)]
         home.remote.hold()
@@ -95,7 +100,8 @@ import Testing
         #expect(try await home.stored() == home.remote.rows)
     }
 
-    @Test func rowsThatWereChangedBetweenPagesAreFetchedAgain() async throws {
+    @Test("Rows that changed between pages are fetched again")
+    func rowsChangedBetweenPages() async throws {
         let home = try Household()
         let (storage, asked) = (home.storage, RemoteRows<String>())
         let paged = QuerySource(Household.all, name: "pages").remote(
@@ -111,7 +117,8 @@ import Testing
         #expect(asked.rows.isEmpty)
     }
 
-    @Test func aQueryThatBecameAnotherIsAskedInFull() async throws {
+    @Test("A changed query is requested in full")
+    func changedQuery() async throws {
         let home = try Household()
         home.remote.rows = [Household.chore(1, priority: 1)]
         try await home.container.refresh(source(home))
@@ -124,7 +131,8 @@ import Testing
     }
 
     /// What nobody has changed since is looked at once only, however often nothing is new.
-    @Test func anAnswerThatNothingIsNewCountsForLaterChanges() async throws {
+    @Test("An answer that nothing is new counts for later changes")
+    func notModified() async throws {
         let home = try Household()
         home.remote.rows = [Household.chore(1, priority: 1)]
         for number in 0..<5 {

@@ -13,13 +13,15 @@ import Testing
         CollectionSyncEngine(remote: remote, managerKey: "products", enableLocalPersistence: false, logger: logger)
     }
 
-    @Test func aServiceThatSaysNothingCanDoWhatTheReferenceWants() {
+    @Test("A service that declares nothing has the standard capabilities")
+    func standardCapabilities() {
         #expect(mock.capabilities == .standard)
         #expect(MockRemoteDocumentService<Product>().capabilities == .standard)
         #expect(RemoteCapabilities.standard.description == "changeStreams, deletionStreams, queries, partialUpdates")
     }
 
-    @Test func whatIsMissingIsInTheStatusAndToldOnce() async throws {
+    @Test("Missing capabilities are in the status and reported once")
+    func reportsMissingCapabilities() async throws {
         let recorder = EventRecorder()
         let engine = engine(LimitedRemote(mock, [.changeStreams, .conditionalWrites]), logger: recorder)
         let missing: RemoteCapabilities = [.deletionStreams, .queries, .partialUpdates, .idempotencyKeys]
@@ -35,7 +37,8 @@ import Testing
                 == "deletionStreams, queries, partialUpdates, idempotencyKeys")
     }
 
-    @Test func nothingIsToldOfARemoteThatCanDoEverything() async throws {
+    @Test("Nothing is reported of a remote that can do everything")
+    func allCapabilities() async throws {
         let recorder = EventRecorder()
         let all: RemoteCapabilities = [.standard, .idempotencyKeys, .conditionalWrites]
         let engine = engine(LimitedRemote(mock, all), logger: recorder)
@@ -44,7 +47,8 @@ import Testing
         #expect(!recorder.events.contains { $0.eventName.hasSuffix("remoteLimited") })
     }
 
-    @Test func withoutStreamsTheCollectionIsFetchedWhenItIsListenedTo() async throws {
+    @Test("Without streams the collection is fetched on listening")
+    func withoutStreams() async throws {
         let remote = LimitedRemote(mock, RemoteCapabilities.standard.subtracting(.changeStreams))
         let engine = engine(remote)
         await engine.startListening()
@@ -57,7 +61,8 @@ import Testing
         #expect(engine.currentCollection.map(\.id) == ["b", "c", "d"])
     }
 
-    @Test func withoutDeletionsInStreamsChangesAreFollowedStill() async throws {
+    @Test("Without deletion streams changes are still followed")
+    func withoutDeletionStreams() async throws {
         let engine = engine(LimitedRemote(mock, RemoteCapabilities.standard.subtracting(.deletionStreams)))
         await engine.startListening()
         mock.remove(id: "a")
@@ -68,7 +73,8 @@ import Testing
         #expect(engine.getDocument(id: "a") == nil)
     }
 
-    @Test func withoutQueriesTheCollectionIsLookedThrough() async throws {
+    @Test("Without queries the whole collection is searched")
+    func withoutQueries() async throws {
         let remote = LimitedRemote(mock, RemoteCapabilities.standard.subtracting(.queries))
         let found = try await engine(remote).getDocumentsAsync { query in
             query.where("price", isGreaterThan: 1).order(by: "price", descending: true).limit(to: 1)
@@ -76,7 +82,8 @@ import Testing
         #expect(found.map(\.id) == ["c"] && remote.queryCount == 0)
     }
 
-    @Test func withoutPartialUpdatesTheWholeDocumentIsSaved() async throws {
+    @Test("Without partial updates the whole document is saved")
+    func withoutPartialUpdates() async throws {
         let engine = engine(LimitedRemote(mock, RemoteCapabilities.standard.subtracting(.partialUpdates)))
         await engine.startListening()
         mock.failure = RemoteError.unavailable()
@@ -92,7 +99,8 @@ import Testing
         try await eventually { engine.parked.map(\.documentId) == ["b"] || engine.pendingCount == 0 }
     }
 
-    @Test func aDocumentEngineWithoutStreamsShowsTheDocumentAsItWas() async throws {
+    @Test("Without streams a document engine shows the document as fetched")
+    func documentWithoutStreams() async throws {
         let documents = LimitedDocuments(MockRemoteDocumentService(document: Product("a"), delay: .zero))
         let engine = DocumentSyncEngine<Product>(
             remote: documents, managerKey: "product", enableLocalPersistence: false)

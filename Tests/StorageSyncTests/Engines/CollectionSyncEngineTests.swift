@@ -4,7 +4,8 @@ import Testing
 
 /// What users of an engine of a collection are promised.
 @MainActor @Suite struct CollectionSyncEngineTests {
-    @Test func aWriteIsStoredAtOnceAndReachesTheRemote() async throws {
+    @Test("A write is stored at once and reaches the remote")
+    func writeIsStoredAndSent() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
         let receipt = try await engine.saveDocument(Product("a", name: "Lamp", price: 3))
@@ -21,7 +22,8 @@ import Testing
         try await engine.settled()
     }
 
-    @Test func listeningFetchesTheCollectionAndFollowsIt() async throws {
+    @Test("Listening fetches the collection and follows it")
+    func listening() async throws {
         let shop = try SyncedShop([Product("b"), Product("a")])
         let engine = shop.engine()
         #expect(engine.currentCollection.isEmpty)
@@ -35,7 +37,8 @@ import Testing
         #expect(engine.status.connection == .connected)
     }
 
-    @Test func aRowThatIsWrittenByOtherMeansIsSentToo() async throws {
+    @Test("A row that is written by other means is sent too")
+    func writeByOtherMeansIsSent() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
         await engine.startListening()
@@ -49,7 +52,8 @@ import Testing
         try await engine.settled()
     }
 
-    @Test func rowsThatWereThereBeforeTheEngineAreSent() async throws {
+    @Test("Rows that existed before the engine are sent")
+    func existingRowsAreSent() async throws {
         let shop = try SyncedShop()
         try await shop.storage.save([Product("a", name: "old"), Product("b")])
         try await shop.storage.save(Product("a", name: "new"))
@@ -60,7 +64,8 @@ import Testing
         #expect(try await shop.stored().count == 2)
     }
 
-    @Test func pendingWritesSurviveTheProcessAndGoOutInOrder() async throws {
+    @Test("Pending writes survive the process and are sent in order")
+    func pendingWritesSurviveRestart() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")
             let mock = MockRemoteCollectionService<Product>(collection: [Product("x")], delay: .zero)
@@ -93,7 +98,8 @@ import Testing
         }
     }
 
-    @Test func fieldsThatWereChangedOnBothSidesAreMerged() async throws {
+    @Test("Fields that changed on both sides are merged")
+    func mergingByFields() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp", price: 1)])
         let engine = shop.engine()
         await engine.startListening()
@@ -115,7 +121,8 @@ import Testing
         #expect(shop.remoteProducts == [Product("a", name: "Light", price: 2, note: "from elsewhere")])
     }
 
-    @Test func aDeletionWinsOverAnUnsentChange() async throws {
+    @Test("A deletion wins over an unsent change")
+    func deletionWins() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = shop.engine()
         await engine.startListening()
@@ -132,7 +139,8 @@ import Testing
         #expect(try await shop.stored().isEmpty)
     }
 
-    @Test func aRefusedWriteIsParkedAndHoldsBackItsDocumentOnly() async throws {
+    @Test("A refused write is parked and blocks its document only")
+    func refusedWriteIsParked() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
         let engine = shop.engine()
         await engine.startListening()
@@ -153,7 +161,8 @@ import Testing
         #expect(shop.remoteProducts == [Product("a", name: "Light"), Product("b", price: 5)])
     }
 
-    @Test func aDeletionIsReceivedThoughItsDocumentIsWrittenWhileTheCollectionIsFetched() async throws {
+    @Test("A deletion arrives though its document is written during the fetch")
+    func deletionDuringFetch() async throws {
         let shop = try SyncedShop([Product("a"), Product("b")])
         let engine = shop.engine()
         await engine.startListening()
@@ -171,7 +180,8 @@ import Testing
         #expect(try await shop.stored() == [Product("b")])
     }
 
-    @Test func aParkedWriteCanBeSentAgain() async throws {
+    @Test("A parked write can be sent again")
+    func retryingParkedWrite() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
         shop.remote.errors["a"] = RemoteError.rejected("closed")
@@ -183,7 +193,8 @@ import Testing
         #expect(shop.mock.collection == [Product("a")])
     }
 
-    @Test func clearingIsNeverSentAndKeepsUnsentWrites() async throws {
+    @Test("Clearing is never sent and keeps unsent writes")
+    func clearingKeepsUnsentWrites() async throws {
         let shop = try SyncedShop([Product("a"), Product("b")])
         let engine = shop.engine()
         await engine.startListening()
@@ -208,7 +219,8 @@ import Testing
     }
 
     /// Also not for as long as a change lasts that was being read when it was cleared.
-    @Test func whatIsClearedIsNotShownAgain() async throws {
+    @Test("What was cleared isn't shown again")
+    func clearedStaysCleared() async throws {
         let shop = try SyncedShop((0..<20).map { Product("p\($0)") })
         let engine = shop.engine()
         for round in 0..<30 {
@@ -225,7 +237,8 @@ import Testing
         #expect(engine.currentCollection.map(\.name) == Array(repeating: "29", count: 20))
     }
 
-    @Test func aWriteConfirmedAfterClearingLeavesItsDocumentOut() async throws {
+    @Test("A write that is confirmed after clearing doesn't bring its document back")
+    func confirmationAfterClearing() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         await engine.startListening()
@@ -242,7 +255,8 @@ import Testing
         #expect(engine.currentCollection == [Product("a", price: 2)])
     }
 
-    @Test func stoppingWithoutClearingKeepsWhatIsThere() async throws {
+    @Test("Stopping without clearing keeps the documents")
+    func stoppingWithoutClearing() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         await engine.startListening()
@@ -257,7 +271,8 @@ import Testing
         #expect(engine.currentCollection == [Product("a", price: 3), Product("b")])
     }
 
-    @Test func nothingOfAnAccountIsShownOrSentToAnother() async throws {
+    @Test("Nothing of one account is shown or sent to another")
+    func accountsAreSeparate() async throws {
         let account = Account("anna")
         let shop = try SyncedShop(
             [Product("a")],
@@ -292,7 +307,8 @@ import Testing
         #expect(engine.currentCollection == shop.remoteProducts)
     }
 
-    @Test func documentsThatAreNoEntitiesAreKeptAsJSON() async throws {
+    @Test("Documents that aren't entities are stored as JSON")
+    func documentsAsJSON() async throws {
         let container = try PersistenceContainer.inMemory()
         let mock = MockRemoteCollectionService<Profile>(delay: .zero)
         let (people, others) = withDatabaseContainer(container) {
@@ -320,7 +336,8 @@ import Testing
                 == ["others", "people"])
     }
 
-    @Test func withoutPersistenceNothingIsKept() async throws {
+    @Test("Without persistence nothing is kept")
+    func withoutPersistence() async throws {
         let mock = MockRemoteCollectionService(collection: [Product("a")], delay: .zero)
         do {
             let engine = CollectionSyncEngine<Product>(
@@ -335,7 +352,8 @@ import Testing
     }
 
     /// What the process doesn't send is lost with it, as the guide says.
-    @Test func withoutPersistencePendingWritesAreInNoOtherEngine() async throws {
+    @Test("Without persistence pending writes are in no other engine")
+    func pendingWithoutPersistence() async throws {
         let mock = MockRemoteCollectionService(collection: [Product("a")], delay: .zero)
         mock.failure = RemoteError.unavailable()
         let engine = {
@@ -347,7 +365,8 @@ import Testing
         #expect(second.pendingCount == 0 && second.getDocument(id: "b") == nil)
     }
 
-    @Test func anEngineWithoutAStoreSaysWhatToDo() async throws {
+    @Test("An engine without a store says what to do")
+    func engineWithoutStore() async throws {
         let engine = CollectionSyncEngine<Product>(
             remote: MockRemoteCollectionService<Product>(delay: .zero), managerKey: "products")
         let error = await #expect(throws: StorageError.self) { try await engine.saveDocument(Product("a")) }
@@ -355,7 +374,8 @@ import Testing
         #expect(error?.remedy.contains("PersistenceContainer.configure") == true)
     }
 
-    @Test func fieldsThatDontExistAreRefused() async throws {
+    @Test("Unknown fields are refused")
+    func unknownFields() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = shop.engine()
         await engine.startListening()
@@ -374,7 +394,8 @@ import Testing
         #expect(shop.mock.writes.isEmpty)
     }
 
-    @Test func aDocumentThatTheStoreDoesntHaveIsChangedOnWhatTheRemoteHas() async throws {
+    @Test("A document that isn't in the store is changed as the remote has it")
+    func changingUnknownDocument() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
         let engine = shop.engine()
         try await engine.updateDocument(id: "a", data: ["price": 2.0]).confirmed()
@@ -384,7 +405,8 @@ import Testing
         #expect(engine.currentCollection == shop.remoteProducts)
     }
 
-    @Test func readsComeFromTheStoreOrTheRemote() async throws {
+    @Test("Reads come from the store or the remote")
+    func readBehaviours() async throws {
         let shop = try SyncedShop([Product("a", price: 5), Product("b", price: 20)])
         let engine = shop.engine()
         #expect(try await engine.getCollectionAsync().map(\.id) == ["a", "b"])
@@ -411,7 +433,8 @@ import Testing
         #expect(seen == [5, 6])
     }
 
-    @Test func aWriteWhoseAnswerGotLostIsSentAgainBeforeLaterOnes() async throws {
+    @Test("A write whose answer was lost is sent again before later ones")
+    func lostAnswerKeepsOrder() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
         shop.remote.lostAnswers = 1
@@ -424,7 +447,8 @@ import Testing
         #expect(engine.currentCollection == shop.remoteProducts)
     }
 
-    @Test func refusedCredentialsStopEverythingUntilThereAreOthers() async throws {
+    @Test("Refused credentials stop everything until there are new ones")
+    func refusedCredentials() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         await engine.startListening()
@@ -438,7 +462,8 @@ import Testing
         #expect(shop.remoteProducts == [Product("a", price: 2)])
     }
 
-    @Test func ofTwoEnginesWithAKeyTheLaterOneSends() async throws {
+    @Test("Of two engines with one key the later one sends")
+    func engineReplacesEarlierOne() async throws {
         let shop = try SyncedShop([Product("a")])
         let (first, second) = (shop.engine(), shop.engine())
         await first.startListening()
@@ -451,7 +476,8 @@ import Testing
         #expect(shop.mock.writes == [.save(Product("b")), .save(Product("c"))])
     }
 
-    @Test func oneTableBelongsToOneEngine() async throws {
+    @Test("A table belongs to one engine")
+    func tableOfOneEngine() async throws {
         let shop = try SyncedShop()
         try await shop.engine().saveDocument(Product("a"))
         let other = withDatabaseContainer(shop.container) {

@@ -38,7 +38,8 @@ import Testing
         return commits
     }
 
-    @Test func aWriteThatExpectsWhatSomebodyElseHasChangedIsParked() async throws {
+    @Test("A write whose precondition fails at the remote is parked")
+    func failedPreconditionIsParked() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
         let engine = shop.engine()
         await engine.startListening()
@@ -67,7 +68,8 @@ import Testing
         #expect(try await shop.stored() == shop.remoteProducts)
     }
 
-    @Test func aWriteWhoseDocumentIsAsExpectedIsTaken() async throws {
+    @Test("A write whose precondition holds is accepted")
+    func heldPreconditionIsSent() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = shop.engine()
         await engine.startListening()
@@ -86,7 +88,8 @@ import Testing
         try await engine.settled()
     }
 
-    @Test func aWriteWhoseAnswerGotLostIsNoConflictWithItself() async throws {
+    @Test("A write whose answer was lost doesn't conflict with itself")
+    func lostAnswerIsNoConflict() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         await engine.startListening()
@@ -98,7 +101,8 @@ import Testing
         #expect(shop.mock.document("a")?.price == 2 && engine.getDocument(id: "a")?.price == 2)
     }
 
-    @Test func whatTheStoreHasOtherwiseIsRefusedAtOnce() async throws {
+    @Test("A precondition that fails in the store is refused at once")
+    func localPreconditionFails() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = shop.engine()
         await engine.startListening()
@@ -112,7 +116,8 @@ import Testing
         #expect(shop.storage.head == head && engine.pendingCount == 0)
     }
 
-    @Test func anEngineCanParkEachConflict() async throws {
+    @Test("An engine can park each conflict")
+    func parkingEachConflict() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
         let engine = engine(shop, .park)
         await engine.startListening()
@@ -142,7 +147,8 @@ extension ConflictTests {
         let theirs: Product
     }
 
-    @Test func aClosureMergesWhatBothHaveChanged() async throws {
+    @Test("A closure merges what both sides changed")
+    func mergingByClosure() async throws {
         let conflicts = Mutex<[Conflict]>([])
         let shop = try SyncedShop([Product("a", name: "Lamp", price: 10)])
         let engine = engine(
@@ -179,7 +185,8 @@ extension ConflictTests {
         #expect(shop.mock.document("a")?.price == 21 && engine.getDocument(id: "a")?.price == 21)
     }
 
-    @Test(arguments: [true, false]) func whatAClosureDoesntMergeIsParked(throwsError: Bool) async throws {
+    @Test("A conflict that the closure doesn't merge is parked", arguments: [true, false])
+    func unmergedConflictIsParked(throwsError: Bool) async throws {
         struct Undecided: Error, CustomStringConvertible {
             var description: String { "too different" }
         }
@@ -204,7 +211,8 @@ extension ConflictTests {
         #expect(shop.mock.document("a") == Product("a", name: "Light", price: 11))
     }
 
-    @Test func aDeletionWinsOverAMerge() async throws {
+    @Test("A deletion wins over a merge")
+    func deletionWinsOverMerge() async throws {
         let shop = try SyncedShop([Product("a"), Product("b")])
         let engine = engine(shop, .merge { _, mine, _ in mine })
         await engine.startListening()
@@ -221,7 +229,8 @@ extension ConflictTests {
         try await eventually { engine.currentCollection == [Product("z")] }
     }
 
-    @Test func aDocumentThatBothHaveMadeIsMergedWithoutABase() async throws {
+    @Test("A document that both sides created is merged without a base")
+    func mergingWithoutBase() async throws {
         let shop = try SyncedShop()
         let engine = engine(
             shop,

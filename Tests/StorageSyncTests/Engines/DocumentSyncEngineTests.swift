@@ -11,7 +11,8 @@ import Testing
         withDatabaseContainer(container) { DocumentSyncEngine(remote: mock, managerKey: "user") }
     }
 
-    @Test func aDocumentIsFollowed() async throws {
+    @Test("A document is followed")
+    func followingDocument() async throws {
         let mock = MockRemoteDocumentService(document: Profile(id: "1", name: "Anna"), delay: .zero)
         let engine = engine(mock, in: try .inMemory())
         #expect(engine.currentDocument == nil)
@@ -29,7 +30,8 @@ import Testing
         #expect(engine.currentDocument == nil && mock.documents.isEmpty)
     }
 
-    @Test func theIdAndTheDocumentSurviveARestart() async throws {
+    @Test("The id and the document survive a restart")
+    func documentSurvivesRestart() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("user.sqlite")
             let mock = MockRemoteDocumentService(document: Profile(id: "1", name: "Anna"), delay: .zero)
@@ -60,7 +62,8 @@ import Testing
         }
     }
 
-    @Test func otherDocumentsAreReadAndWrittenByTheirIds() async throws {
+    @Test("Other documents are read and written by their ids")
+    func otherDocumentsById() async throws {
         let mock = MockRemoteDocumentService(document: Profile(id: "1", name: "Anna"), delay: .zero)
         mock.change(Profile(id: "2", name: "Berta"))
         let engine = engine(mock, in: try .inMemory())
@@ -77,7 +80,8 @@ import Testing
         await #expect(throws: RemoteError.notFound) { try await engine.getDocumentAsync(id: "4") }
     }
 
-    @Test func aDocumentThatIsSavedBeforeItIsListenedToIsThere() async throws {
+    @Test("A document that is saved before listening is there")
+    func savedBeforeListening() async throws {
         let mock = MockRemoteDocumentService<Profile>(delay: .zero)
         let engine = engine(mock, in: try .inMemory())
         try await engine.saveDocument(Profile(id: "1", name: "Anna"))
@@ -89,7 +93,8 @@ import Testing
     }
 
     /// Views read the document at any time: also between two steps of listening to another one.
-    @Test func whoReadsTheDocumentMeanwhileDoesNotChangeWhichItIs() async throws {
+    @Test("Reading while listening begins doesn't change which document it is")
+    func readingWhileListeningBegins() async throws {
         var reads = 0
         for call in 1... {
             let reader = Reader(call: call)
@@ -134,7 +139,8 @@ import Testing
     }
 
     /// Listens to one document and another, stops and writes, while the document is read all the time.
-    @Test(arguments: testSeeds(5)) func whatIsShownIsTheDocumentThatIsListenedTo(seed: UInt64) async throws {
+    @Test("The shown document is the one that is listened to", arguments: testSeeds(5))
+    func shownDocumentIsListenedTo(seed: UInt64) async throws {
         var random = PredicateGenerator(seed: seed)
         let mock = MockRemoteDocumentService<Profile>(delay: .zero)
         let ids = ["1", "2", "3"]

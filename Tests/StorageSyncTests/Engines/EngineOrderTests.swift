@@ -11,7 +11,8 @@ import Testing
     // MARK: Two engines
 
     /// A call that was under way when an engine was closed may take as long as it likes, also where it ignores that it is cancelled.
-    @Test func aClosedEngineSendsNothingBehindALaterOne() async throws {
+    @Test("A closed engine sends nothing after a later one")
+    func closedEngineSendsNothing() async throws {
         let shop = try SyncedShop()
         let gate = Gate()
         shop.remote.willWrite = { if $0 == "a" { await gate.pass() } }
@@ -36,7 +37,8 @@ import Testing
         #expect(second.getDocument(id: "b")?.name == "new")
     }
 
-    @Test func ofTwoEnginesThatBeginAtOnceOneSends() async throws {
+    @Test("Of two engines that start at once one sends")
+    func simultaneousEngines() async throws {
         let shop = try SyncedShop([Product("a")])
         for round in 0..<10 {
             let (first, second) = (shop.engine(), shop.engine())
@@ -49,7 +51,8 @@ import Testing
         }
     }
 
-    @Test func anEngineThatIsNotInUseAnyMoreDoesNotClearForAnother() async throws {
+    @Test("An engine that was replaced doesn't clear for the other")
+    func replacedEngineDoesNotClear() async throws {
         let shop = try SyncedShop([Product("a")])
         let (first, second) = (shop.engine(), shop.engine())
         await first.startListening()
@@ -67,7 +70,8 @@ import Testing
     // MARK: Listening
 
     /// A view that goes while it loads.
-    @Test func whoStopsWhileListeningBeginsHasStopped() async throws {
+    @Test("Stopping while listening starts stops it")
+    func stoppingWhileStarting() async throws {
         for call in 1... {
             let path = ObservedPath()
             let mock = MockRemoteCollectionService(
@@ -92,7 +96,8 @@ import Testing
         }
     }
 
-    @Test func streamsEndWithWhatTheyAreReadFor() async throws {
+    @Test("Streams end when they are no longer needed")
+    func streamsEndWithTheirUse() async throws {
         let mock = MockRemoteDocumentService<Profile>(delay: .zero)
         for id in ["1", "2", "3"] { mock.change(Profile(id: id, name: id)) }
         var engine: DocumentSyncEngine<Profile>? = withDatabaseContainer(try .inMemory()) {
@@ -105,7 +110,8 @@ import Testing
     }
 
     /// A document that two streams tell about is fetched; where that fails, all is listened to again.
-    @Test func streamsEndWhereADocumentCannotBeFetched() async throws {
+    @Test("Streams are reopened when a document can't be fetched")
+    func streamsEndOnFailedFetch() async throws {
         let shop = try SyncedShop([Product("a"), Product("b")])
         let engine = shop.engine()
         await engine.startListening()
@@ -121,7 +127,8 @@ import Testing
     }
 
     /// Where what was received was given up, it is asked for again, also where the remote has nothing.
-    @Test func aStoreThatKnowsLessIsAnsweredFromTheBeginning() async throws {
+    @Test("A store that lost its position is answered from the beginning")
+    func lostPositionStartsOver() async throws {
         let store = SyncStore<Product>(storage: try SyncedShop().storage, manager: "products", path: "products")
         let mock = MockRemoteCollectionService<Product>(collectionPath: { "products" }, delay: .zero)
         let remote = ServiceRemote(RemoteAccess(mock), store: store, since: 0, document: nil)
@@ -137,7 +144,8 @@ import Testing
     // MARK: What is shown
 
     /// Whichever time the document is decoded: on the way into the store, or out of it.
-    @Test func oneReadThatFailsIsMadeAgain() async throws {
+    @Test("A single failed read is repeated")
+    func failedReadIsRepeated() async throws {
         for failing in 1...6 {
             let mock = MockRemoteCollectionService<Fragile>(
                 collection: [Fragile(id: "a", name: "1"), Fragile(id: "b", name: "1")], delay: .zero)
@@ -158,7 +166,8 @@ import Testing
     }
 
     /// Also the read with which an engine begins.
-    @Test func anEngineThatCouldNotBeginBeginsAgain() async throws {
+    @Test("An engine that couldn't start starts again")
+    func failedStartIsRepeated() async throws {
         let container = try PersistenceContainer.inMemory()
         let mock = MockRemoteCollectionService<Fragile>(collection: [Fragile(id: "a", name: "1")], delay: .zero)
         func engine() -> CollectionSyncEngine<Fragile> {
@@ -179,7 +188,8 @@ import Testing
     // MARK: Writes
 
     /// A hub's documents are changed and deleted by their ids, whatever was listened to before.
-    @Test func aDocumentIsDeletedThatWasCleared() async throws {
+    @Test("A document that was cleared can be deleted")
+    func deletingClearedDocument() async throws {
         try await withTemporaryFolder { folder in
             let hub = try await FaultyHub(TemporaryStore())
             try await hub.save(Product("p1"))
@@ -199,7 +209,8 @@ import Testing
     }
 
     /// Where the engine begins again, a write counts as confirmed no earlier than it is sent.
-    @Test func whatWasNotSentIsNotConfirmed() async throws {
+    @Test("A write that wasn't sent isn't confirmed")
+    func unsentWriteIsNotConfirmed() async throws {
         let shop = try SyncedShop()
         let gate = Gate()
         shop.remote.willWrite = { if $0 == "y" { await gate.pass() } }
@@ -226,7 +237,8 @@ import Testing
     }
 
     /// Whenever the task is cancelled: either the document isn't saved, or there is a receipt.
-    @Test func aCancelledSaveHasDoneNothingOrIsDone() async throws {
+    @Test("A cancelled save has done nothing, or is done")
+    func cancelledSave() async throws {
         var saved = 0
         for call in 1...8 {
             let container = try PersistenceContainer.inMemory()
@@ -253,7 +265,8 @@ import Testing
         #expect(saved > 0)
     }
 
-    @Test func aRemoteThatCancelsItsOwnWorkIsAskedAgain() async throws {
+    @Test("A remote that cancels its own work is asked again")
+    func remoteCancellingItself() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
         await engine.startListening()
@@ -272,7 +285,8 @@ import Testing
     // MARK: Accounts
 
     /// Whenever somebody else signs in during a call, nothing of them gets into the documents of who has called.
-    @Test func whatIsFetchedForAnotherAccountIsNotKept() async throws {
+    @Test("What is fetched for another account isn't kept")
+    func accountChangesDuringFetch() async throws {
         for call in 1... {
             let path = ObservedPath()
             let mock = MockRemoteCollectionService(
@@ -294,7 +308,8 @@ import Testing
         }
     }
 
-    @Test func aCollectionOfAnotherAccountIsNotReturned() async throws {
+    @Test("A collection of another account isn't returned")
+    func accountChangesDuringRead() async throws {
         let account = Account("anna")
         let mock = MockRemoteCollectionService(
             collection: [Product("x")], collectionPath: { account.user }, delay: .zero)

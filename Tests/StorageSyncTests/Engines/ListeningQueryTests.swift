@@ -12,7 +12,8 @@ import Testing
 
     private func lamps(_ query: QueryBuilder) -> QueryBuilder { query.where("name", isEqualTo: "lamp") }
 
-    @Test func onlyWhatTheQueryFindsIsFetchedAndFollowed() async throws {
+    @Test("Only what the query finds is fetched and followed")
+    func queryIsFetchedAndFollowed() async throws {
         let shop = try SyncedShop(mock: mock)
         let engine = shop.engine()
         try await engine.startListening(buildQuery: lamps)
@@ -28,7 +29,8 @@ import Testing
         #expect(mock.writes.isEmpty)
     }
 
-    @Test func whatIsOutsideOfTheQueryStaysInTheStore() async throws {
+    @Test("Documents outside of the query stay in the store")
+    func documentsOutsideQueryStay() async throws {
         let shop = try SyncedShop(mock: mock)
         let engine = shop.engine()
         await engine.startListening()
@@ -44,7 +46,8 @@ import Testing
         #expect(mock.writes.isEmpty)
     }
 
-    @Test func whatWasDeletedOrLeftTheQueryMeanwhileIsFoundWhenItIsListenedToAgain() async throws {
+    @Test("Deletions and departures are found when the query is listened to again")
+    func changesWhileNotListening() async throws {
         let remote = LimitedRemote(mock, .standard)
         let container = try PersistenceContainer.inMemory { $0.autoSchema(ProductRecord.self) }
         let engine = withDatabaseContainer(container) {
@@ -64,7 +67,8 @@ import Testing
         #expect(engine.getDocument(id: "c")?.price == 3 && Set(remote.fetchedIds) == ["a", "b"])
     }
 
-    @Test func writesOfDocumentsOutsideAreSentAndStay() async throws {
+    @Test("Writes of documents outside of the query are sent and stay")
+    func writesOutsideQuery() async throws {
         let shop = try SyncedShop(mock: mock)
         let engine = shop.engine()
         try await engine.startListening(buildQuery: lamps)
@@ -77,7 +81,8 @@ import Testing
         #expect(engine.getDocument(id: "c")?.price == 30)
     }
 
-    @Test func aRemoteThatKnowsNoQueriesIsAskedForAll() async throws {
+    @Test("A remote without queries is asked for everything")
+    func remoteWithoutQueries() async throws {
         let remote = LimitedRemote(mock, RemoteCapabilities.standard.subtracting(.queries))
         let engine = CollectionSyncEngine<Product>(
             remote: remote, managerKey: "products", enableLocalPersistence: false)
@@ -85,7 +90,8 @@ import Testing
         #expect(engine.currentCollection.map(\.id) == ["a", "b"] && remote.queryCount == 0)
     }
 
-    @Test func listeningToEverythingAgainTakesOutWhatIsGone() async throws {
+    @Test("Listening to everything again removes what is gone")
+    func listeningToEverythingAgain() async throws {
         let shop = try SyncedShop(mock: mock)
         let engine = shop.engine()
         try await engine.startListening(buildQuery: lamps)
@@ -94,7 +100,8 @@ import Testing
         try await eventually { engine.currentCollection.map(\.id) == ["b", "c"] }
     }
 
-    @Test func aWindowCantBeListenedTo() async throws {
+    @Test("A window can't be listened to")
+    func windowsAreRefused() async throws {
         let engine = try SyncedShop(mock: mock).engine()
         for build: (QueryBuilder) -> QueryBuilder in [
             { $0.limit(to: 2) }, { $0.order(by: "price").start(at: [2]) }, { $0.order(by: "price").limit(toLast: 1) },

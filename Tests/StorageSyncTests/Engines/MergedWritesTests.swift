@@ -14,7 +14,8 @@ import Testing
         try await eventually { if case .waiting = engine.status.connection { true } else { false } }
     }
 
-    @Test func theyReachTheRemoteInOneCallAndTheHistoryHasEachStep() async throws {
+    @Test("Merged writes are one call, and the history has each step")
+    func mergedCallAndFullHistory() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         await engine.startListening()
@@ -37,7 +38,8 @@ import Testing
         #expect(prices == [1, 2, 2, 3])
     }
 
-    @Test func aNewDocumentAndItsChangesAreOneSave() async throws {
+    @Test("A new document and its changes are one save")
+    func newDocumentIsOneSave() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
         try await hold("z", of: shop, engine)
@@ -56,7 +58,8 @@ import Testing
             ])
     }
 
-    @Test func theyAreRefusedAndGivenUpTogether() async throws {
+    @Test("Merged writes are refused and discarded together")
+    func mergedWritesAreRefusedTogether() async throws {
         let shop = try SyncedShop([Product("a", name: "Lamp")])
         let engine = shop.engine()
         await engine.startListening()
@@ -82,7 +85,8 @@ import Testing
         #expect(engine.currentCollection == shop.remoteProducts)
     }
 
-    @Test func aRestartChangesNothing() async throws {
+    @Test("A restart changes nothing")
+    func restartChangesNothing() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")
             let mock = MockRemoteCollectionService<Product>(collection: [Product("a")], delay: .zero)

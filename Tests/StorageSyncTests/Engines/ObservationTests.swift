@@ -33,7 +33,8 @@ import Testing
         }
     }
 
-    @Test func aCollectionIsObserved() async throws {
+    @Test("A collection is observable")
+    func observingCollection() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         let manager = ShopManager(productsSyncEngine: engine)
@@ -64,7 +65,8 @@ import Testing
         try await eventually { collection.last == [] && products.last == [] }
     }
 
-    @Test func aDocumentIsObserved() async throws {
+    @Test("A document is observable")
+    func observingDocument() async throws {
         let mock = MockRemoteDocumentService(document: Profile(id: "1", name: "Anna"), delay: .zero)
         let engine = withDatabaseContainer(try PersistenceContainer.inMemory()) {
             DocumentSyncEngine<Profile>(remote: mock, managerKey: "user")
@@ -95,7 +97,8 @@ import Testing
         #expect(mock.documents.map(\.name) == ["John"])
     }
 
-    @Test func whatIsReceivedAndSentLeavesTheMainActorFree() async throws {
+    @Test("Receiving and sending leave the main actor free")
+    func mainActorStaysFree() async throws {
         let turns = Task {
             while !Task.isCancelled {
                 Weight.turns.withLock { $0 += 1 }

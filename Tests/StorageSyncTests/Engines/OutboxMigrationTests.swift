@@ -74,7 +74,8 @@ import StorageMaintenance
         try await container.storage.close()
     }
 
-    @Test func aFullOutboxIsSentInTheNewShape() async throws {
+    @Test("A full outbox is sent in the new schema")
+    func outboxAfterMigration() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("people.sqlite")
             try await fillFirst(url)
@@ -109,7 +110,8 @@ import StorageMaintenance
     }
 
     /// Two programs of which one knows a field more: neither takes away what only the other knows.
-    @Test func clientsOfDifferentVersionsKeepEachOthersFields() async throws {
+    @Test("Clients of different versions keep each other's fields")
+    func clientsOfDifferentVersions() async throws {
         let service = JSONService()
         let old = try PersistenceContainer.inMemory { $0.autoSchema(Plain.NoteRecord.self) }
         let new = try PersistenceContainer.inMemory { $0.autoSchema(Rich.NoteRecord.self) }

@@ -10,7 +10,8 @@ import Testing
         return min(100_000, max(1_000, Int(1_000 * scale)))
     }()
 
-    @Test func writesOfManyDocumentsDrainInOrderAcrossRestarts() async throws {
+    @Test("Writes of many documents drain in order across restarts")
+    func manyDocumentsDrainInOrder() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")
             let remote = OrderedRemote()
@@ -41,7 +42,8 @@ import Testing
     }
 
     /// All of them are of one commit, and are sent as a few.
-    @Test func writesOfOneDocumentDrainAsAFew() async throws {
+    @Test("Writes of one document drain as a few")
+    func oneDocumentDrainsAsFew() async throws {
         try await withTemporaryFolder { folder in
             let remote = OrderedRemote()
             let url = folder.appendingPathComponent("shop.sqlite")

@@ -4,7 +4,8 @@ import Testing
 
 /// The defects of the engines that ours are modelled on, each by its name.
 @MainActor @Suite struct ReferenceDefectTests {
-    @Test func failedSavesAndDeletesAreQueuedToo() async throws {
+    @Test("Failed saves and deletions are queued too")
+    func failedWritesAreQueued() async throws {
         let shop = try SyncedShop([Product("x")])
         let engine = shop.engine()
         await engine.startListening()
@@ -18,7 +19,8 @@ import Testing
         #expect(shop.mock.collection == [Product("a")])
     }
 
-    @Test func aLaterUpdateDoesntClearFieldsThatWereNeverSent() async throws {
+    @Test("A later update doesn't clear fields that were never sent")
+    func updateKeepsUnsentFields() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         await engine.startListening()
@@ -31,7 +33,8 @@ import Testing
         #expect(shop.mock.collection == [Product("a", name: "Lamp", price: 5)])
     }
 
-    @Test func pendingWritesGoOutByThemselvesAndAreNotOverwrittenByTheBulkLoad() async throws {
+    @Test("Pending writes are sent by themselves, and the bulk load doesn't overwrite them")
+    func bulkLoadKeepsPendingWrites() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         shop.remote.errors["a"] = RemoteError.unavailable()
@@ -45,7 +48,8 @@ import Testing
         #expect(shop.mock.collection == [Product("a", price: 5)])
     }
 
-    @Test func stoppingKeepsPendingWrites() async throws {
+    @Test("Stopping keeps pending writes")
+    func stoppingKeepsPendingWrites() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         await engine.startListening()
@@ -59,7 +63,8 @@ import Testing
     }
 
     /// A random part of 2, 4, 8, 16, 32 and then 60 seconds, from one process to the next.
-    @Test func delaysGrowWithEachFailureAndSurviveTheProcess() async throws {
+    @Test("Delays grow with each failure and survive the process")
+    func delaysSurviveRestart() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")
             let mock = MockRemoteCollectionService<Product>(collection: [], delay: .zero)
@@ -115,7 +120,8 @@ import Testing
         return record
     }
 
-    @Test func failingStreamsAreReadAgain() async throws {
+    @Test("Failing streams are read again")
+    func failingStreamsAreReopened() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         await engine.startListening()
@@ -131,7 +137,8 @@ import Testing
         try await eventually { engine.currentCollection.map(\.id) == ["b", "c"] }
     }
 
-    @Test func repeatedWritesKeepTheirOrderAndNullsSurvive() async throws {
+    @Test("Repeated writes keep their order, and nulls survive")
+    func repeatedWritesKeepOrder() async throws {
         let shop = try SyncedShop([Product("a", note: "old")])
         let engine = shop.engine()
         await engine.startListening()
@@ -144,7 +151,8 @@ import Testing
         #expect(engine.currentCollection == shop.mock.collection)
     }
 
-    @Test func aStreamedChangeWritesItsOwnRowOnly() async throws {
+    @Test("A streamed change writes its own row only")
+    func streamedChangeWritesOneRow() async throws {
         let shop = try SyncedShop((0..<200).map { Product("p\($0)") })
         let engine = shop.engine()
         await engine.startListening()

@@ -153,7 +153,8 @@ extension LogManager: DataSyncLogger {
 }
 
 @MainActor @Suite struct ReferenceExamples {
-    @Test func aManagerOfAUser() async throws {
+    @Test("A manager of a user")
+    func managerOfUser() async throws {
         let remote = MockRemoteDocumentService(document: UserModel.mock)
         let userManager = UserManager(
             userSyncEngine: DocumentSyncEngine<UserModel>(
@@ -168,14 +169,16 @@ extension LogManager: DataSyncLogger {
     }
 
     /// The mock's type is inferred from the engine's.
-    @Test func aMockWithoutAType() async throws {
+    @Test("A mock without a type")
+    func mockWithoutType() async throws {
         let userSyncEngine = DocumentSyncEngine<UserModel>(
             remote: MockRemoteDocumentService(), managerKey: "user", enableLocalPersistence: false)
         #expect(UserManager(userSyncEngine: userSyncEngine).currentUser == nil)
         await #expect(throws: RemoteError.notFound) { try await userSyncEngine.getDocumentAsync(id: "user_123") }
     }
 
-    @Test func aManagerOfTwoCollections() async throws {
+    @Test("A manager of two collections")
+    func managerOfCollections() async throws {
         let authManager = AuthManager()
         authManager.currentUserId = "anna"
         let items = [WatchlistItem(id: "1", movie: "Solaris")]
@@ -199,7 +202,8 @@ extension LogManager: DataSyncLogger {
         #expect(contentManager.products.isEmpty)
     }
 
-    @Test func aPresenterSignsInAndOut() async throws {
+    @Test("A presenter signs in and out")
+    func signInAndOut() async throws {
         let users = MockRemoteDocumentService<UserModel>(delay: .zero)
         let container = try PersistenceContainer.inMemory { $0.autoSchema(ProductRecord.self) }
         let items = [WatchlistItem(id: "1", movie: "Solaris")]
@@ -230,7 +234,8 @@ extension LogManager: DataSyncLogger {
         try await container.storage.close()
     }
 
-    @Test func aPartOfACollection() async throws {
+    @Test("A part of a collection")
+    func partOfCollection() async throws {
         let remote = MockRemoteCollectionService(
             collection: [
                 CatalogItem(id: "1", category: "electronics"), CatalogItem(id: "2", category: "books"),
@@ -245,7 +250,8 @@ extension LogManager: DataSyncLogger {
         #expect(catalogSyncEngine.currentCollection.isEmpty, "nothing else is fetched, and nothing is kept")
     }
 
-    @Test func everyCallOfADocument() async throws {
+    @Test("Every call of a document")
+    func everyCallOfDocument() async throws {
         let remote = MockRemoteDocumentService(document: UserModel.mock, delay: .zero)
         let container = try PersistenceContainer.inMemory()
         let userSyncEngine = withDatabaseContainer(container) {
@@ -268,7 +274,8 @@ extension LogManager: DataSyncLogger {
         try await container.storage.close()
     }
 
-    @Test func everyReadOfACollection() async throws {
+    @Test("Every read of a collection")
+    func everyReadOfCollection() async throws {
         let remote = MockRemoteCollectionService(collection: Product.mocks, delay: .zero)
         let container = try PersistenceContainer.inMemory { $0.autoSchema(ProductRecord.self) }
         let productsSyncEngine = withDatabaseContainer(container) {

@@ -5,7 +5,8 @@ import Testing
 
 /// What happens while something is awaited.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct ServiceRemoteTests {
-    @Test func listeningAgainWhileTheStreamsAreOpenedBeginsAgain() async throws {
+    @Test("Listening again while the streams are opened starts over")
+    func listeningTwiceStartsOver() async throws {
         let service = ScriptedService()
         let remote = try service.remote()
         service.willListen = { call in
@@ -24,7 +25,8 @@ import Testing
         #expect(service.listenCount == 2)
     }
 
-    @Test func aCollectionThatNobodyWaitsForIsFetchedAgain() async throws {
+    @Test("A fetch that nobody waits for is repeated")
+    func abandonedFetchIsRepeated() async throws {
         let service = ScriptedService()
         let remote = try service.remote()
         service.willFetch = { call in
@@ -39,7 +41,8 @@ import Testing
         #expect(try await remote.pulledIds() == ["a"])
     }
 
-    @Test func aPullThatWasGivenUpHoldsUpNoOther() async throws {
+    @Test("A cancelled pull blocks no other")
+    func cancelledPullBlocksNoOther() async throws {
         let service = ScriptedService()
         let remote = try service.remote()
         let (isFetching, fetch) = AsyncStream<Void>.makeStream()
@@ -56,7 +59,8 @@ import Testing
         await #expect(throws: CancellationError.self) { try await lost.value }
     }
 
-    @Test func listeningAgainGivesUpADocumentThatWasAddedAndSaysSo() async throws {
+    @Test("Listening again drops a document that was added, and says so")
+    func listeningDropsAddedDocument() async throws {
         let service = ScriptedService()
         let remote = try service.remote()
         let generation = await remote.add(Product("b"))

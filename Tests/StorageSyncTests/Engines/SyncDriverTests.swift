@@ -15,7 +15,8 @@ import Testing
         var snapshotEnd: Int64? { nil }
     }
 
-    @Test(.timeLimit(.minutes(10))) func whoeverListensToASilentRemoteGoesOnAfterItsTime() async throws {
+    @Test("Listening to a silent remote continues after its time limit", .timeLimit(.minutes(10)))
+    func silentRemote() async throws {
         let store = SyncStore<Product>(storage: try SyncedShop().storage, manager: "products", path: "products")
         var configuration = SyncCore.Configuration()
         configuration.requestMicroseconds = 20_000
@@ -55,7 +56,8 @@ import Testing
         var snapshotEnd: Int64? { nil }
     }
 
-    @Test(.timeLimit(.minutes(10))) func aPageIsWaitedForThoughTheSessionHasNotBegunYet() async throws {
+    @Test("A page is waited for though the session hasn't started", .timeLimit(.minutes(10)))
+    func pageBeforeSession() async throws {
         let store = SyncStore<Product>(storage: try SyncedShop().storage, manager: "products", path: "products")
         let remote = LateRemote()
         let driver = SyncDriver(
@@ -72,7 +74,8 @@ import Testing
         await #expect(throws: RemoteError.unavailable()) { try await driver.waitForPage(after: .max - 1) }
     }
 
-    @Test(.timeLimit(.minutes(10))) func aWriteIsCountedOnceTheEngineReturns() async throws {
+    @Test("A write is counted when the engine returns", .timeLimit(.minutes(10)))
+    func writeIsCountedOnReturn() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine()
         shop.mock.failure = RemoteError.unavailable()

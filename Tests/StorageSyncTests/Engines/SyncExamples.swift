@@ -26,7 +26,8 @@ struct UserSettings: DataSyncModelProtocol {
         PersistenceContainer.configure(try .file(at: url) { $0.autoSchema(MovieRecord.self) })
     }
 
-    @Test func aCollectionIsSynchronised() async throws {
+    @Test("A collection is synchronised")
+    func collectionExample() async throws {
         let container = try PersistenceContainer.inMemory { $0.autoSchema(MovieRecord.self) }
         let stalker = Movie(id: "2", title: "Stalker", rating: 3)
         let remote = PickyRemote(MockRemoteCollectionService(collection: [stalker], delay: .zero))
@@ -96,7 +97,8 @@ struct UserSettings: DataSyncModelProtocol {
         }
     }
 
-    @Test func conflictsAreMergedOrExpected() async throws {
+    @Test("Conflicts are merged or expected")
+    func conflictExample() async throws {
         let container = try PersistenceContainer.inMemory { $0.autoSchema(MovieRecord.self) }
         let remote = MockRemoteCollectionService(
             collection: [Movie(id: "1", title: "Solaris", rating: 1)], delay: .zero)
@@ -121,7 +123,8 @@ struct UserSettings: DataSyncModelProtocol {
         #expect(remote.collection.map(\.rating) == [2])
     }
 
-    @Test func aDocumentIsSynchronised() async throws {
+    @Test("A document is synchronised")
+    func documentExample() async throws {
         let settings = UserSettings(id: "user_123", theme: "light")
         let remote = MockRemoteDocumentService(document: settings, delay: .zero)
         let container = try PersistenceContainer.inMemory()
@@ -139,7 +142,8 @@ struct UserSettings: DataSyncModelProtocol {
         #expect(settingsSyncEngine.currentDocument?.languages == ["uk", "en"])
     }
 
-    @Test func eventsGoToSwiftLog() async throws {
+    @Test("Events go to swift-log")
+    func loggingExample() async throws {
         let remote = MockRemoteCollectionService(
             collection: [Movie(id: "1", title: "Solaris", rating: 4)], delay: .zero)
         let container = try PersistenceContainer.inMemory { $0.autoSchema(MovieRecord.self) }
@@ -153,7 +157,8 @@ struct UserSettings: DataSyncModelProtocol {
         #expect(try await watchlistSyncEngine.getCollectionAsync().count == 1)
     }
 
-    @Test func aMockStandsForARemote() async throws {
+    @Test("A mock stands in for a remote")
+    func mockExample() async throws {
         let solaris = Movie(id: "1", title: "Solaris", rating: 4)
         let remote = MockRemoteCollectionService(collection: [solaris], delay: .zero)
         let watchlistSyncEngine = CollectionSyncEngine<Movie>(
@@ -169,7 +174,8 @@ struct UserSettings: DataSyncModelProtocol {
         #expect(watchlistSyncEngine.getDocument(id: "1")?.rating == 3)
     }
 
-    @Test func aRemoteOfOnesOwn() async throws {
+    @Test("A remote of one's own")
+    func ownRemoteExample() async throws {
         let container = try PersistenceContainer.inMemory { $0.autoSchema(MovieRecord.self) }
         try await withDatabaseContainer(container) { try await accounts(MovieService(), Account("anna")) }
         try await container.storage.close()

@@ -6,7 +6,8 @@ import Testing
 @MainActor @Suite struct SyncLoggingTests {
     private let recorder = EventRecorder()
 
-    @Test func aBulkLoadIsOneEventAndWhatComesLaterOneEach() async throws {
+    @Test("A bulk load is one event, later changes are one each")
+    func bulkLoadEvents() async throws {
         let shop = try SyncedShop([Product("a"), Product("b"), Product("c")])
         let engine = shop.engine(logger: recorder)
         await engine.startListening()
@@ -26,7 +27,8 @@ import Testing
         #expect(recorder.ids("documentDeleted") == ["c"], "what is cleared isn't deleted")
     }
 
-    @Test func aRemoteThatCannotBeReachedFailsTheBulkLoad() async throws {
+    @Test("A remote that can't be reached fails the bulk load")
+    func bulkLoadFails() async throws {
         let shop = try SyncedShop()
         shop.remote.willFetch = { throw RemoteError.unavailable() }
         let engine = shop.engine(logger: recorder)
@@ -37,7 +39,8 @@ import Testing
         #expect(recorder.events.last { $0.eventName == "products_bulkLoad_fail" }?.type == .severe)
     }
 
-    @Test func aRefusedBulkLoadSaysWhy() async throws {
+    @Test("A refused bulk load says why")
+    func bulkLoadIsRefused() async throws {
         let shop = try SyncedShop()
         shop.mock.failure = RemoteError.unauthorized
         let engine = shop.engine(logger: recorder)
@@ -47,7 +50,8 @@ import Testing
         #expect(errors == ["unauthorized"])
     }
 
-    @Test func aBulkLoadEndsThoughTheStoreIsClosedMeanwhile() async throws {
+    @Test("A bulk load ends though the store is closed meanwhile")
+    func bulkLoadOfClosedStore() async throws {
         let shop = try SyncedShop()
         shop.remote.willFetch = { try await shop.storage.close() }
         let engine = shop.engine(logger: recorder)
@@ -58,7 +62,8 @@ import Testing
         #expect(recorder.parameters("listener_fail").count == 1)
     }
 
-    @Test func theQueueIsLoggedAsItIsSent() async throws {
+    @Test("The queue is logged as it is sent")
+    func queueEvents() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine(logger: recorder)
         await engine.startListening()
@@ -79,7 +84,8 @@ import Testing
         #expect(recorder.ids("writeParked") == ["x"])
     }
 
-    @Test func aDocumentThatCannotBeListenedToFails() async throws {
+    @Test("Listening to a document without an account fails")
+    func documentListeningFails() async throws {
         let account = Account(nil)
         let remote = MockRemoteDocumentService(
             document: Product("a"), collectionPath: { account.user }, delay: .zero)

@@ -47,7 +47,8 @@ struct HubConditionTests {
     }
 
     /// By id, in lists, queries, the first page, the changes behind it, and in what may be written.
-    @Test(arguments: ["\"x\"", "1", "1.5", "true", "[1]"]) func aConditionMeansTheValue(first: String) async throws {
+    @Test("A condition compares values, not their spelling", arguments: ["\"x\"", "1", "1.5", "true", "[1]"])
+    func conditionsCompareValues(first: String) async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         _ = try await hub.write(.save(["v": .text(first)]), to: "first", of: "notes", as: .full)
@@ -82,7 +83,8 @@ struct HubConditionTests {
     }
 
     /// What a client may see, and neither who it is nor what it may write.
-    @Test func whatCanBeReadHasAFingerprint() throws {
+    @Test("What can be read has a fingerprint")
+    func accessFingerprint() throws {
         func fingerprint(_ grants: HubAccess.Grant..., actor: String = "ada") throws -> String {
             try HubAccess(actor: actor, namespace: actor, grants: grants).fingerprint
         }
@@ -106,7 +108,8 @@ struct HubConditionTests {
         #expect(try fingerprint(tasks, notes(reads: false)) == fingerprint(tasks))
     }
 
-    @Test func pagesHaveAsManyVisibleDocumentsAsTheyMay() async throws {
+    @Test("Pages are filled with visible documents")
+    func fullPagesOfVisibleDocuments() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         _ = try await hub.write(.save(["v": .text("[]")]), to: "first", of: "notes", as: .full)
@@ -137,7 +140,8 @@ struct HubConditionTests {
     }
 
     /// A number that no computation takes is stored, and doesn't keep the rest from being found.
-    @Test func aNumberBeyondAllOthersIsNoObstacleToQueries() async throws {
+    @Test("A number beyond all others doesn't disturb queries")
+    func hugeNumbersInQueries() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         _ = try await hub.write(.save(["v": .text("1e400"), "w": .text("1")]), to: "1", of: "notes", as: .full)
@@ -150,7 +154,8 @@ struct HubConditionTests {
     }
 
     /// What a constraint says of rows that a client doesn't see isn't for it.
-    @Test func constraintsTellNothingOfHiddenRows() async throws {
+    @Test("Constraint errors reveal nothing about hidden rows")
+    func hiddenRowsInConstraints() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         let hidden = WriteOperation.save(["owner": .text(#""bob""#), "email": .text(#""bob@example.org""#)])
@@ -181,8 +186,10 @@ struct HubConditionTests {
     // MARK: Columns that go
 
     /// Whoever waits and whoever asks gets that error, and no other answer.
-    @Test(arguments: ["RENAME COLUMN owner TO holder", "DROP COLUMN owner"])
-    func aConditionOnAColumnThatIsGoneIsNoCondition(change: String) async throws {
+    @Test(
+        "A condition on a dropped column grants nothing",
+        arguments: ["RENAME COLUMN owner TO holder", "DROP COLUMN owner"])
+    func conditionOnDroppedColumn(change: String) async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         let fields: [String: StorageValue] = ["owner": .text(#""ada""#), "n": .text("1")]
@@ -239,7 +246,8 @@ struct HubConditionTests {
     }
 
     /// A field becomes a column with the first document that has it.
-    @Test func aConditionOnAColumnThatNeverWasIsMetByNoRow() async throws {
+    @Test("A condition on a column that never was matches no row")
+    func conditionOnUnknownColumn() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         let access = Self.access(.comparison(column: "owner", .equal, .value(.text("ada"))))

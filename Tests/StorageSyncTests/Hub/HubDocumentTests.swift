@@ -32,7 +32,8 @@ import StorageEntities
         return hub
     }
 
-    @Test func aDocumentIsFollowed() async throws {
+    @Test("A document is followed")
+    func followingDocument() async throws {
         let hub = try await hub("a", "b")
         let device = try Device(hub)
         try await device.engine.startListening(documentId: "a")
@@ -46,7 +47,8 @@ import StorageEntities
         try await eventually { device.engine.currentDocument == nil }
     }
 
-    @Test(arguments: [true, false]) func othersAreReadAndWrittenByTheirIds(isListening: Bool) async throws {
+    @Test("Other documents are read and written by their ids", arguments: [true, false])
+    func otherDocumentsById(isListening: Bool) async throws {
         let hub = try await hub("a", "b", "c", "d")
         let device = try Device(hub)
         if isListening { try await device.engine.startListening(documentId: "a") }
@@ -66,7 +68,8 @@ import StorageEntities
         #expect(device.engine.parked.isEmpty && device.engine.pendingCount == 0)
     }
 
-    @Test func anotherDocumentIsFollowedInstead() async throws {
+    @Test("Another document is followed instead")
+    func followingAnotherDocument() async throws {
         let hub = try await hub("a", "b")
         let device = try Device(hub)
         try await device.engine.startListening(documentId: "a")
@@ -82,7 +85,8 @@ import StorageEntities
     }
 
     /// Somebody has deleted it and made it again: what is changed on that is no conflict.
-    @Test func aDocumentThatWasMadeAgainIsChanged() async throws {
+    @Test("A document that was created again can be changed")
+    func changingRecreatedDocument() async throws {
         let hub = try await hub("a", "b")
         _ = try await hub.hub.write(.delete, to: "b", of: "goods", as: .full)
         try await hub.save(Product("b", name: "again"))

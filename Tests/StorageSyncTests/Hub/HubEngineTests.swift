@@ -10,7 +10,8 @@ import Testing
 
 /// Engines on a hub, which loses requests and answers at times.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct HubEngineTests {
-    @Test func writesArriveOnceAndInOrder() async throws {
+    @Test("Writes arrive once and in order")
+    func writesArriveOnceInOrder() async throws {
         try await withTemporaryFolder { folder in
             let hub = try await FaultyHub(TemporaryStore())
             let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
@@ -30,7 +31,8 @@ import Testing
     }
 
     /// Nothing but what is asked for is read while nobody listens.
-    @Test func aDocumentIsChangedThatTheStoreDoesNotHave() async throws {
+    @Test("A document that isn't in the store is changed")
+    func changingUnknownDocument() async throws {
         try await withTemporaryFolder { folder in
             let hub = try await FaultyHub(TemporaryStore())
             try await hub.save(Product("p1", name: "one", price: 2))
@@ -45,7 +47,8 @@ import Testing
         }
     }
 
-    @Test func whatOthersDoIsShown() async throws {
+    @Test("Changes of others are shown")
+    func othersChangesAreShown() async throws {
         try await withTemporaryFolder { folder in
             let hub = try await FaultyHub(TemporaryStore())
             try await hub.save(Product("p1"))
@@ -67,7 +70,8 @@ import Testing
     }
 
     /// A write that doesn't know of a deletion is parked, and goes once somebody has seen it.
-    @Test func aDeletionParksWhatDoesNotKnowIt() async throws {
+    @Test("A deletion parks a write that doesn't know of it")
+    func unknownDeletionParksWrite() async throws {
         try await withTemporaryFolder { folder in
             let hub = try await FaultyHub(TemporaryStore())
             try await hub.save(Product("p1"))
@@ -94,8 +98,10 @@ import Testing
     // MARK: Conflicts in the history
 
     /// Whether the page is received before the write is sent or after it, and whether it changes the row or not.
-    @Test(arguments: [(true, "mine", 2.0), (false, "mine", 2), (true, "theirs", 2), (false, "theirs", 2)])
-    func eachConflictIsInTheLog(pullsFirst: Bool, name: String, price: Double) async throws {
+    @Test(
+        "Each conflict is in the log",
+        arguments: [(true, "mine", 2.0), (false, "mine", 2), (true, "theirs", 2), (false, "theirs", 2)])
+    func conflictsAreLogged(pullsFirst: Bool, name: String, price: Double) async throws {
         try await withTemporaryFolder { folder in
             let hub = try await FaultyHub(TemporaryStore())
             let ids = (0..<50).map { "p\(10 + $0)" }
@@ -122,7 +128,8 @@ import Testing
         }
     }
 
-    @Test func whatOthersChangeLaterIsNoConflict() async throws {
+    @Test("A later change of others isn't a conflict")
+    func laterChangeIsNoConflict() async throws {
         try await withTemporaryFolder { folder in
             let hub = try await FaultyHub(TemporaryStore())
             try await hub.save(Product("p1"))
@@ -142,7 +149,8 @@ import Testing
 
     // MARK: Convergence
 
-    @Test(arguments: testSeeds(10)) func devicesAndHubBecomeEqual(seed: UInt64) async throws {
+    @Test("Devices and hub converge", arguments: testSeeds(10))
+    func devicesAndHubConverge(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
             var random = PredicateGenerator(seed: seed)
             let hub = try await FaultyHub(TemporaryStore())

@@ -32,7 +32,8 @@ import Testing
     }
 
     /// What is remembered of documents, so that their past isn't read again, is bounded however large they are.
-    @Test func rememberedRowsHaveSoManyBytes() async throws {
+    @Test("The memory for remembered rows is bounded")
+    func rememberedRowsAreBounded() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         let text = try JSONText.of(String(repeating: "x", count: 3 << 20))
@@ -47,7 +48,8 @@ import Testing
     }
 
     /// However many documents a collection has, a query takes the memory of what it finds, and that is bounded.
-    @Test func aQueryFindsSoManyBytes() async throws {
+    @Test("The memory of a query is bounded")
+    func queryMemoryIsBounded() async throws {
         let store = try TemporaryStore()
         var limits = StoreHub.Limits()
         limits.queryBytes = 10_000
@@ -72,7 +74,8 @@ import Testing
     }
 
     /// Large documents come first, so that what is kept on the way has many bytes, and what is left has few.
-    @Test func largeDocumentsOnTheWayCountToo() async throws {
+    @Test("Large documents count while a query is computed")
+    func largeIntermediateDocuments() async throws {
         let store = try TemporaryStore()
         var limits = StoreHub.Limits()
         limits.queryBytes = 10_000
@@ -121,7 +124,8 @@ import Testing
     }
 
     /// A list ends early instead, and goes on behind the last document.
-    @Test func aListOfLargeDocumentsComesInParts() async throws {
+    @Test("A list of large documents comes in parts")
+    func listOfLargeDocuments() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         let large = try Self.text(String(repeating: "x", count: 3 << 20))
@@ -133,7 +137,8 @@ import Testing
     }
 
     /// One that has said that it is ahead of all has each of its writes looked for, but not for ever.
-    @Test func writesAreNotLookedForWithoutEnd() async throws {
+    @Test("The lookup of earlier writes is bounded")
+    func lookupOfWritesIsBounded() async throws {
         let store = try TemporaryStore()
         let hub = try await hub(store, versions: 1_000, steps: 500)
         var one = try await HubClient("one", hub)
@@ -155,7 +160,8 @@ import Testing
         #expect(try await other.push(HubWrite(1, patch, of: "hot", base: head)).first?.position != nil)
     }
 
-    @Test func aLongPastIsAConflictForThoseWhoDoNotKnowIt() async throws {
+    @Test("A long history is a conflict for those who don't know it")
+    func longUnknownHistory() async throws {
         let store = try TemporaryStore()
         let hub = try await hub(store, versions: 1_000, steps: 500)
         let head = try await hub.head()
@@ -174,7 +180,8 @@ import Testing
     }
 
     /// A batch that asks for much costs those their turn alone who share its transaction.
-    @Test func othersOfATransactionAreTaken() async throws {
+    @Test("Others in the transaction of an expensive batch are accepted")
+    func othersInTransaction() async throws {
         let store = try TemporaryStore()
         let hub = try await hub(store, versions: 1_000, steps: 500)
         let head = try await hub.head()
@@ -194,7 +201,8 @@ import Testing
     }
 
     /// Whatever is asked of it, and by whom.
-    @Test func aDocumentIsLookedThroughOnce() async throws {
+    @Test("A document's history is searched once")
+    func documentIsSearchedOnce() async throws {
         let store = try TemporaryStore()
         let hub = try await hub(store, versions: 1_000, steps: 1_500)
         var one = try await HubClient("one", hub)
@@ -208,7 +216,8 @@ import Testing
 
     // MARK: Transactions
 
-    @Test func aTransactionHasSoManyWritesAndBytes() {
+    @Test("A transaction has a limit of writes and bytes")
+    func transactionLimits() {
         func count(_ sizes: (writes: Int, bytes: Int)...) -> Int { HubPushes.groupCount(of: sizes) }
         #expect(count() == 0)
         #expect(count((5_000, 1 << 30)) == 1, "one in any case")
@@ -218,7 +227,8 @@ import Testing
 
     // MARK: Rows of clients
 
-    @Test func theLastKeysAreRemembered() async throws {
+    @Test("The most recent keys are remembered")
+    func recentKeys() async throws {
         let store = try TemporaryStore()
         // As a hub made it that remembered all.
         try await store.storage.engine.withWriter { writer, db in
@@ -255,7 +265,8 @@ import Testing
         #expect(rows == 3)
     }
 
-    @Test func aNamespaceHasSoManyProducers() async throws {
+    @Test("A namespace has a limit of producers")
+    func producerLimit() async throws {
         let store = try TemporaryStore()
         var limits = StoreHub.Limits()
         limits.producers = 2

@@ -19,7 +19,8 @@ struct HubMessageTests {
 
     private func json(_ message: some HubMessage) -> String { String(decoding: message.json, as: UTF8.self) }
 
-    @Test func messagesComeBack() throws {
+    @Test("Messages round-trip")
+    func messages() throws {
         let document = DocumentID(entity: "products", id: "p/1\"é")
         try comesBack(HubHello(producer: "a/b", epoch: 1 << 53))
         try comesBack(
@@ -62,7 +63,8 @@ struct HubMessageTests {
         try comesBack(HubProblem(.sessionEnded, "Begin again.", epoch: 4))
     }
 
-    @Test func documentsSayBehindWhichIdMoreFollow() throws {
+    @Test("Documents say after which id more follow")
+    func nextOfDocuments() throws {
         let found = HubDocuments(
             documents: ["a", "b"].map { HubDocument(id: $0, version: 1, fields: [:]) }, hasMore: true, position: 9,
             line: line)
@@ -74,7 +76,8 @@ struct HubMessageTests {
                 .hasMore)
     }
 
-    @Test func queriesComeBack() throws {
+    @Test("Queries round-trip")
+    func queries() throws {
         let query = QueryBuilder()
             .where("price", isLessThan: 10).where("tags", arrayContainsAny: ["a", "b"]).where(
                 "deleted", isNotEqualTo: true
@@ -92,8 +95,9 @@ struct HubMessageTests {
         }
     }
 
-    @Test(arguments: ["filters", "orders", "startAt", "startAfter", "endAt", "endBefore"])
-    func queriesHaveSoManyParts(name: String) throws {
+    @Test(
+        "Parts of a query are limited", arguments: ["filters", "orders", "startAt", "startAfter", "endAt", "endBefore"])
+    func queryLimits(name: String) throws {
         let part =
             switch name {
             case "filters": #"{"field":"a","operator":"==","value":1}"#
@@ -111,7 +115,8 @@ struct HubMessageTests {
         }
     }
 
-    @Test func aMessageIsWrittenAsTheProtocolSays() {
+    @Test("Messages are written as the protocol specifies")
+    func wireFormat() {
         let write = HubWrite(
             origin: 17, document: DocumentID(entity: "products", id: "p1"), operation: .save(["price": .text("9.90")]),
             base: 100)
@@ -125,45 +130,53 @@ struct HubMessageTests {
         #expect(json(HubProblem(.keyReused, "x")).hasPrefix(#"{"status":409,"code":"key-reused","title":"#))
     }
 
-    @Test func unknownKeysArePassedOver() throws {
+    @Test("Unknown keys are skipped")
+    func unknownKeys() throws {
         #expect(
             try HubHello(json: #"{"new":{"a":[1]},"producer":"a","epoch":1}"#.utf8) == HubHello(producer: "a", epoch: 1)
         )
     }
 
-    @Test(arguments: [
-        "", "null", "[]", "{}", "{\"producer\":\"a\"}", "{\"epoch\":1}", "{\"producer\":1,\"epoch\":1}",
-        "{\"producer\":\"a\",\"epoch\":-1}",
-        "{\"producer\":\"a\",\"epoch\":1.0}", "{\"producer\":\"a\",\"epoch\":1}{}",
-        "{\"producer\":\"a\",\"epoch\":1,\"epoch\":2}",
-        "{\"producer\":\"a\",\"epoch\":1,\"x\":\"\\ud800\"}", "{\"producer\":\"a\\u0000\",\"epoch\":1}",
-    ])
-    func messagesThatAreNoneAreRefused(json: String) {
+    @Test(
+        "Malformed messages are refused",
+        arguments: [
+            "", "null", "[]", "{}", "{\"producer\":\"a\"}", "{\"epoch\":1}", "{\"producer\":1,\"epoch\":1}",
+            "{\"producer\":\"a\",\"epoch\":-1}",
+            "{\"producer\":\"a\",\"epoch\":1.0}", "{\"producer\":\"a\",\"epoch\":1}{}",
+            "{\"producer\":\"a\",\"epoch\":1,\"epoch\":2}",
+            "{\"producer\":\"a\",\"epoch\":1,\"x\":\"\\ud800\"}", "{\"producer\":\"a\\u0000\",\"epoch\":1}",
+        ])
+    func malformedMessages(json: String) {
         #expect(throws: JSONReader.Malformed.self) { try HubHello(json: json.utf8) }
     }
 
-    @Test(arguments: [
-        #""operation":"save""#, #""operation":"patch""#, #""operation":"upsert","fields":{}"#,
-        #""operation":"save","fields":[]"#,
-        #""operation":"save","fields":{"a":1,"a":2}"#, #""operation":"save","fields":{"a":01}"#, #""fields":{}"#,
-    ])
-    func writesThatAreNoneAreRefused(rest: String) {
+    @Test(
+        "Malformed writes are refused",
+        arguments: [
+            #""operation":"save""#, #""operation":"patch""#, #""operation":"upsert","fields":{}"#,
+            #""operation":"save","fields":[]"#,
+            #""operation":"save","fields":{"a":1,"a":2}"#, #""operation":"save","fields":{"a":01}"#, #""fields":{}"#,
+        ])
+    func malformedWrites(rest: String) {
         #expect(throws: JSONReader.Malformed.self) {
             try HubWrite(json: "{\"origin\":1,\"base\":1,\"collection\":\"a\",\"id\":\"b\",\(rest)}".utf8)
         }
     }
 
-    @Test(arguments: [
-        "", "00", "000102030405060708090a0b0c0d0e0F", "000102030405060708090a0b0c0d0e0g",
-        "000102030405060708090a0b0c0d0e0f00",
-    ])
-    func idsOfLinesAreDigitsOfSixteenBytes(text: String) {
+    @Test(
+        "Ids of lines are sixteen bytes in hexadecimal",
+        arguments: [
+            "", "00", "000102030405060708090a0b0c0d0e0F", "000102030405060708090a0b0c0d0e0g",
+            "000102030405060708090a0b0c0d0e0f00",
+        ])
+    func malformedLineIds(text: String) {
         #expect(throws: JSONReader.Malformed.self) { try RemoteLine(json: "{\"id\":\"\(text)\",\"fork\":0}".utf8) }
     }
 
     // MARK: Queries of URLs
 
-    @Test func whatIsPulledComesBack() throws {
+    @Test("A pull round-trips as query items")
+    func pullQueryItems() throws {
         var pull = HubPull(behind: 100, of: ["a b", "é&="])
         pull.line = line
         pull.producer = ProducerID("store/engine+1")
@@ -177,18 +190,21 @@ struct HubMessageTests {
         #expect(try HubChangesQuery(QueryItems("collection=a")) == plain)
     }
 
-    @Test(arguments: [
-        "", "after=1", "collection=a&after=-1", "collection=a&after=x", "collection=a&after=01",
-        "collection=a&after=1&after=2",
-        "collection=a&line=00", "collection=a&limit=0", "collection=a&wait=1.5", "collection=a&follow=no",
-        "collection=%", "collection=%f",
-        "collection=%ff", "collection=%00", "collection=a&after=9007199254740993", "collection=a&after=%2B1",
-    ])
-    func queriesThatAreNoneAreRefused(text: String) {
+    @Test(
+        "Malformed query items are refused",
+        arguments: [
+            "", "after=1", "collection=a&after=-1", "collection=a&after=x", "collection=a&after=01",
+            "collection=a&after=1&after=2",
+            "collection=a&line=00", "collection=a&limit=0", "collection=a&wait=1.5", "collection=a&follow=no",
+            "collection=%", "collection=%f",
+            "collection=%ff", "collection=%00", "collection=a&after=9007199254740993", "collection=a&after=%2B1",
+        ])
+    func malformedQueryItems(text: String) {
         #expect(throws: QueryItems.Malformed.self) { try HubChangesQuery(QueryItems(text)) }
     }
 
-    @Test func namesInURLsAreEncodedByTheByte() {
+    @Test("Names in URLs are encoded byte by byte")
+    func percentEncoding() {
         #expect(PercentCoding.encoded("a/é +~") == "a%2F%C3%A9%20%2B~")
         #expect(PercentCoding.decoded("a%2f%C3%A9%20%2B~") == "a/é +~")
         #expect(PercentCoding.decoded("a+b") == "a+b")

@@ -19,7 +19,8 @@ import Testing
     // MARK: Bytes
 
     /// Events are small here, and rows are large.
-    @Test(arguments: [false, true]) func aPageHasSoManyBytes(ofTail: Bool) async throws {
+    @Test("A page has a limit of bytes", arguments: [false, true])
+    func pageSizeLimit(ofTail: Bool) async throws {
         let store = try TemporaryStore()
         let storage = store.storage
         var hub = try await StoreHub(storage, limits: Self.limits(20_000))
@@ -40,7 +41,8 @@ import Testing
     }
 
     /// Rows that are small now were large at the end of the part of the log that is read, which is what a condition is about.
-    @Test func rowsCountAsWhatTheyWereThen() async throws {
+    @Test("Rows count with the size they had then")
+    func pastRowSizes() async throws {
         let store = try TemporaryStore()
         let storage = store.storage
         let hub = try await StoreHub(storage, limits: Self.limits(20_000))
@@ -71,8 +73,8 @@ import Testing
     }
 
     /// A follower that begins behind a long history gets each document once or twice, also where all are changed again and again.
-    @Test(arguments: [nil, RowPredicate.not(.isNull(column: "t"))])
-    func aLongHistoryIsNotSentAgain(condition: RowPredicate?) async throws {
+    @Test("A long history isn't sent again", arguments: [nil, RowPredicate.not(.isNull(column: "t"))])
+    func longHistoryIsNotResent(condition: RowPredicate?) async throws {
         let access = HubAccess(
             actor: "ada", namespace: "ada",
             grants: [.init(entity: "notes", reads: true, writes: false, condition: condition)])
@@ -102,7 +104,8 @@ import Testing
 
     /// A device that is behind has written over what another one did, whose change it hasn't seen. It gets the document as it is now with
     /// the page that has the other's change: behind that page nothing else would tell it, and it would write on what it doesn't know.
-    @Test func whoeverHasWrittenGetsWhatOthersDidBefore() async throws {
+    @Test("A writer gets what others did before")
+    func writerGetsEarlierChanges() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         try await Self.save(8, to: hub)
@@ -127,7 +130,8 @@ import Testing
     }
 
     /// Whatever was written on the document before its deletion isn't for the one that has its id now.
-    @Test func aDeletionIsNeverSkipped() async throws {
+    @Test("A deletion is never skipped")
+    func deletionsAreNeverSkipped() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         try await Self.save(2, to: hub)
@@ -144,7 +148,8 @@ import Testing
     }
 
     /// One document that is larger than a page is a page.
-    @Test func aLargeDocumentIsAPageByItself() async throws {
+    @Test("A large document is a page by itself")
+    func oversizedDocument() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage, limits: Self.limits(1_000))
         let large = try Self.text(String(repeating: "x", count: 5_000))
@@ -191,7 +196,8 @@ import Testing
     /// To Swift they are equal; to SQLite, to JavaScript and on the way they are two.
     private static let spellings = ["\u{e9}", "e\u{301}"]
 
-    @Test func twoSpellingsOfAnIdAreTwoDocuments() async throws {
+    @Test("Two spellings of an id are two documents")
+    func idsCompareByBytes() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         for (number, id) in Self.spellings.enumerated() {
@@ -218,7 +224,8 @@ import Testing
 
     // MARK: Waiting
 
-    @Test func whatCannotBeReadIsTriedAgain() async throws {
+    @Test("A failed read is repeated")
+    func failedReadIsRepeated() async throws {
         let tail = HubTail(head: 0, catalog: Catalog())
         var reads = 0
         await StoreHub.follow(tail, retryingAfter: .milliseconds(1)) { position in
@@ -232,7 +239,8 @@ import Testing
     }
 
     /// However much is committed at once: followers that had to read the log for it would fall behind even more.
-    @Test func followersFindEveryPartInMemory() async throws {
+    @Test("Followers find every part in memory")
+    func followersReadFromMemory() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         _ = try await hub.write(.save(["n": Self.text(0)]), to: "first", of: "notes", as: .full)
@@ -260,7 +268,8 @@ import Testing
     }
 
     /// What was committed while a hub begins is among what it reads.
-    @Test func aHubThatBeginsAmongCommitsMissesNone() async throws {
+    @Test("A hub that starts among commits misses none")
+    func startingAmongCommits() async throws {
         let store = try TemporaryStore()
         let storage = store.storage
         let first = try await StoreHub(storage)

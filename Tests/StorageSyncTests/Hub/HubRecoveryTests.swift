@@ -25,7 +25,8 @@ import Testing
     // MARK: What writes were made on
 
     /// Everything is asked for again after the caches were cleared; a pending write is still one that knew what was there.
-    @Test(arguments: [true, false]) func aPendingWriteKeepsWhatItWasMadeOn(isConditional: Bool) async throws {
+    @Test("A pending write keeps its base", arguments: [true, false])
+    func pendingWriteKeepsItsBase(isConditional: Bool) async throws {
         try await withDevice(conflictResolution: isConditional ? .park : .lastWriterWins) { device in
             let hub = device.hub
             try await hub.save(Product("p1"))
@@ -44,7 +45,8 @@ import Testing
     }
 
     /// A program that only writes keeps no outbox of what was taken.
-    @Test func whatIsTakenIsConfirmedThoughNobodyListens() async throws {
+    @Test("An applied write is confirmed though nobody listens")
+    func confirmationWithoutListening() async throws {
         try await withDevice { device in
             try await device.hub.save(Product("p0", name: "theirs", price: 7))
             for number in 0..<20 {
@@ -64,7 +66,8 @@ import Testing
     // MARK: Documents
 
     /// Something else than a product was written by another program.
-    @Test func aDocumentThatCannotBeReadHoldsUpNothing() async throws {
+    @Test("An unreadable document blocks nothing")
+    func unreadableDocument() async throws {
         try await withDevice { device in
             let hub = device.hub
             try await hub.save(Product("p1"))
@@ -95,7 +98,8 @@ import Testing
     }
 
     /// All is asked for again, and the network goes behind the first page.
-    @Test func nothingVanishesBeforeAllIsReceivedAgain() async throws {
+    @Test("Nothing vanishes before everything is received again")
+    func refetchKeepsDocuments() async throws {
         try await withDevice { device in
             let hub = device.hub
             for number in 0..<7 { try await hub.save(Product("p\(number)")) }
@@ -119,7 +123,8 @@ import Testing
     }
 
     /// Ids are equal where their bytes are.
-    @Test func twoSpellingsOfAnIdAreTwoDocuments() async throws {
+    @Test("Two spellings of an id are two documents")
+    func idsCompareByBytes() async throws {
         try await withDevice { device in
             let ids = ["\u{e9}", "e\u{301}"]
             for (number, id) in ids.enumerated() { try await device.hub.save(Product(id, price: Double(number))) }
@@ -134,7 +139,8 @@ import Testing
     }
 
     /// A token was replaced by one of the same name that may see other documents.
-    @Test func otherDocumentsComeIntoSightAndGoOutOfIt() async throws {
+    @Test("Documents appear and disappear with another access")
+    func changedAccess() async throws {
         func seeing(_ comparison: RowPredicate.Comparison, _ price: Int64) -> HubAccess {
             let condition = RowPredicate.comparison(column: "price", comparison, .value(.integer(price)))
             return HubAccess(
@@ -176,7 +182,8 @@ import Testing
 
     // MARK: Giving up
 
-    @Test func whatIsNotSentIsGivenUp() async throws {
+    @Test("Unsent writes are discarded")
+    func discardingUnsentWrites() async throws {
         try await withDevice { device in
             let hub = device.hub
             try await hub.save(Product("p1", name: "theirs"))
@@ -197,7 +204,8 @@ import Testing
 
     // MARK: Hubs and stores of before
 
-    @Test func aHubThatWasRestoredIsFollowedOn() async throws {
+    @Test("A hub that was restored is followed")
+    func restoredHubIsFollowed() async throws {
         try await withDevice { device in
             let hub = device.hub
             try await device.engine.saveDocument(Product("p1")).confirmed()
@@ -216,7 +224,8 @@ import Testing
         }
     }
 
-    @Test func anOlderCopyOfTheHubHaltsUntilItIsStartedOver() async throws {
+    @Test("An older copy of the hub halts the device until it starts over")
+    func olderHubHalts() async throws {
         let recorder = EventRecorder()
         try await withDevice(logger: recorder) { device in
             let hub = device.hub
@@ -246,7 +255,8 @@ import Testing
         }
     }
 
-    @Test func aCopyOfADeviceHaltsUntilItIsStartedOver() async throws {
+    @Test("A copy of a device halts until it starts over")
+    func copiedDeviceHalts() async throws {
         try await withDevice { device in
             let hub = device.hub
             try await device.engine.saveDocument(Product("p1")).confirmed()
@@ -271,7 +281,8 @@ import Testing
     // MARK: Accounts
 
     /// Somebody else signs in while the document is fetched that is to be changed.
-    @Test func aChangeGoesToNoOtherAccount() async throws {
+    @Test("A change goes to no other account")
+    func accountChangesDuringUpdate() async throws {
         let account = Account("anna")
         try await withDevice(account: account) { device in
             try await device.hub.save(Product("p1", name: "the hub's"))
@@ -288,7 +299,8 @@ import Testing
     }
 
     /// As where an app is started, and turns out to be signed out.
-    @Test func whatAnotherProcessHasStoredIsClearedThoughNobodyIsSignedIn() async throws {
+    @Test("Another process's documents are cleared though nobody is signed in")
+    func signedOutAtStart() async throws {
         let account = Account("anna")
         try await withDevice(account: account) { device in
             try await device.hub.save(Product("p1"))

@@ -37,7 +37,8 @@ struct HubWaitersTests {
         }
     }
 
-    @Test(arguments: UInt64(1)...8) func nobodyIsMissed(seed: UInt64) throws {
+    @Test("Every matching waiter is found", arguments: UInt64(1)...8)
+    func everyMatchingWaiter(seed: UInt64) throws {
         var random = PredicateGenerator(seed: seed)
         random.favourites = [.text("a"), .text("A"), .text("a "), .text("5"), .integer(5), .real(5), .text("e\u{301}")]
         let tables = try ["one", "two"].map(Self.table)
@@ -81,7 +82,8 @@ struct HubWaitersTests {
     }
 
     /// However many wait for other texts.
-    @Test func otherTextsAreNotTried() throws {
+    @Test("Waiters for other texts aren't tried")
+    func otherTextsAreNotTried() throws {
         let table = try Self.table("one")
         var waiters = HubWaiters<Int>()
         for id in 0..<1_000 {
@@ -98,7 +100,8 @@ struct HubWaitersTests {
     }
 
     /// What is kept is cut while everybody waits for it.
-    @Test func theTailIsCutInNoTime() throws {
+    @Test("Cutting the tail takes hardly any time")
+    func cuttingTailIsFast() throws {
         let table = try Self.table("one")
         let tail = HubTail(head: 0, catalog: Catalog())
         let row = HubTable.Row(key: .text("k"), values: SQLiteTable.declared.map { _ in .null })

@@ -13,51 +13,63 @@ struct JSONReaderTests {
         return text
     }
 
-    @Test(arguments: [
-        "0", "-0", "12", "1.0", "1.10", "1e400", "-1E-5", "123456789012345678901234567890", "\"\"", "\"a\\u00e9\"",
-        "\"\\ud83d\\ude00\"", "\"\\u0000\"", "\"é\"", "true", "false", "null", "[]", "{}", "[1,[2,{\"a\":[]}]]",
-    ])
-    func valuesStayAsTheyAreWritten(json: String) throws {
+    @Test(
+        "Values keep their spelling",
+        arguments: [
+            "0", "-0", "12", "1.0", "1.10", "1e400", "-1E-5", "123456789012345678901234567890", "\"\"", "\"a\\u00e9\"",
+            "\"\\ud83d\\ude00\"", "\"\\u0000\"", "\"é\"", "true", "false", "null", "[]", "{}", "[1,[2,{\"a\":[]}]]",
+        ])
+    func valuesKeepTheirSpelling(json: String) throws {
         #expect(try text(json) == json)
         #expect(try text(" \n\t\r\(json) ") == json)
     }
 
-    @Test func spaceBetweenTokensGoes() throws {
+    @Test("White space between tokens is removed")
+    func whitespaceIsRemoved() throws {
         #expect(try text("{ \"a b\" : [ 1 ,\n2 ] , \"c\":{ } }") == "{\"a b\":[1,2],\"c\":{}}")
     }
 
-    @Test(arguments: [
-        "", " ", "tru", "nul", "True", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x10", "NaN", "Infinity", "1 2",
-        "[1,]", "[,1]",
-        "[1 2]", "[", "]", "{", "}", "{a:1}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1 \"b\":2}", "{1:2}", "'a'",
-        "\"a",
-        "\"\\\"", "\"\\x\"", "\"\\u12\"", "\"\\u+123\"", "\"\\u-123\"", "\"a\nb\"", "\"\u{1}\"", "{\"a\":1}}", "[1]]",
-        "//", "\u{feff}1",
-    ])
-    func whatIsNoJSONIsRefused(json: String) {
+    @Test(
+        "Malformed JSON is refused",
+        arguments: [
+            "", " ", "tru", "nul", "True", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x10", "NaN", "Infinity", "1 2",
+            "[1,]", "[,1]",
+            "[1 2]", "[", "]", "{", "}", "{a:1}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1 \"b\":2}", "{1:2}",
+            "'a'",
+            "\"a",
+            "\"\\\"", "\"\\x\"", "\"\\u12\"", "\"\\u+123\"", "\"\\u-123\"", "\"a\nb\"", "\"\u{1}\"", "{\"a\":1}}",
+            "[1]]",
+            "//", "\u{feff}1",
+        ])
+    func malformedJSON(json: String) {
         #expect(throws: JSONReader.Malformed.self) { try text(json) }
         #expect(!JSONReader.isValid(json))
     }
 
-    @Test(arguments: [
-        "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800a\"", "\"\\ud800\\n\"", "\"\\ud800\\ud800\"", "\"\\ud800\\u0061\"",
-        "[{\"\\udfff\":1}]",
-    ])
-    func halfASurrogatePairIsRefused(json: String) {
+    @Test(
+        "Lone surrogates are refused",
+        arguments: [
+            "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800a\"", "\"\\ud800\\n\"", "\"\\ud800\\ud800\"", "\"\\ud800\\u0061\"",
+            "[{\"\\udfff\":1}]",
+        ])
+    func loneSurrogates(json: String) {
         #expect(throws: JSONReader.Malformed.self) { try text(json) }
     }
 
     @Test(
+        "Invalid UTF-8 is refused",
         arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE2, 0x82]] as [[UInt8]])
-    func bytesThatAreNoUTF8AreRefused(bytes: [UInt8]) {
+    func invalidUTF8(bytes: [UInt8]) {
         #expect(throws: JSONReader.Malformed.self) { _ = try JSONReader([0x22] + bytes + [0x22]) }
     }
 
     /// One spelling of a letter is the other to `String`, so a dictionary would keep one of them.
-    @Test(arguments: [
-        "{\"a\":1,\"a\":1}", "{\"a\":1,\"\\u0061\":2}", "{\"é\":1,\"e\\u0301\":2}", "[{\"b\":{\"a\":1,\"a\":2}}]",
-    ])
-    func aKeyThatStandsTwiceIsRefused(json: String) {
+    @Test(
+        "Duplicate keys are refused",
+        arguments: [
+            "{\"a\":1,\"a\":1}", "{\"a\":1,\"\\u0061\":2}", "{\"é\":1,\"e\\u0301\":2}", "[{\"b\":{\"a\":1,\"a\":2}}]",
+        ])
+    func duplicateKeys(json: String) {
         #expect(throws: JSONReader.Malformed.self) { try text(json) }
         #expect(throws: JSONReader.Malformed.self) {
             var reader = try JSONReader("{\"fields\":\(json)}".utf8)
@@ -65,7 +77,8 @@ struct JSONReaderTests {
         }
     }
 
-    @Test func nestingHasALimit() throws {
+    @Test("Nesting has a limit")
+    func nestingLimit() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
@@ -76,7 +89,8 @@ struct JSONReaderTests {
         #expect(throws: JSONReader.Malformed.self) { try text(String(repeating: "{\"a\":", count: 1_000_000)) }
     }
 
-    @Test func textsAreWhatTheirEscapesMean() throws {
+    @Test("Escapes are decoded")
+    func escapes() throws {
         var reader = try JSONReader(#"["\"\\\/\b\f\n\r\t","\u00e9\ud83d\ude00\u0301","é\u0041"]"#.utf8)
         var texts: [String] = []
         try reader.array { texts.append(try $0.string()) }
@@ -85,21 +99,26 @@ struct JSONReaderTests {
                 == ["\"\\/\u{8}\u{c}\n\r\t", "é😀\u{301}", "éA"].map { Array($0.unicodeScalars) })
     }
 
-    @Test func namesHaveNoNUL() throws {
+    @Test("Names can't contain NUL")
+    func nulInNames() throws {
         var reader = try JSONReader(#""a\u0000b""#.utf8)
         #expect(throws: JSONReader.Malformed.self) { try reader.string() }
         #expect(throws: JSONReader.Malformed.self) { try HubFields(json: #"{"a\u0000":1}"#.utf8) }
     }
 
-    @Test(arguments: [
-        "-1", "1.0", "1e2", "9007199254740993", "9223372036854775808", "\"1\"", "null", "-", "99999999999999999999999",
-    ])
-    func whatIsNoNumberOfTheProtocolIsRefused(json: String) throws {
+    @Test(
+        "Numbers outside of the protocol are refused",
+        arguments: [
+            "-1", "1.0", "1e2", "9007199254740993", "9223372036854775808", "\"1\"", "null", "-",
+            "99999999999999999999999",
+        ])
+    func malformedIntegers(json: String) throws {
         var reader = try JSONReader(json.utf8)
         #expect(throws: JSONReader.Malformed.self) { try reader.integer() }
     }
 
-    @Test func integersEndAtTheLargestThatAllReadersKnow() throws {
+    @Test("The largest integer is one that all readers know")
+    func largestInteger() throws {
         var reader = try JSONReader("[0,9007199254740992]".utf8)
         var numbers: [Int64] = []
         try reader.array { numbers.append(try $0.integer()) }
@@ -107,7 +126,8 @@ struct JSONReaderTests {
     }
 
     /// The encoder of the rest of the store has to give the same text, as fields are compared by it.
-    @Test func textsAreWrittenAsTheEncoderWritesThem() throws {
+    @Test("Texts are written as the encoder writes them")
+    func quotingMatchesEncoder() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         for scalar in (0...0x2FF).compactMap(Unicode.Scalar.init) + ["\u{2028}", "\u{FFFF}", "😀"] {
@@ -117,7 +137,8 @@ struct JSONReaderTests {
     }
 
     /// Whatever is cut or changed in a text, it is read or refused, and what is read is JSON to Foundation too.
-    @Test func damagedTextsNeverTrap() throws {
+    @Test("Damaged texts never trap")
+    func damagedTextsNeverTrap() throws {
         let sample = Array(
             #"{"producer":"é\ud83d\ude00\n","epoch":3,"line":"00ff","writes":[{"fields":{"a":-1.5e3,"b":[true,null]}}]}"#
                 .utf8)

@@ -25,7 +25,8 @@ struct RandomHubTests {
     private static let ids = ["0", "1", "\u{e9}", "e\u{301}", "4"]
     private static let pageBytes = 3_000
 
-    @Test(arguments: seeds) func bothHubsAgree(seed: Int) async throws {
+    @Test("Both hubs agree", arguments: seeds)
+    func hubsAgree(seed: Int) async throws {
         var random = PredicateGenerator(seed: UInt64(seed))
         var limits = StoreHub.Limits()
         limits.pageBytes = Self.pageBytes

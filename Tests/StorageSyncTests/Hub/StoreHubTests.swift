@@ -106,7 +106,8 @@ struct StoreHubTests {
         return 1...max(2, Int(8 * scale))
     }
 
-    @Test(arguments: seeds) func followersSeeWhatTheyMayAndEndEqual(seed: Int) async throws {
+    @Test("Followers see what they may and converge", arguments: seeds)
+    func followersSeeWhatTheyMay(seed: Int) async throws {
         var random = PredicateGenerator(seed: UInt64(seed))
         let store = try TemporaryStore()
         let storage = store.storage
@@ -194,7 +195,8 @@ struct StoreHubTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func aWaitingPullIsWokenByWhatConcernsItOnly() async throws {
+    @Test("A waiting pull is woken by what concerns it only", .timeLimit(.minutes(10)))
+    func pullWakesOnlyWhenConcerned() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         _ = try await hub.write(.save(fields("a", 1)), to: "1", of: "notes", as: .full)
@@ -216,7 +218,8 @@ struct StoreHubTests {
 
     // MARK: Producers
 
-    @Test func eachWriteIsACommitOfItsClient() async throws {
+    @Test("Each write is a commit of its client")
+    func writesAreClientCommits() async throws {
         let store = try TemporaryStore()
         let storage = store.storage
         let hub = try await StoreHub(storage)
@@ -243,7 +246,8 @@ struct StoreHubTests {
         await #expect(throws: SyncFailure.sessionEnded(epoch: 2)) { try await hub.push(batch, as: Self.access("anna")) }
     }
 
-    @Test func whatAClientMayNotSeeIsNotThereForItsWrites() async throws {
+    @Test("What a client can't see doesn't exist for its writes")
+    func hiddenDocumentsAndWrites() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         let anna = Self.access("anna", where: Self.owns("a"))
@@ -270,7 +274,8 @@ struct StoreHubTests {
 
     /// Documents that were hidden to the end of them are none that a write under the same id could give way to, whether the client knows of
     /// the position or not.
-    @Test func documentsThatWereNeverSeenAreNoConflicts() async throws {
+    @Test("Documents that were never seen don't conflict")
+    func unseenDocumentsNeverConflict() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         let anna = Self.access("anna", where: Self.owns("a"))
@@ -325,7 +330,8 @@ struct StoreHubTests {
         }
     }
 
-    @Test func deletionsWinAgainstThoseWhoDoNotKnow() async throws {
+    @Test("Deletions win against clients that don't know of them")
+    func unknownDeletionsWin() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         let one = ProducerID("one")
@@ -345,7 +351,8 @@ struct StoreHubTests {
     }
 
     /// Values come back as they were sent, whatever their kind, and whatever kind came first.
-    @Test func documentsComeBackAsTheyWereSent() async throws {
+    @Test("Documents are returned as they were sent")
+    func valuesKeepTheirSpelling() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         let samples = [
@@ -373,7 +380,8 @@ struct StoreHubTests {
     }
 
     /// As deep as a field may be, a document is read by all who read it.
-    @Test func deepValuesAreReadByAll() async throws {
+    @Test("Deep values are readable by everybody")
+    func deepValues() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {

@@ -9,7 +9,8 @@ import Testing
     private let save = WriteOperation.save(["a": .text("1")])
     private let patch = WriteOperation.patch(["b": .text("2")])
 
-    @Test(arguments: HubKind.allCases) func aBatchThatComesTwiceIsAppliedOnce(kind: HubKind) async throws {
+    @Test("A repeated batch is applied once", arguments: HubKind.allCases)
+    func repeatedBatch(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         let one = try await HubClient("one", hub)
         let batch = one.batch([HubWrite(1, save), HubWrite(2, patch)])
@@ -21,7 +22,8 @@ import Testing
         #expect(try await hub.head() == head)
     }
 
-    @Test(arguments: HubKind.allCases) func numbersAreTakenInTheirOrder(kind: HubKind) async throws {
+    @Test("Numbers are accepted in order", arguments: HubKind.allCases)
+    func numbersInOrder(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         let early = HubBatch(
@@ -32,7 +34,8 @@ import Testing
     }
 
     /// A push of an earlier session was overtaken by the hello of the next.
-    @Test(arguments: HubKind.allCases) func aSessionEndsWithTheNext(kind: HubKind) async throws {
+    @Test("A session ends with the next one", arguments: HubKind.allCases)
+    func sessionEndsWithNext(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         let late = one.batch([HubWrite(1, save)])
@@ -47,7 +50,8 @@ import Testing
     }
 
     /// The producer has numbered its writes anew, since it followed another branch of the hub's history.
-    @Test(arguments: HubKind.allCases) func aWriteThatWasAppliedBeforeIsKnownByItsOrigin(kind: HubKind) async throws {
+    @Test("A write that was applied before is known by its origin", arguments: HubKind.allCases)
+    func renumberedWrites(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         let first = try await one.push(HubWrite(7, save), HubWrite(8, patch))
@@ -56,7 +60,8 @@ import Testing
         #expect(try await hub.head() == head)
     }
 
-    @Test(arguments: HubKind.allCases) func aWriteThatStandsTwiceInABatchIsAppliedOnce(kind: HubKind) async throws {
+    @Test("A write that is twice in a batch is applied once", arguments: HubKind.allCases)
+    func writeTwiceInBatch(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         let write = HubWrite(7, .save(["a": .text("1")]))
@@ -67,7 +72,8 @@ import Testing
     }
 
     /// Two spellings of a letter are equal to Swift, and two to everybody else.
-    @Test(arguments: HubKind.allCases) func idsAreWhatTheirBytesAre(kind: HubKind) async throws {
+    @Test("Ids are compared by their bytes", arguments: HubKind.allCases)
+    func idsCompareByBytes(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         let (composed, decomposed) = ("\u{e9}", "e\u{301}")
@@ -85,7 +91,8 @@ import Testing
         #expect(one.documents.keys.map { Array($0.id.utf8) } == [Array(composed.utf8)])
     }
 
-    @Test(arguments: HubKind.allCases) func aRejectedWriteHoldsBackItsDocumentOnly(kind: HubKind) async throws {
+    @Test("A rejected write blocks its document only", arguments: HubKind.allCases)
+    func rejectionBlocksDocument(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         let results = try await one.push(
@@ -97,7 +104,8 @@ import Testing
     }
 
     /// Also where somebody has made the document again meanwhile.
-    @Test(arguments: HubKind.allCases) func deletionsWin(kind: HubKind) async throws {
+    @Test("Deletions win", arguments: HubKind.allCases)
+    func deletionsWin(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         var other = try await HubClient("other", hub)
@@ -114,7 +122,8 @@ import Testing
     }
 
     /// A conditional write knows its producer's own changes, and those of the same batch.
-    @Test(arguments: HubKind.allCases) func aConditionalWriteGivesWayToOthers(kind: HubKind) async throws {
+    @Test("A conditional write yields to others", arguments: HubKind.allCases)
+    func conditionalWriteYields(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         var other = try await HubClient("other", hub)
@@ -131,7 +140,8 @@ import Testing
     }
 
     /// Also where its producer has deleted the document meanwhile, without knowing of what they had done, and made it again.
-    @Test(arguments: HubKind.allCases) func aConditionalWriteGivesWayToWhatItsDeletionDid(kind: HubKind) async throws {
+    @Test("A conditional write yields to what its own deletion removed", arguments: HubKind.allCases)
+    func conditionalAfterDeletion(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         var other = try await HubClient("other", hub)
@@ -149,7 +159,8 @@ import Testing
         #expect(try await one.push(deletion) == [.rejected(.conflict(at: position))])
     }
 
-    @Test(arguments: HubKind.allCases) func aFollowerKnowsItsOwnWrites(kind: HubKind) async throws {
+    @Test("A follower knows its own writes", arguments: HubKind.allCases)
+    func followerKnowsOwnWrites(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         var other = try await HubClient("other", hub)
@@ -162,7 +173,8 @@ import Testing
     }
 
     /// However a page has several writes of a document: one by one, or as the last of them.
-    @Test(arguments: HubKind.allCases) func aFollowerKnowsWhatOthersHaveChangedBefore(kind: HubKind) async throws {
+    @Test("A follower knows what others changed before", arguments: HubKind.allCases)
+    func earlierChangesOfOthers(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         var other = try await HubClient("other", hub)
@@ -184,7 +196,8 @@ import Testing
     }
 
     /// Also right behind the commit, while the hub's own reader of the log is behind.
-    @Test(arguments: HubKind.allCases) func whatWasCommittedIsPulledAtOnce(kind: HubKind) async throws {
+    @Test("What was committed can be pulled at once", arguments: HubKind.allCases)
+    func pullAfterCommit(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         for origin in 1...50 {
@@ -197,7 +210,8 @@ import Testing
         }
     }
 
-    @Test(arguments: HubKind.allCases) func anotherHistoryIsRefused(kind: HubKind) async throws {
+    @Test("Another history is refused", arguments: HubKind.allCases)
+    func anotherHistory(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
         _ = try await one.push(HubWrite(1, save))

@@ -21,7 +21,8 @@ import Testing
     }
 
     /// A write that is committed between the driver's last look at the log and the page that is in conflict with it.
-    @Test func aWriteThatIsFoundOnTheWayIsNamed() async throws {
+    @Test("A conflict names a write that was just committed")
+    func conflictNamesRecentWrite() async throws {
         let shop = try SyncedShop()
         let store = SyncStore<Product>(
             storage: shop.storage, manager: "products", path: "products", hasRemotePositions: true)
@@ -41,7 +42,8 @@ import Testing
         #expect(named == [nil, "a"])
     }
 
-    @Test func namesThatDontFitAreCounted() {
+    @Test("Names that don't fit are counted")
+    func omittedNamesAreCounted() {
         let long = String(repeating: "x", count: 20_000)
         #expect(SyncStore<Product>.list([]) == nil)
         #expect(SyncStore<Product>.list(["a", "b"]) == "a b")

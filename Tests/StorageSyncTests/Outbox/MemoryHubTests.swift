@@ -31,7 +31,8 @@ struct MemoryHubTests {
         try? hub.push(writes, from: producer ?? one, epoch: epoch, line: line, firstNumber: first).get().map(\.result)
     }
 
-    @Test func aBatchThatComesTwiceIsAppliedOnce() {
+    @Test("A repeated batch is applied once")
+    func repeatedBatch() {
         var hub = hub()
         let writes = [write(1), write(2, .patch(["b": .null]))]
         #expect(push(writes, to: &hub, first: 1) == [.applied(at: 1), .applied(at: 2)])
@@ -39,7 +40,8 @@ struct MemoryHubTests {
         #expect(hub.head == 2)
     }
 
-    @Test func numbersAreTakenInTheirOrder() {
+    @Test("Numbers are accepted in order")
+    func numbersInOrder() {
         var hub = hub()
         #expect(push([write(1)], to: &hub, first: 2) == nil)
         #expect(push([write(1)], to: &hub, first: 1) == [.applied(at: 1)])
@@ -48,7 +50,8 @@ struct MemoryHubTests {
     }
 
     /// A push of an earlier session was overtaken by the hello of the next.
-    @Test func aSessionEndsWithTheNext() {
+    @Test("A session ends with the next one")
+    func sessionEndsWithNext() {
         var hub = hub()
         guard case .success(let welcome) = hub.hello(from: one, epoch: 2) else {
             Issue.record("no welcome")
@@ -61,7 +64,8 @@ struct MemoryHubTests {
         #expect(push([write(1)], to: &hub, from: other, first: 1) != nil, "those of others go on")
     }
 
-    @Test func aHelloHasTheOutcomesOfTheLastBatch() {
+    @Test("A hello returns the results of the last batch")
+    func helloReturnsLastResults() {
         var hub = hub()
         _ = push([write(1)], to: &hub, first: 1)
         _ = push([write(2, .delete), write(3, .patch([:]))], to: &hub, first: 2)
@@ -74,7 +78,8 @@ struct MemoryHubTests {
         #expect(hub.hello(from: one, epoch: 2) == .success(welcome))
     }
 
-    @Test func whatFollowsARejectedWriteOfItsDocumentIsLeftAside() {
+    @Test("A rejected write blocks what follows it in its document")
+    func rejectionBlocksDocument() {
         var hub = hub()
         let results = push(
             [write(1, .save(["a": .integer(13)])), write(2), write(3, id: "b"), write(4, .delete)], to: &hub, first: 1)
@@ -82,7 +87,8 @@ struct MemoryHubTests {
         #expect(push([write(2)], to: &hub, first: 5) == [.applied(at: 2)], "in the next batch it is taken")
     }
 
-    @Test func columnsKeepTheLastValue() {
+    @Test("Columns keep the last value")
+    func columnsKeepLastValue() {
         var hub = hub()
         _ = push([write(1, .save(["a": .integer(1), "b": .integer(1)]))], to: &hub, first: 1)
         _ = push([write(1, .patch(["b": .integer(2)]))], to: &hub, from: other, first: 1)
@@ -90,7 +96,8 @@ struct MemoryHubTests {
         #expect(hub.documents == [document: ["a": .integer(3), "b": .integer(2)]])
     }
 
-    @Test func deletionsWinOverThoseWhoDoNotKnowOfThem() {
+    @Test("Deletions win against clients that don't know of them")
+    func unknownDeletionsWin() {
         var hub = hub()
         _ = push([write(1)], to: &hub, first: 1)
         #expect(push([write(1, .delete)], to: &hub, from: other, first: 1) == [.applied(at: 2)])
@@ -104,7 +111,8 @@ struct MemoryHubTests {
         #expect(push([write(5, .patch([:]), id: "b", base: 3)], to: &hub, first: 5) == [.rejected(.deleted)])
     }
 
-    @Test func aConditionalWriteIsRejectedWhereAnotherProducerHasChangedItsDocument() {
+    @Test("A conditional write is rejected where another producer changed its document")
+    func conditionalWriteYields() {
         var hub = hub()
         _ = push([write(1), write(2, id: "b")], to: &hub, first: 1)
         func attempt(_ origin: Int64, id: String = "a", base: Int64, from producer: ProducerID, first: Int64)
@@ -128,14 +136,16 @@ struct MemoryHubTests {
         #expect(push([deletion], to: &hub, first: 8) == [.rejected(.conflict(at: 7))])
     }
 
-    @Test func aProducerKnowsOfItsOwnDeletions() {
+    @Test("A producer knows of its own deletions")
+    func ownDeletions() {
         var hub = hub()
         let results = push([write(1), write(2, .delete), write(3)], to: &hub, first: 1)
         #expect(results == [.applied(at: 1), .applied(at: 2), .applied(at: 3)])
         #expect(push([write(4, .patch([:]), id: "nowhere")], to: &hub, first: 4) == [.rejected(.missing)])
     }
 
-    @Test func aRestoredHubBeginsALine() {
+    @Test("A restored hub starts a line")
+    func restoredHub() {
         var hub = hub()
         _ = push([write(1), write(2, id: "b")], to: &hub, first: 1)
         var restored = hub
@@ -153,7 +163,8 @@ struct MemoryHubTests {
     }
 
     /// A backup that already has what the producer sends again, because another one was restored in between.
-    @Test func aWriteThatIsThereAlreadyIsNotAppliedAgain() {
+    @Test("A write that is already there isn't applied again")
+    func alreadyAppliedWrite() {
         var hub = hub()
         _ = push([write(1), write(2, id: "b")], to: &hub, first: 1)
         #expect(push([write(2, id: "b"), write(3)], to: &hub, first: 3) == [.applied(at: 2), .applied(at: 3)])
@@ -164,7 +175,8 @@ struct MemoryHubTests {
             push([write(1)], to: &hub, from: other, first: 1) == [.applied(at: 6)], "origins are the producer's own")
     }
 
-    @Test func pagesFollowOneAnother() {
+    @Test("Pages follow one another")
+    func consecutivePages() {
         var hub = hub()
         _ = push((1...5).map { write($0, id: "\($0)") }, to: &hub, first: 1)
         func page(_ position: Int64) -> SyncPage? {

@@ -25,19 +25,22 @@ struct OutboxConflictTests {
 
     private func states(_ outbox: Outbox) -> [PendingWrite.State] { outbox.pending.map(\.state) }
 
-    @Test func aForeignChangeParksWhatDoesntKnowOfIt() {
+    @Test("A foreign change parks a write that doesn't know of it")
+    func foreignChangeParksWrite() {
         var outbox = Outbox(rows: [write(1), write(2, base: 5), write(3, of: "b"), write(4, isConditional: false)])
         #expect(outbox.parkConflicts(with: [change(5)]).map(\.position) == [1])
         #expect(states(outbox) == [.parked(.conflict(at: 5)), .waiting, .waiting, .waiting])
         #expect(outbox.parkConflicts(with: [change(6, of: "b", .delete)]).map(\.state) == [.parked(.deleted)])
     }
 
-    @Test func ownChangesAndEchoesAreNoConflicts() {
+    @Test("Own changes and echoes don't conflict")
+    func ownChangesDontConflict() {
         var outbox = Outbox(rows: [write(1)])
         #expect(outbox.parkConflicts(with: [change(5, own: 7), change(6, isEcho: true)]).isEmpty)
     }
 
-    @Test func sentAgainItIsMadeOnWhatWasPulled() {
+    @Test("A retried write is based on what was pulled")
+    func retryUsesPulledBase() {
         var outbox = Outbox(rows: [write(1)])
         _ = outbox.parkConflicts(with: [change(5)])
         #expect(outbox.retry(1, pulledUpTo: 6).map(\.base) == [6])
@@ -54,7 +57,8 @@ struct OutboxConflictTests {
         #expect(outbox.retry(1, pulledUpTo: 6).map(\.base) == [0])
     }
 
-    @Test(arguments: [WriteRejection.deleted, .missing]) func sentAgainItMakesADocumentThatIsGone(why: WriteRejection) {
+    @Test("A retried write creates a deleted document again", arguments: [WriteRejection.deleted, .missing])
+    func retryRecreatesDocument(why: WriteRejection) {
         var outbox = Outbox(rows: [write(1), write(2, isConditional: false)])
         _ = outbox.park(1, why)
         let rows = outbox.retry(1, pulledUpTo: 6)
@@ -63,7 +67,8 @@ struct OutboxConflictTests {
     }
 
     /// The remote may refuse a write before the reason for it is pulled, or behind that.
-    @Test func aConflictIsMergedOnceItsReasonWasPulled() {
+    @Test("A conflict is merged once its reason was pulled")
+    func conflictIsMergedAfterPull() {
         var outbox = Outbox(rows: [write(1), write(2, of: "b"), write(3)])
         let batch = outbox.nextBatch(maximumWrites: 1, maximumBytes: 10)
         _ = outbox.number(batch, from: 1)
@@ -75,7 +80,8 @@ struct OutboxConflictTests {
         #expect(states(outbox).allSatisfy { $0 == .waiting } && outbox.pending.map(\.base) == [5, 0, 5])
     }
 
-    @Test func aDeletionIsNotMerged() {
+    @Test("A deletion isn't merged")
+    func deletionIsNotMerged() {
         var outbox = Outbox(rows: [write(1)])
         _ = outbox.parkConflicts(with: [change(5), change(6, .delete)])
         #expect(outbox.rebaseConflicts(to: 6).documents.isEmpty && states(outbox) == [.parked(.deleted)])
@@ -86,7 +92,8 @@ struct OutboxConflictTests {
         #expect(states(outbox) == [.parked(.deleted)])
     }
 
-    @Test func aCoreThatMergesSaysWhichDocuments() throws {
+    @Test("A core that merges says which documents")
+    func coreNamesMergedDocuments() throws {
         for merges in [true, false] {
             var configuration = SyncCore.Configuration()
             configuration.mergesConflicts = merges

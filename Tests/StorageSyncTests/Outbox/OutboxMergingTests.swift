@@ -25,13 +25,15 @@ struct OutboxMergingTests {
         return outbox
     }
 
-    @Test func neighboursAreSentAsOne() {
+    @Test("Neighbouring patches are sent as one")
+    func neighboursAreMerged() {
         #expect(positions(Outbox(rows: [write(1, .save), write(2), write(3)])) == [[1, 2, 3]])
         #expect(
             positions(Outbox(rows: [write(1), write(2), write(3, of: "b"), write(4, of: "b")])) == [[1, 2], [3, 4]])
     }
 
-    @Test func whatTheRemoteCouldTellIsSentByItself() {
+    @Test("What the remote could tell apart is sent separately")
+    func separateWrites() {
         #expect(positions(Outbox(rows: [write(1), write(2, .delete), write(3)])) == [[1], [2], [3]], "a deletion")
         #expect(positions(Outbox(rows: [write(1), write(2, .save)])) == [[1], [2]], "a save")
         #expect(
@@ -39,7 +41,8 @@ struct OutboxMergingTests {
         #expect(positions(Outbox(rows: [write(1), write(2, base: 5)])) == [[1], [2]], "another state of the remote")
     }
 
-    @Test func whatWasSentStaysAsItWas() {
+    @Test("What was sent stays as it was")
+    func sentWriteIsNotMerged() {
         var outbox = sent(Outbox(rows: [write(1), write(2)]), .blocked)
         outbox.append([write(3), write(4)])
         #expect(positions(outbox) == [[1, 2], [3, 4]])
@@ -54,7 +57,8 @@ struct OutboxMergingTests {
         #expect(positions(outbox, writes: 1) == [[2]])
     }
 
-    @Test func aBatchEndsAMergeToo() {
+    @Test("The end of a batch ends merging")
+    func batchEndsMerging() {
         let outbox = Outbox(rows: (1...5).map { write($0) })
         #expect(positions(outbox, bytes: 20) == [[1, 2]])
         #expect(positions(outbox, bytes: 5) == [[1]])
@@ -62,7 +66,8 @@ struct OutboxMergingTests {
         #expect(positions(others, writes: 2) == [[1], [2, 3]])
     }
 
-    @Test func theyAreParkedTogether() {
+    @Test("Merged writes are parked together")
+    func parkedTogether() {
         var outbox = sent(Outbox(rows: [write(1), write(2), write(3, of: "b")]), .rejected(.missing))
         #expect(outbox.parked.map(\.position) == [1, 2, 3])
         #expect(outbox.retry(1, pulledUpTo: 0).map(\.position) == [1, 2] && outbox.parked.map(\.position) == [3])
@@ -73,7 +78,8 @@ struct OutboxMergingTests {
         #expect(outbox.pending.map(\.position) == [3] && positions(outbox) == [[3]])
     }
 
-    @Test func theyAreConfirmedTogether() {
+    @Test("Merged writes are confirmed together")
+    func confirmedTogether() {
         var outbox = sent(Outbox(rows: [write(1), write(2), write(3, of: "b")]), .applied(at: 7))
         #expect(outbox.unacceptedCount == 0 && outbox.pending.count == 3)
         let change = RemoteChange(
@@ -84,7 +90,8 @@ struct OutboxMergingTests {
         #expect(outbox.trim(toConfirmed: 1).map(\.position) == [1, 2])
     }
 
-    @Test func whatARestoredRemoteHasLostIsSentAsItWas() {
+    @Test("What a restored remote lost is sent as it was")
+    func lostWritesAreMergedAsBefore() {
         var outbox = sent(Outbox(rows: [write(1), write(2)]), .applied(at: 0))
         outbox.append([write(3)])
         #expect(outbox.confirmed.count == 2)
@@ -92,7 +99,8 @@ struct OutboxMergingTests {
         #expect(positions(outbox) == [[1, 2], [3]])
     }
 
-    @Test func thePendingWritesOfACommitAreFound() {
+    @Test("The pending writes of a commit are found")
+    func pendingWritesOfCommit() {
         let outbox = Outbox(rows: [2, 4, 6].map { write($0) })
         #expect(outbox.pending(at: 3...6).map(\.position) == [4, 6])
         #expect(outbox.pending(at: 7...9).isEmpty && outbox.pending(at: 1...2).map(\.position) == [2])

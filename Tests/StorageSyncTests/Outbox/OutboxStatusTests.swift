@@ -45,7 +45,8 @@ import Testing
         try await shop.storage.close()
     }
 
-    @Test func whatIsParkedIsSentAgain() async throws {
+    @Test("Parked writes are sent again")
+    func parkedWritesAreRetried() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")
             try await refused(at: url) { engine, shop in
@@ -66,7 +67,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func aWriteThatIsDiscardedIsGivenUpWhenTheEngineOpens(listens: Bool) async throws {
+    @Test("A discarded write is dropped when the engine opens", arguments: [false, true])
+    func discardedWhenEngineOpens(listens: Bool) async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")
             try await refused(at: url) { engine, _ in
@@ -87,7 +89,8 @@ import Testing
     }
 
     /// What the remote has is known from what was received, which is stored beside the outbox.
-    @Test func aDiscardedWriteOfADocumentThatWasChangedAtTheRemoteLeavesWhatTheRemoteHas() async throws {
+    @Test("Discarding a write leaves what the remote has")
+    func discardingLeavesRemoteState() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")
             try await refused(at: url) { engine, _ in
@@ -107,7 +110,8 @@ import Testing
         }
     }
 
-    @Test func writesThatNoEngineHasSeenAreListedAndDiscarded() async throws {
+    @Test("Writes that no engine has seen are listed and discarded")
+    func unseenWrites() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")
             try await refused(at: url) { _, _ in }
@@ -132,7 +136,8 @@ import Testing
     }
 
     /// An account's writes can be discarded while another one is signed in.
-    @Test func writesOfAnotherAccountAreDiscardedBeforeItsDocumentsAreShown() async throws {
+    @Test("Writes of another account are discarded before its documents are shown")
+    func writesOfAnotherAccount() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")
             let account = Account("anna")

@@ -80,7 +80,8 @@ struct SyncCoreTests {
             position: position, document: DocumentID(entity: "notes", id: id), kind: .save, size: size, base: 0)
     }
 
-    @Test func whatIsSentWasSavedBefore() throws {
+    @Test("What is sent was saved before")
+    func savedBeforeSending() throws {
         var bench = Bench([write(1), write(2, "b")])
         bench.open()
         let push = try #require(bench.push)
@@ -89,7 +90,8 @@ struct SyncCoreTests {
         #expect(bench.saved.last?.record.lastNumber == 2 && !bench.sendsEarly)
     }
 
-    @Test func aSessionIsSavedBeforeItIsAskedFor() {
+    @Test("A session is saved before it is requested")
+    func sessionIsSavedFirst() {
         var bench = Bench()
         bench.step(.connected)
         #expect(bench.saved.map(\.record.epoch) == [1] && !bench.sendsEarly)
@@ -97,13 +99,15 @@ struct SyncCoreTests {
     }
 
     /// Whoever only waits for the remote has a request under way.
-    @Test func anOpenSessionPulls() {
+    @Test("An open session pulls")
+    func openSessionPulls() {
         var bench = Bench()
         bench.open()
         #expect(bench.sent.map(\.kind) == [.pull(line: [1], position: 0)])
     }
 
-    @Test func aBatchEndsWithItsBytes() {
+    @Test("A batch has a limit of bytes")
+    func batchSizeLimit() {
         var bench = Bench([
             write(1, size: 200_000), write(2, size: 60_000), write(3, size: 10_000), write(4, size: 9_000_000),
         ])
@@ -115,7 +119,8 @@ struct SyncCoreTests {
         #expect(bench.push?.writes == [4], "a write that is larger than a batch goes by itself")
     }
 
-    @Test func aRejectedWriteHoldsBackItsDocumentOnly() {
+    @Test("A rejected write blocks its document only")
+    func rejectionBlocksDocument() {
         var bench = Bench([write(1, "a"), write(2, "b"), write(3, "a"), write(4, "c")], batchWrites: 2)
         bench.open()
         bench.answer([.rejected(.invalid("no")), .applied(at: 1)])
@@ -128,7 +133,8 @@ struct SyncCoreTests {
         #expect(bench.push?.writes == [3])
     }
 
-    @Test func aWriteBehindARejectedOneOfItsBatchWaits() {
+    @Test("A write behind a rejected one of its batch waits")
+    func writeBehindRejection() {
         var bench = Bench([write(1), write(2)])
         bench.open()
         bench.answer([.rejected(.missing), .blocked])
@@ -139,7 +145,8 @@ struct SyncCoreTests {
         #expect(bench.push?.writes == [1, 2])
     }
 
-    @Test func onlyWhatIsParkedCanBeDiscarded() {
+    @Test("Only parked writes can be discarded")
+    func discardingRequiresParking() {
         var bench = Bench([write(1)])
         bench.step(.discard(position: 1))
         bench.step(.retry(position: 1))
@@ -147,7 +154,8 @@ struct SyncCoreTests {
     }
 
     /// The answer was lost after the remote had applied the batch: the next session says so, and nothing is sent twice.
-    @Test func aLostAnswerIsAskedFor() throws {
+    @Test("A lost answer is asked for")
+    func lostAnswer() throws {
         var bench = Bench([write(1), write(2, "b")])
         bench.open()
         bench.now += 60_000_000
@@ -166,7 +174,8 @@ struct SyncCoreTests {
     }
 
     /// The request was lost: nothing is known under its numbers, so others may have them.
-    @Test func aLostRequestIsSentAgain() {
+    @Test("A lost request is sent again")
+    func lostRequest() {
         var bench = Bench([write(1)])
         bench.open()
         bench.step(.disconnected)
@@ -175,7 +184,8 @@ struct SyncCoreTests {
         #expect(bench.push?.first == 1 && bench.push?.writes == [1, 2])
     }
 
-    @Test func anAnswerOfAnEarlierSessionIsPassedOver() throws {
+    @Test("An answer of an earlier session is skipped")
+    func lateAnswer() throws {
         var bench = Bench([write(1)])
         bench.open()
         let old = try #require(bench.push)
@@ -186,7 +196,8 @@ struct SyncCoreTests {
         #expect(bench.core.outbox == before.outbox)
     }
 
-    @Test func aWriteIsConfirmedWhenItWasPulled() throws {
+    @Test("A write is confirmed when it was pulled")
+    func pullConfirmsWrite() throws {
         var bench = Bench([write(1)])
         bench.open()
         let pull = try #require(bench.sent.last)
@@ -200,7 +211,8 @@ struct SyncCoreTests {
     }
 
     /// Whatever this store thinks of a write: what it has pulled was applied.
-    @Test func aWriteThatIsSeenInTheHistoryIsConfirmed() throws {
+    @Test("A write that is seen in the history is confirmed")
+    func historyConfirmsWrite() throws {
         var parked = write(1)
         parked.state = .parked(.unknown)
         var bench = Bench([parked, write(2), write(3)])
@@ -213,7 +225,8 @@ struct SyncCoreTests {
     }
 
     /// A remote that answers nonsense isn't asked again at once.
-    @Test func anAnswerThatMakesNoSenseEndsTheSession() throws {
+    @Test("An answer that makes no sense ends the session")
+    func nonsensicalAnswer() throws {
         func change(_ position: Int64) -> RemoteChange {
             RemoteChange(
                 position: position, document: DocumentID(entity: "notes", id: "a"), operation: .delete, ownOrigin: nil)
@@ -252,7 +265,8 @@ struct SyncCoreTests {
         }
     }
 
-    @Test func aRemoteThatDoesNotHoldPullsIsAskedOnceASecond() throws {
+    @Test("A remote that doesn't hold pulls is asked once a second")
+    func shortPolling() throws {
         var bench = Bench()
         bench.open()
         let pull = try #require(bench.sent.first)
@@ -270,7 +284,8 @@ struct SyncCoreTests {
     }
 
     /// 2, 4, 8, 16, 32 and then 60 seconds are the most; a random part of it is waited.
-    @Test func delaysGrowAndAreSaved() {
+    @Test("Delays grow and are saved")
+    func delaysAreSaved() {
         var bench = Bench([write(1)])
         bench.step(.connected)
         for ceiling: Int64 in [2, 4, 8, 16, 32, 60, 60, 60] {
@@ -302,7 +317,8 @@ struct SyncCoreTests {
     }
 
     /// Who only reads is not made to wait longer each time.
-    @Test func aPageEndsTheFailuresOfWhoHasNothingToSend() throws {
+    @Test("A page ends the failures of a client with nothing to send")
+    func pageResetsFailures() throws {
         var parked = write(1)
         parked.state = .parked(.missing)
         var record = SyncRecord()
@@ -315,7 +331,8 @@ struct SyncCoreTests {
         #expect(bench.core.record.failures == 0)
     }
 
-    @Test func whatTheRemoteAsksForHoldsAcrossARestart() {
+    @Test("A delay that the remote asks for survives a restart")
+    func requestedDelay() {
         var bench = Bench([write(1)])
         bench.step(.connected)
         bench.fail(.retryable(afterMicroseconds: 120_000_000))
@@ -335,7 +352,8 @@ struct SyncCoreTests {
         #expect(next.sent.count == 1)
     }
 
-    @Test func aReturningNetworkEndsADelay() {
+    @Test("A returning network ends a delay")
+    func returningNetwork() {
         var bench = Bench([write(1)])
         bench.step(.connected)
         for _ in 0..<6 {
@@ -351,7 +369,8 @@ struct SyncCoreTests {
         #expect(bench.sent.count == 1)
     }
 
-    @Test func credentialsAreWaitedForAndNotCounted() {
+    @Test("Missing credentials are waited for and not counted")
+    func missingCredentials() {
         var bench = Bench([write(1)])
         bench.step(.connected)
         bench.fail(.unauthorized)
@@ -364,7 +383,8 @@ struct SyncCoreTests {
     }
 
     /// A request is refused for its old credentials when there are others already.
-    @Test func newCredentialsAreNotMissed() {
+    @Test("New credentials aren't missed")
+    func newCredentials() {
         var bench = Bench([write(1)])
         bench.open()
         guard let push = bench.push else {
@@ -377,7 +397,8 @@ struct SyncCoreTests {
     }
 
     /// A batch that a remote doesn't take becomes smaller, until the write is alone that is the reason.
-    @Test func aRefusedBatchIsSplitUntilOneWriteIsParked() throws {
+    @Test("A refused batch is split until one write is parked")
+    func refusedBatchIsSplit() throws {
         var bench = Bench([write(1, "a"), write(2, "b"), write(3, "c")])
         bench.open()
         var sizes: [Int] = []
@@ -401,7 +422,8 @@ struct SyncCoreTests {
     }
 
     /// A store that was put back asks with an epoch that the remote has seen.
-    @Test func aLaterEpochIsTakenOver() {
+    @Test("A later epoch is adopted")
+    func laterEpoch() {
         var bench = Bench()
         bench.step(.connected)
         bench.fail(.sessionEnded(epoch: 1_500))
@@ -411,7 +433,8 @@ struct SyncCoreTests {
     }
 
     /// Its file was replaced by an older one, and nobody has begun a line.
-    @Test func aRemoteThatWentBackIsNotSentTo() throws {
+    @Test("Nothing is sent to a remote that went back")
+    func olderRemote() throws {
         var record = SyncRecord()
         (record.lines, record.position, record.lastNumber, record.settledNumber) = (Self.lines, 9, 4, 4)
         for (head, last) in [(Int64(8), Int64(4)), (9, 3)] {
@@ -425,7 +448,8 @@ struct SyncCoreTests {
     }
 
     /// Another backup than that whose branch was followed: its numbers stand for other writes.
-    @Test func numbersOfAnotherBranchSayNothing() throws {
+    @Test("Numbers of another branch mean nothing")
+    func anotherBranch() throws {
         var record = SyncRecord()
         record.lines = Self.lines + [RemoteLine(id: [2], fork: 5)]
         (record.position, record.lastNumber) = (8, 9)
@@ -444,7 +468,8 @@ struct SyncCoreTests {
         #expect(bench.push?.writes == [2, 3] && bench.core.outbox.confirmed.map(\.position) == [1])
     }
 
-    @Test func confirmedWritesThatNobodyKeepsAreMissed() throws {
+    @Test("Confirmed writes that nobody kept are missed")
+    func lostConfirmedWrites() throws {
         var record = SyncRecord()
         (record.lines, record.position, record.lastNumber) = (Self.lines, 9, 4)
         record.forgottenPosition = 6
@@ -460,7 +485,8 @@ struct SyncCoreTests {
     }
 
     /// Pages from the beginning name what is in sight now; what was written keeps what it was made on.
-    @Test func anotherAccessIsFollowedFromTheBeginning() throws {
+    @Test("Another access is followed from the beginning")
+    func anotherAccess() throws {
         var record = SyncRecord()
         (record.lines, record.position, record.access) = (Self.lines, 9, "a")
         for (access, position) in [("a", Int64(9)), (nil, 9), ("b", 0)] {
@@ -488,7 +514,8 @@ struct SyncCoreTests {
     }
 
     /// A clock that was a year ahead when something failed, and is right again.
-    @Test func aClockThatWasSetBackDelaysNothing() throws {
+    @Test("A clock that was set back delays nothing")
+    func clockSetBack() throws {
         var bench = Bench([write(1)])
         bench.step(.connected)
         bench.fail(.retryable(afterMicroseconds: 10_000_000))
@@ -502,7 +529,8 @@ struct SyncCoreTests {
         #expect(try #require(bench.timer) <= bench.now + 60_000_000)
     }
 
-    @Test func aTimerThatFiresEarlyIsSetAgain() {
+    @Test("A timer that fires early is set again")
+    func earlyTimer() {
         var bench = Bench([write(1)])
         bench.step(.connected)
         bench.timer = nil
@@ -511,7 +539,8 @@ struct SyncCoreTests {
     }
 
     /// An answer that comes late, after the process was started again.
-    @Test func requestsOfTwoCoresHaveDifferentNames() {
+    @Test("Requests of two cores have different names")
+    func requestNames() {
         var bench = Bench()
         bench.step(.connected)
         var next = Bench([], bench.saved[0].record)
@@ -520,7 +549,8 @@ struct SyncCoreTests {
     }
 
     /// A remote that was restored from a backup has lost what this store knows to be confirmed.
-    @Test func whatARestoredRemoteHasLostIsSentAgain() throws {
+    @Test("What a restored remote lost is sent again")
+    func restoredRemote() throws {
         var bench = Bench([write(1), write(2)])
         bench.open()
         let pull = try #require(bench.sent.last)
@@ -543,7 +573,8 @@ struct SyncCoreTests {
         #expect(bench.core.outbox.pending.map(\.base) == [0, 1])
     }
 
-    @Test func aCopyOfAStoreDoesNotSendUnderTheNumbersOfTheOther() throws {
+    @Test("A copy of a store doesn't send under the numbers of the original")
+    func copiedStore() throws {
         var bench = Bench([write(1)])
         bench.open(lastNumber: 5)
         #expect(bench.core.connection == .halted(.unknownNumbers))
@@ -552,7 +583,8 @@ struct SyncCoreTests {
         #expect(bench.sent.isEmpty)
     }
 
-    @Test func confirmedWritesAreKeptUpToALimit() throws {
+    @Test("Confirmed writes are kept up to a limit")
+    func confirmedWritesLimit() throws {
         var configuration = SyncCore.Configuration()
         configuration.confirmedWrites = 2
         let rows = (1...4).map { (position: Int64) in
@@ -579,7 +611,8 @@ struct SyncCoreTests {
         #expect(core.outbox.confirmed.map(\.position) == [3, 4])
     }
 
-    @Test func tenThousandWritesGoInTwentyBatches() {
+    @Test("Ten thousand writes are sent in twenty batches")
+    func tenThousandWrites() {
         var bench = Bench((1...10_000).map { (position: Int64) in write(position, "d\(position % 100)") })
         bench.open()
         var batches = 0
@@ -591,7 +624,8 @@ struct SyncCoreTests {
     }
 
     /// The remote takes merged writes under one number, and a refusal counts them as one.
-    @Test func mergedWritesHaveOneNumber() throws {
+    @Test("Merged writes have one number")
+    func mergedWritesHaveOneNumber() throws {
         func patch(_ position: Int64, _ id: String = "a") -> PendingWrite {
             PendingWrite(
                 position: position, document: DocumentID(entity: "notes", id: id), kind: .patch, size: 10, base: 0)

@@ -42,7 +42,8 @@ import Testing
 
     // MARK: Reads
 
-    @Test func readsFindWhatIsThere() async throws {
+    @Test("Reads find what is there")
+    func reads() async throws {
         let remote = collection(Gadget(id: "b", price: 2), Gadget(id: "a", price: 1), Gadget(id: "c", price: 3))
         #expect(try await remote.getCollection().map(\.id) == ["b", "a", "c"])
         #expect(try await remote.getDocument(id: "a").price == 1)
@@ -58,7 +59,8 @@ import Testing
         await #expect(throws: RemoteError.notFound) { try await none.getDocument(id: "a") }
     }
 
-    @Test nonisolated func mocksAreMadeAnywhere() async {
+    @Test("Mocks can be created on any actor")
+    nonisolated func mocksAreMadeAnywhere() async {
         let (remote, other) = (MockRemoteCollectionService<Gadget>(), MockRemoteDocumentService<Gadget>())
         #expect(await remote.collection.isEmpty)
         #expect(await remote.collectionPath == "")
@@ -67,7 +69,8 @@ import Testing
 
     // MARK: Writes
 
-    @Test func savesKeepTheOrderInWhichDocumentsWereCreated() async throws {
+    @Test("Saves keep the order in which documents were created")
+    func savesKeepOrder() async throws {
         let remote = collection(Gadget(id: "b"), Gadget(id: "a"))
         try await remote.saveDocument(Gadget(id: "c"))
         try await remote.saveDocument(Gadget(id: "b", name: "new"))
@@ -77,7 +80,8 @@ import Testing
         #expect(remote.collection.map(\.id) == ["b", "c"])
     }
 
-    @Test func updatesAreMergedByFields() async throws {
+    @Test("Updates are merged by fields")
+    func updatesMergeFields() async throws {
         let remote = collection(Gadget(id: "a", name: "old", price: 1, note: "note"))
         try await remote.updateDocument(id: "a", data: ["name": "new", "price": 2])
         #expect(remote.collection == [Gadget(id: "a", name: "new", price: 2, note: "note")])
@@ -86,7 +90,8 @@ import Testing
     }
 
     /// Engines send JSON texts of theirs, in which a date is a text; apps that call a remote themselves give it a `Date`.
-    @Test func datesComeAsTextsAndAsDates() async throws {
+    @Test("Dates are accepted as texts and as dates")
+    func datesAsTextOrDate() async throws {
         let date = Date(timeIntervalSince1970: 1_700_000_000.25)
         let remote = collection(Gadget(id: "a"), Gadget(id: "b"))
         try await remote.updateDocument(id: "a", data: ["made": date])
@@ -96,7 +101,8 @@ import Testing
         #expect(try await remote.getDocuments(query: query).count == 2)
     }
 
-    @Test func nullRemovesAField() async throws {
+    @Test("Null removes a field")
+    func nullRemovesField() async throws {
         let loose = Loose(fields: ["kept": .null, "x": .integer(1), "y": .object(["z": .integer(1)])])
         let remote = MockRemoteDocumentService(document: loose, delay: .zero)
         try await remote.updateDocument(id: "a", data: ["x": Int?.none, "never": Int?.none, "y": ["w": 2]])
@@ -104,8 +110,8 @@ import Testing
         #expect(remote.documents.map(\.fields) == [["kept": .null, "y": .object(["w": .integer(2)])]])
     }
 
-    @Test(arguments: ["text", "removal", "id", "infinity"])
-    func updatesThatLeaveNoDocumentAreRejected(kind: String) async throws {
+    @Test("Updates that leave no valid document are rejected", arguments: ["text", "removal", "id", "infinity"])
+    func invalidUpdates(kind: String) async throws {
         let data: [String: any DMCodableSendable] =
             switch kind {
             case "text": ["price": "much"]
@@ -123,12 +129,14 @@ import Testing
         #expect(remote.writes == [.update(id: "a", fields: data.keys.sorted())])
     }
 
-    @Test func updatesNeedADocument() async {
+    @Test("Updates need a document")
+    func updateOfMissingDocument() async {
         let remote = collection()
         await #expect(throws: RemoteError.notFound) { try await remote.updateDocument(id: "a", data: ["name": "x"]) }
     }
 
-    @Test func writesAreRecorded() async throws {
+    @Test("Writes are recorded")
+    func writesAreRecorded() async throws {
         let remote = MockRemoteDocumentService<Gadget>(delay: .zero)
         try await remote.saveDocument(Gadget(id: "a"))
         try await remote.updateDocument(id: "a", data: ["price": 1, "name": "x"])
@@ -144,7 +152,8 @@ import Testing
 
     // MARK: Streams
 
-    @Test func aDocumentsStreamsBeginWithItAndSeeEachChange() async throws {
+    @Test("A document's streams start with it and see each change")
+    func documentStreams() async throws {
         let remote = MockRemoteDocumentService<Gadget>(delay: .zero)
         let first = remote.streamDocument(id: "a")
         try await remote.saveDocument(Gadget(id: "a", price: 1))
@@ -160,7 +169,8 @@ import Testing
         #expect(await all(second).elements.map { $0?.price } == [1, 2, 3, nil, 4])
     }
 
-    @Test func aCollectionsStreamsSeeWhatChangesFromTheCallOn() async throws {
+    @Test("A collection's streams see changes from the call on")
+    func collectionStreams() async throws {
         let remote = collection(Gadget(id: "a"))
         let early = remote.streamCollectionUpdates()
         try await remote.saveDocument(Gadget(id: "b"))
@@ -177,7 +187,8 @@ import Testing
         #expect(await all(late.deletions).elements == ["b", "a"])
     }
 
-    @Test func streamsThatNobodyReadsAreForgotten() async throws {
+    @Test("Streams that nobody reads are forgotten")
+    func abandonedStreams() async throws {
         let remote = collection(Gadget(id: "a"))
         let readers = [
             Task { for try await _ in remote.streamDocument(id: "a") {} },
@@ -192,7 +203,8 @@ import Testing
 
     // MARK: Failures
 
-    @Test func aFailureFailsCallsAndStreams() async throws {
+    @Test("A failure fails calls and streams")
+    func failures() async throws {
         struct Broken: Error {}
         let remote = collection(Gadget(id: "a"))
         let open = remote.streamDocument(id: "a")
@@ -217,7 +229,8 @@ import Testing
         #expect(remote.writes.isEmpty)
     }
 
-    @Test func withoutAPathNothingIsAnswered() async throws {
+    @Test("Without a path nothing is answered")
+    func withoutPath() async throws {
         @MainActor final class Account { var path: String? }
         let account = Account()
         let remote = MockRemoteCollectionService<Gadget>(collectionPath: { account.path }, delay: .zero)
@@ -230,7 +243,8 @@ import Testing
         #expect(remote.collection.count == 1)
     }
 
-    @Test func aCallThatIsCancelledWhileItWaitsHasDoneNothing() async throws {
+    @Test("A call that is cancelled while it waits has done nothing")
+    func cancelledCall() async throws {
         let remote = MockRemoteCollectionService<Gadget>(delay: .seconds(3600))
         let write = Task { try await remote.saveDocument(Gadget(id: "a")) }
         write.cancel()
@@ -238,7 +252,8 @@ import Testing
         #expect(remote.collection.isEmpty && remote.writes.isEmpty)
     }
 
-    @Test func callsWaitForTheDelay() async throws {
+    @Test("Calls wait for the delay")
+    func callsAreDelayed() async throws {
         let remote = MockRemoteCollectionService<Gadget>(delay: .milliseconds(30))
         let time = try await ContinuousClock().measure { _ = try await remote.getCollection() }
         #expect(time >= .milliseconds(30))

@@ -4,7 +4,8 @@ import Testing
 
 /// A query says what it was told.
 @Suite struct QueryBuilderTests {
-    @Test func eachCallIsRecordedInItsOrder() {
+    @Test("Each call is recorded in order")
+    func callsAreRecordedInOrder() {
         let query = QueryBuilder()
             .where("a", isEqualTo: 1).where("b", isNotEqualTo: "x").where("c", isGreaterThan: 1.5)
             .where("d", isGreaterThanOrEqualTo: 2).order(by: "c").where("e", isLessThan: 3)
@@ -34,7 +35,8 @@ import Testing
         #expect(query.getEndBefore() as? [Int] == [4])
     }
 
-    @Test func anEmptyQuerySaysNothing() {
+    @Test("An empty query is empty")
+    func emptyQuery() {
         let query = QueryBuilder()
         #expect(query.getOperations().isEmpty && query.getFilters().isEmpty && query.getOrders().isEmpty)
         #expect(query.getLimit() == nil && query.getLimitToLast() == nil)
@@ -42,14 +44,16 @@ import Testing
         #expect(query.getEndAt() == nil && query.getEndBefore() == nil)
     }
 
-    @Test func theLastLimitAndCursorOfAKindCount() {
+    @Test("The last limit and cursor of a kind count")
+    func lastLimitAndCursorCount() {
         let query = QueryBuilder().limit(to: 1).limit(to: 2).start(at: [1]).start(at: [2]).end(at: [3]).end(at: [4])
         #expect(query.getLimit() == 2)
         #expect(query.getStartAt() as? [Int] == [2])
         #expect(query.getEndAt() as? [Int] == [4])
     }
 
-    @Test func aQueryStaysAsItIsWhenAnotherIsMadeOfIt() {
+    @Test("A query doesn't change when another one is made from it")
+    func queriesAreValues() {
         let base = QueryBuilder().where("category", isEqualTo: "electronics")
         let limited = base.limit(to: 3)
         #expect(base.getOperations().count == 1)
@@ -57,13 +61,15 @@ import Testing
         #expect(base != limited)
     }
 
-    @Test func queriesAreMadeInClosures() {
+    @Test("Queries are built in closures")
+    func queriesInClosures() {
         func made(_ build: (QueryBuilder) -> QueryBuilder) -> QueryBuilder { build(QueryBuilder()) }
         let query = made { query in query.where("category", isEqualTo: "electronics").limit(to: 2) }
         #expect(query == QueryBuilder().where("category", isEqualTo: "electronics").limit(to: 2))
     }
 
-    @Test func equalityGoesByTheJSONOfValues() {
+    @Test("Equality compares values as JSON")
+    func equalityOfValues() {
         func query(_ value: any DMCodableSendable) -> QueryBuilder { QueryBuilder().where("a", isEqualTo: value) }
         #expect(query(1) == query(1.0))
         #expect(query(Int64(10_000_000_000_000_000)) == query(1e16))
@@ -80,7 +86,8 @@ import Testing
         #expect(query(Double.infinity) != query(Double.nan))
     }
 
-    @Test func equalityGoesByFieldsOperatorsAndOrder() {
+    @Test("Equality compares fields, operators and order")
+    func equalityOfConditions() {
         let query = QueryBuilder().where("a", isLessThan: 1)
         #expect(query != QueryBuilder().where("b", isLessThan: 1))
         #expect(query != QueryBuilder().where("a", isGreaterThan: 1))

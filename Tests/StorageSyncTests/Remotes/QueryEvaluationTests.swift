@@ -34,7 +34,8 @@ import Testing
         "big": .integer(big), "one": .string("1"), "list": .array([.integer(1)]), "map": .object(["b": .integer(1)]),
     ]
 
-    @Test func valuesAreComparedWithThoseOfTheirKindOnly() throws {
+    @Test("Values are compared within their kind only")
+    func valuesCompareWithinKinds() throws {
         #expect(try ids(Self.mixed) { $0.where("a", isEqualTo: 1) } == ["1"])
         #expect(try ids(Self.mixed) { $0.where("a", isEqualTo: "1") } == ["one"])
         #expect(try ids(Self.mixed) { $0.where("a", isEqualTo: true) } == ["true"])
@@ -50,7 +51,8 @@ import Testing
         #expect(try ids(Self.mixed) { $0.where("a", in: [JSONValue.string("1"), .bool(false)]) } == ["false", "one"])
     }
 
-    @Test func numbersAreComparedExactly() throws {
+    @Test("Numbers are compared exactly")
+    func numbersCompareExactly() throws {
         let values: [String: JSONValue] = [
             "a": .integer(1 << 53), "b": .integer(Self.big), "c": .integer(.max), "d": .number(0x1p63),
             "e": .number(0.5),
@@ -62,7 +64,8 @@ import Testing
         #expect(try ids(values) { $0.where("a", isLessThan: Int64.max) } == ["e", "a", "b"])
     }
 
-    @Test func fieldsThatAreMissingOrNullMeetAlmostNothing() throws {
+    @Test("Missing and null fields match almost nothing")
+    func missingAndNullFields() throws {
         let sheets = [Sheet("missing"), Sheet("null", ["a": .null]), Sheet("1", ["a": .integer(1)])]
         #expect(try found(sheets) { $0.where("a", isNotEqualTo: 2) } == ["1"])
         #expect(try found(sheets) { $0.where("a", isNotEqualTo: "x") } == ["1"])
@@ -76,7 +79,8 @@ import Testing
         #expect(try found(sheets) { $0.where("a", notIn: [2, nil]) } == [])
     }
 
-    @Test func arraysAreSearched() throws {
+    @Test("Arrays are searched")
+    func arrays() throws {
         let values: [String: JSONValue] = [
             "12": .array([.integer(1), .integer(2)]), "3": .array([.number(3)]), "none": .array([]),
             "text": .string("1"), "nested": .array([.array([.integer(1)])]),
@@ -89,14 +93,16 @@ import Testing
         #expect(try ids(values) { $0.where("a", in: [[3]]) } == ["3"])
     }
 
-    @Test func allConditionsHaveToBeMet() throws {
+    @Test("All conditions must be met")
+    func allConditions() throws {
         #expect(
             try ids(["1": .integer(1), "2": .integer(2), "3": .integer(3)]) {
                 $0.where("a", isGreaterThan: 1).where("a", isLessThan: 3)
             } == ["2"])
     }
 
-    @Test func dotsLeadIntoNestedObjects() throws {
+    @Test("Dots lead into nested objects")
+    func nestedFields() throws {
         let sheets = [
             Sheet("paris", ["address": .object(["city": .string("Paris"), "geo": .object(["x": .integer(2)])])]),
             Sheet("rome", ["address": .object(["city": .string("Rome")])]),
@@ -109,7 +115,8 @@ import Testing
 
     // MARK: Orders
 
-    @Test func withoutAnOrderDocumentsAreSortedByIDs() throws {
+    @Test("Without an order documents are sorted by id")
+    func defaultOrder() throws {
         let sheets = ["b", "a", "é", "e\u{301}", "Z"].map { Sheet($0) }
         // By UTF-8 bytes: the letter e of the second spelling comes long before é.
         let expected = ["Z", "a", "b", "e\u{301}", "é"]
@@ -117,13 +124,15 @@ import Testing
         #expect(try found(sheets) { $0.limit(to: 2) } == ["Z", "a"])
     }
 
-    @Test func kindsFollowOneAnother() throws {
+    @Test("Kinds have an order")
+    func orderOfKinds() throws {
         let order = ["null", "false", "true", "1", "1.5", "big", "one", "list", "map"]
         #expect(try ids(Self.mixed) { $0.order(by: "a") } == order)
         #expect(try ids(Self.mixed) { $0.order(by: "a", descending: true) } == order.reversed())
     }
 
-    @Test func documentsWithoutAFieldOfTheOrderAreLeftOut() throws {
+    @Test("Documents without a field of the order are omitted")
+    func documentsWithoutOrderField() throws {
         let sheets = [
             Sheet("ab", ["a": .integer(1), "b": .integer(1)]), Sheet("a", ["a": .integer(0)]),
             Sheet("b", ["b": .integer(0)]),
@@ -132,7 +141,8 @@ import Testing
         #expect(try found(sheets) { $0.order(by: "a").order(by: "b") } == ["ab"])
     }
 
-    @Test func tiesAreSortedByIDsInTheDirectionOfTheLastOrder() throws {
+    @Test("Ties are sorted by id in the direction of the last order")
+    func tiesAreSortedById() throws {
         let sheets = ["c", "a", "d", "b"].map { Sheet($0, ["a": .integer($0 < "c" ? 1 : 2), "b": .integer(0)]) }
         #expect(try found(sheets) { $0.order(by: "a") } == ["a", "b", "c", "d"])
         #expect(try found(sheets) { $0.order(by: "a", descending: true) } == ["d", "c", "b", "a"])
@@ -140,7 +150,8 @@ import Testing
         #expect(try found(sheets) { $0.order(by: "a").order(by: "b", descending: true) } == ["b", "a", "d", "c"])
     }
 
-    @Test func inequalitiesSortByTheirFields() throws {
+    @Test("Inequalities sort by their fields")
+    func inequalitiesSort() throws {
         let values: [String: JSONValue] = ["x": .integer(3), "y": .integer(1), "z": .integer(2)]
         #expect(try ids(values) { $0.where("a", isGreaterThan: 0) } == ["y", "z", "x"])
         #expect(try ids(values) { $0.where("a", isNotEqualTo: 0) } == ["y", "z", "x"])
@@ -154,7 +165,8 @@ import Testing
     private static let numbers: [String: JSONValue] = Dictionary(
         uniqueKeysWithValues: (1...5).map { ("\($0)", JSONValue.integer(Int64($0))) })
 
-    @Test func limitsCutEitherEnd() throws {
+    @Test("Limits cut either end")
+    func limits() throws {
         #expect(try ids(Self.numbers) { $0.order(by: "a").limit(to: 2) } == ["1", "2"])
         #expect(try ids(Self.numbers) { $0.order(by: "a").limit(toLast: 2) } == ["4", "5"])
         #expect(try ids(Self.numbers) { $0.order(by: "a", descending: true).limit(toLast: 2) } == ["2", "1"])
@@ -164,7 +176,8 @@ import Testing
         #expect(try ids(Self.numbers) { $0.order(by: "a").limit(toLast: 3).limit(to: 1) } == ["1"])
     }
 
-    @Test func cursorsBeginAndEndResults() throws {
+    @Test("Cursors begin and end results")
+    func cursors() throws {
         #expect(try ids(Self.numbers) { $0.order(by: "a").start(at: [3]) } == ["3", "4", "5"])
         #expect(try ids(Self.numbers) { $0.order(by: "a").start(after: [3]) } == ["4", "5"])
         #expect(try ids(Self.numbers) { $0.order(by: "a").end(at: [3]) } == ["1", "2", "3"])
@@ -176,30 +189,35 @@ import Testing
         #expect(try ids(Self.numbers) { $0.order(by: "a").start(at: [2]).start(after: [4]) } == ["5"])
     }
 
-    @Test func cursorsMayLeaveOutTheLastOrders() throws {
+    @Test("Cursors may omit the last orders")
+    func partialCursors() throws {
         let sheets = (0..<4).map { Sheet("\($0)", ["a": .integer($0 / 2), "b": .integer($0 % 2)]) }
         #expect(try found(sheets) { $0.order(by: "a").order(by: "b").start(after: [0]) } == ["2", "3"])
         #expect(try found(sheets) { $0.order(by: "a").order(by: "b").start(after: [0, 0]) } == ["1", "2", "3"])
         #expect(try found(sheets) { $0.order(by: "a").order(by: "b").end(at: [0]) } == ["0", "1"])
     }
 
-    @Test(arguments: [
-        QueryBuilder().limit(toLast: 1), QueryBuilder().limit(to: 0), QueryBuilder().limit(to: -1),
-        QueryBuilder().start(at: [1]), QueryBuilder().order(by: "a").end(before: [1, 2]),
-        QueryBuilder().order(by: "a").start(at: []), QueryBuilder().where("a", isLessThan: 1).start(at: [1]),
-    ])
-    func queriesThatMakeNoSenseAreRefused(query: QueryBuilder) {
+    @Test(
+        "Queries that make no sense are refused",
+        arguments: [
+            QueryBuilder().limit(toLast: 1), QueryBuilder().limit(to: 0), QueryBuilder().limit(to: -1),
+            QueryBuilder().start(at: [1]), QueryBuilder().order(by: "a").end(before: [1, 2]),
+            QueryBuilder().order(by: "a").start(at: []), QueryBuilder().where("a", isLessThan: 1).start(at: [1]),
+        ])
+    func senselessQueries(query: QueryBuilder) {
         let error = #expect(throws: StorageError.self) { try query.apply(to: [Sheet]()) }
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test func valuesThatAreNoJSONAreRefused() {
+    @Test("Values that aren't JSON are refused")
+    func valuesOutsideJSON() {
         let query = QueryBuilder().where("a", isEqualTo: Double.nan)
         let error = #expect(throws: StorageError.self) { try query.apply(to: [Sheet]()) }
         #expect(error?.code == .invalidValue)
     }
 
-    @Test func oneDocumentCanBeAsked() throws {
+    @Test("A single document can be tested")
+    func singleDocument() throws {
         let query = try QueryEvaluation(
             QueryBuilder().where("a", isEqualTo: 1).order(by: "b").start(after: [2]).limit(to: 1))
         #expect(query.matches(.object(["a": .integer(1), "b": .integer(3)])))
@@ -210,7 +228,8 @@ import Testing
 
     // MARK: JSON
 
-    @Test func equalValuesHaveEqualHashes() {
+    @Test("Equal values have equal hashes")
+    func equalValuesHaveEqualHashes() {
         #expect(JSONValue.integer(1) == .number(1))
         #expect(Set([JSONValue.integer(1), .number(1), .integer(0), .number(-0.0)]).count == 2)
         #expect(JSONValue.integer(Self.big) != .number(Double(Self.big)))
@@ -226,7 +245,8 @@ import Testing
         #expect(JSONValue.order(.object(["b": .integer(0)]), .object(["a": .integer(1)])) > 0)
     }
 
-    @Test func valuesComeBackAsTheyWere() throws {
+    @Test("Values round-trip")
+    func valuesRoundTrip() throws {
         let value = JSONValue.object([
             "null": .null, "flags": .array([.bool(true), .bool(false)]), "most": .integer(.max),
             "least": .integer(.min), "big": .integer(Self.big), "part": .number(0.1), "huge": .number(1e300),
@@ -241,7 +261,8 @@ import Testing
 
     // MARK: Oracle
 
-    @Test func randomQueriesFindWhatThePlainOracleFinds() throws {
+    @Test("Random queries find what the oracle finds")
+    func randomQueriesMatchOracle() throws {
         var findings = 0
         let seeds = testSeeds(2_000, atLeast: 50)
         for seed in seeds {

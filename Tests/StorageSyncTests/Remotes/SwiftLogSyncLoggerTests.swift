@@ -49,7 +49,8 @@ import Testing
         let type = DataLogType.analytic
     }
 
-    @Test func namesLevelsAndParametersAreHandedOn() {
+    @Test("Names, levels and parameters are passed on")
+    func namesLevelsAndParameters() {
         let lines = Lines()
         let logger = SwiftLogSyncLogger(logger(lines))
         logger.trackEvent(event: SyncEvent.saveStart(key: "k", documentId: "a"))
@@ -63,7 +64,8 @@ import Testing
         #expect(lines.all[3].metadata.isEmpty && lines.all.allSatisfy { $0.source == "StorageSync" })
     }
 
-    @Test func levelsCanBeOthersAndTheLoggersOwnCounts() {
+    @Test("Levels can be chosen, and the logger's own level counts")
+    func customLevels() {
         let lines = Lines()
         let quiet = SwiftLogSyncLogger(logger(lines, level: .warning)) { $0 == .severe ? .warning : .trace }
         quiet.trackEvent(event: SyncEvent.saveStart(key: "k", documentId: "a"))
@@ -72,7 +74,8 @@ import Testing
     }
 
     /// The document that an engine of single documents follows says who the user is.
-    @Test func theFollowedDocumentIsTheUsersProperties() async throws {
+    @Test("The followed document is the user's properties")
+    func userProperties() async throws {
         let lines = Lines()
         let remote = MockRemoteDocumentService(document: Product("anna"), delay: .zero)
         remote.change(Product("ben"))

@@ -4,7 +4,8 @@ import Testing
 
 /// What engines log has the names that are known from SwiftfulDataManagers, and no documents.
 @MainActor @Suite struct SyncEventTests {
-    @Test func namesBeginWithTheKey() throws {
+    @Test("Names begin with the key")
+    func namesBeginWithKey() throws {
         let recorder = EventRecorder()
         recorder.trackEvent(event: SyncEvent.saveStart(key: "watchlist", documentId: "a"))
         recorder.trackEvent(event: SyncEvent.remoteUnavailable(key: "watchlist", reason: "gone", delaySeconds: 4))
@@ -20,7 +21,8 @@ import Testing
         #expect(recorder.events[2].parameters == nil)
     }
 
-    @Test func failuresAreSevereAndSayWhy() {
+    @Test("Failures are severe and say why")
+    func failuresAreSevere() {
         let event = SyncEvent.saveFail(key: "k", documentId: "a", error: RemoteError.rejected("too long"))
         #expect(event.type == .severe)
         #expect(event.parameters?["error_description"] as? String == "rejected(\"too long\")")
@@ -146,8 +148,8 @@ import Testing
         ]
     }
 
-    @Test(arguments: [reads, streams, writes, queues, own])
-    private func eachEventHasItsNameAndParameters(rows: [Row]) {
+    @Test("Each event has its name and parameters", arguments: [reads, streams, writes, queues, own])
+    private func namesAndParameters(rows: [Row]) {
         for row in rows {
             #expect(row.event.eventName == "k_\(row.name)")
             #expect((row.event.parameters ?? [:]).mapValues { "\($0)" } == row.parameters, "\(row.name)")

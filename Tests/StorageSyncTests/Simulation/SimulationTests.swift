@@ -23,7 +23,8 @@ struct SimulationTests {
         return simulation
     }
 
-    @Test(arguments: 0..<4) func allAreEqualInTheEndAndNothingIsLostOrRepeated(part: Int) {
+    @Test("All converge, and nothing is lost or repeated", arguments: 0..<4)
+    func convergence(part: Int) {
         var counts: [String: Int] = [:]
         for seed in Self.seeds(100, part: part, of: 4) {
             let simulation = run(seed)
@@ -41,7 +42,8 @@ struct SimulationTests {
         }
     }
 
-    @Test(arguments: PlantedDefect.allCases) func aPlantedDefectIsFound(_ defect: PlantedDefect) {
+    @Test("Planted defects are found", arguments: PlantedDefect.allCases)
+    func plantedDefects(_ defect: PlantedDefect) {
         // The rarest, origins that are forgotten, shows in one of a thousand seeds, however much trouble there is; OutboxMergingTests
         // hold to it each time. The first seed is one of those: whoever changes the simulation may look for another.
         let found = ([1_090] + Array(1...5_000)).first { !run($0, defect: defect).findings.isEmpty }
@@ -49,7 +51,8 @@ struct SimulationTests {
     }
 
     /// Many clients of one hub: five seeds of 2,000 at scale 100.
-    @Test func manyClients() {
+    @Test("Many clients of one hub converge")
+    func manyClients() {
         for seed in Self.seeds(1).prefix(min(5, max(1, Int(Self.scale / 20)))) {
             let count = Int(min(2_000, 50 * max(1, Self.scale / 2.5)))
             let simulation = Simulation(seed: seed, clients: count, writes: count * 3)
