@@ -10,7 +10,8 @@ import Testing
 /// `STORAGEKIT_SEED` repeats a run, `STORAGEKIT_TEST_SCALE` makes it longer: 1 is 100,000 conditions and more, each on a
 /// handful of rows.
 @Suite struct PredicateTests {
-    @Test func everyAnswerIsThatOfSQLite() throws {
+    @Test("Every answer is SQLite's")
+    func answersEqualSQLite() throws {
         let seed = Environment.seed
         var generator = PredicateGenerator(seed: seed)
         let database = try SQLiteTable()
@@ -69,7 +70,8 @@ import Testing
         }
     }
 
-    @Test func everyOrderIsThatOfSQLite() throws {
+    @Test("Every order is SQLite's")
+    func ordersEqualSQLite() throws {
         let seed = Environment.seed
         var generator = PredicateGenerator(seed: seed)
         let database = try SQLiteTable()
@@ -88,7 +90,8 @@ import Testing
         }
     }
 
-    @Test func aLongChainIsNeitherTooDeepForSQLiteNorForUs() throws {
+    @Test("A long chain isn't too deep for SQLite or for us")
+    func longChain() throws {
         let database = try SQLiteTable()
         var generator = PredicateGenerator(seed: 1)
         try database.fill([generator.row()])
@@ -100,7 +103,8 @@ import Testing
         #expect(try mismatch(!chain, database.rows(), database) == nil)
     }
 
-    @Test func unknownColumnsAndForeignSQLAreRefused() {
+    @Test("Unknown columns and raw SQL are refused")
+    func unknownColumnsAndRawSQL() {
         let unknown = #expect(throws: StorageError.self) {
             try PredicateEvaluator(.isNull(column: "nope"), columns: SQLiteTable.columns)
         }

@@ -3,8 +3,10 @@ import Testing
 
 /// P9: no text ends the quotes that it stands in.
 struct QuoteTests {
-    @Test(arguments: ["\"", "a\"b", "\"\u{301}", "x\"\u{611} y", "\"\"\u{200d}"])
-    func everyQuoteIsDoubledAlsoUnderAMark(text: String) {
+    @Test(
+        "Every quote is doubled, also under a combining mark",
+        arguments: ["\"", "a\"b", "\"\u{301}", "x\"\u{611} y", "\"\"\u{200d}"])
+    func quotesAreDoubled(text: String) {
         let quotes = text.unicodeScalars.filter { $0 == "\"" }.count
         #expect(text.doublingQuotes.unicodeScalars.filter { $0 == "\"" }.count == 2 * quotes)
         let search = SearchExpression.words(text, isPrefix: false).text

@@ -3,7 +3,8 @@ import Testing
 
 /// How long remotes that fail are left alone.
 @Suite struct RemoteDelayTests {
-    @Test func theRandomPartGrowsWithTheFailures() {
+    @Test("The random part grows with the failures")
+    func delaysGrowWithFailures() {
         var random = SystemRandomNumberGenerator()
         for (failures, seconds) in [(0, 2), (1, 2), (2, 4), (3, 8), (4, 16), (5, 32), (6, 60), (7, 60), (10_000, 60)] {
             let delays = (0..<1_000).map { _ in
@@ -16,7 +17,8 @@ import Testing
         }
     }
 
-    @Test func whatTheRemoteAsksForComesFirst() {
+    @Test("A delay that the remote asks for comes first")
+    func requestedDelay() {
         var random = SystemRandomNumberGenerator()
         func asked(_ microseconds: Int64?) -> RemoteDelay {
             RemoteDelay(after: 1, remoteAsksFor: microseconds, longest: 60_000_000, using: &random)

@@ -16,25 +16,30 @@ internal import Testing
         diagnostic("Make 'User' a struct: an entity is a value, so @StorageEntity works on structs only.")
     }
 
-    @Test func rightExpectationsPass() {
+    @Test("Right expectations pass")
+    func rightExpectationsPass() {
         expectExpansion(Self.source, expands: Self.expanded, diagnostics: [Self.right], fixedSource: Self.fixed)
     }
 
-    @Test func wrongExpansionFails() {
+    @Test("A wrong expansion fails")
+    func wrongExpansionFails() {
         withKnownIssue { expectExpansion(Self.source, expands: "class Other {}", diagnostics: [Self.right]) }
     }
 
-    @Test func missingDiagnosticFails() {
+    @Test("A missing diagnostic fails")
+    func missingDiagnosticFails() {
         withKnownIssue { expectExpansion(Self.source, expands: Self.expanded) }
     }
 
-    @Test func wrongMessageFails() {
+    @Test("A wrong message fails")
+    func wrongMessageFails() {
         withKnownIssue {
             expectExpansion(Self.source, expands: Self.expanded, diagnostics: [Self.diagnostic("Something else")])
         }
     }
 
-    @Test func wrongFixFails() {
+    @Test("A wrong fix fails")
+    func wrongFixFails() {
         withKnownIssue {
             expectExpansion(
                 Self.source, expands: Self.expanded, diagnostics: [Self.right], fixedSource: "struct Other {}")
@@ -42,7 +47,8 @@ internal import Testing
     }
 
     /// The issue stands where the caller does, not in the helper.
-    @Test func failuresNameTheCaller() {
+    @Test("Failures name the caller")
+    func failuresNameCaller() {
         withKnownIssue {
             expectExpansion(Self.source, expands: "class Other {}", diagnostics: [Self.right])
         } matching: { issue in

@@ -4,8 +4,8 @@ internal import Testing
 
 /// Every file in `Fixtures`: what it expands to, what is reported, what the fix-its make of it.
 @Suite struct FixtureTests {
-    @Test(arguments: MacroFixture.all)
-    func expandsAsRecorded(_ fixture: MacroFixture) throws {
+    @Test("Expansions are as recorded", arguments: MacroFixture.all)
+    func recordedExpansion(_ fixture: MacroFixture) throws {
         let expansion = MacroExpansion(of: try fixture.text(of: fixture.source))
         #expect(expansion.syntaxErrors == "")
         if MacroFixture.isRecording {
@@ -17,7 +17,7 @@ internal import Testing
     }
 
     /// Every use of a macro either writes a record, or names of sources, or says why not.
-    @Test(arguments: MacroFixture.all)
+    @Test("Every use expands or is reported", arguments: MacroFixture.all)
     func expandsOrReports(_ fixture: MacroFixture) throws {
         let source = try fixture.text(of: fixture.source)
         let expansion = MacroExpansion(of: source)
@@ -28,14 +28,15 @@ internal import Testing
         #expect(records == uses && lists == providers || !expansion.identifiers.isEmpty)
     }
 
-    @Test(arguments: MacroFixture.all)
-    func everyReportComesWithARemedy(_ fixture: MacroFixture) throws {
+    @Test("Every report has a remedy", arguments: MacroFixture.all)
+    func everyReportHasARemedy(_ fixture: MacroFixture) throws {
         let expansion = MacroExpansion(of: try fixture.text(of: fixture.source))
         let remedies = expansion.diagnostics.components(separatedBy: "\n- ").count - 1
         #expect(remedies >= expansion.identifiers.count)
     }
 
-    @Test func everyDiagnosticHasAFixture() throws {
+    @Test("Every diagnostic has a fixture")
+    func everyDiagnosticHasAFixture() throws {
         let reported = try MacroFixture.all.flatMap { MacroExpansion(of: try $0.text(of: $0.source)).identifiers }
         let expected = Self.identifiers.map { MessageID(domain: "StorageMacros", id: $0) }
         #expect(Set(reported) == Set(expected))

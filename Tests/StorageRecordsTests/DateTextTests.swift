@@ -5,23 +5,27 @@ import Testing
 
 /// The text of a date: exact, short, in order, and as SQLite has it.
 struct DateTextTests {
-    @Test(arguments: [
-        (0, "2001-01-01 00:00:00.000"), (-0.0, "2001-01-01 00:00:00.000"), (790_164_000, "2026-01-15 10:00:00.000"),
-        (790_164_000.12, "2026-01-15 10:00:00.120"), (790_164_000.123, "2026-01-15 10:00:00.123"),
-        (790_164_000.1234, "2026-01-15 10:00:00.1234"), (0.1, "2001-01-01 00:00:00.100"),
-        (1e-5, "2001-01-01 00:00:00.00001"), (-1e-5, "2000-12-31 23:59:59.99999"), (-0.5, "2000-12-31 23:59:59.500"),
-        (-1.5, "2000-12-31 23:59:58.500"), (1.0.nextUp, "2001-01-01 00:00:01.0000000000000002"),
-        ((-1.0).nextDown, "2000-12-31 23:59:58.9999999999999998"), (-978_307_200, "1970-01-01 00:00:00.000"),
-        (-63_145_526_400, "0000-01-01 00:00:00.000"), (-63_113_904_000, "0001-01-01 00:00:00.000"),
-        (252_423_993_600.0.nextDown, "9999-12-31 23:59:59.99997"), (-26_438_486_400, "1163-03-15 00:00:00.000"),
-    ])
-    func textsAreThoseOfSQLite(_ seconds: Double, _ text: String) {
+    @Test(
+        "Texts are those of SQLite",
+        arguments: [
+            (0, "2001-01-01 00:00:00.000"), (-0.0, "2001-01-01 00:00:00.000"), (790_164_000, "2026-01-15 10:00:00.000"),
+            (790_164_000.12, "2026-01-15 10:00:00.120"), (790_164_000.123, "2026-01-15 10:00:00.123"),
+            (790_164_000.1234, "2026-01-15 10:00:00.1234"), (0.1, "2001-01-01 00:00:00.100"),
+            (1e-5, "2001-01-01 00:00:00.00001"), (-1e-5, "2000-12-31 23:59:59.99999"),
+            (-0.5, "2000-12-31 23:59:59.500"),
+            (-1.5, "2000-12-31 23:59:58.500"), (1.0.nextUp, "2001-01-01 00:00:01.0000000000000002"),
+            ((-1.0).nextDown, "2000-12-31 23:59:58.9999999999999998"), (-978_307_200, "1970-01-01 00:00:00.000"),
+            (-63_145_526_400, "0000-01-01 00:00:00.000"), (-63_113_904_000, "0001-01-01 00:00:00.000"),
+            (252_423_993_600.0.nextDown, "9999-12-31 23:59:59.99997"), (-26_438_486_400, "1163-03-15 00:00:00.000"),
+        ])
+    func textsAreSQLites(_ seconds: Double, _ text: String) {
         #expect(DateText.text(of: seconds) == text)
         #expect(DateText.seconds(text) == seconds)
     }
 
     /// All days of some years around those that have no leap day, and some of all others.
-    @Test func daysFollowEachOther() {
+    @Test("Days follow each other")
+    func consecutiveDays() {
         let days = Set(stride(from: -730_851, to: 2_921_574, by: 97)).union(-730_851 ... -729_000).union(
             -37_000 ... -36_000
         )
@@ -41,7 +45,8 @@ struct DateTextTests {
         }
     }
 
-    @Test func textsComeBackAndAreInOrder() {
+    @Test("Texts round-trip and keep their order")
+    func textsRoundTripInOrder() {
         var known: [(seconds: Double, text: String)] = []
         for _ in 0..<2_000 {
             for seconds in [
@@ -70,7 +75,8 @@ struct DateTextTests {
     }
 
     /// Of any digits the nearest double, as Swift reads them without a date in front.
-    @Test func digitsAreRoundedToTheNearest() {
+    @Test("Digits are rounded to the nearest")
+    func rounding() {
         for _ in 0..<4_000 {
             let whole = Int.random(in: 1...2_000_000_000)
             let digits = (0..<Int.random(in: 1...24)).map { _ in String(Int.random(in: 0...9)) }.joined()
@@ -85,27 +91,33 @@ struct DateTextTests {
         #expect(DateText.seconds("2026-01-15 10:00:00.000000178813934326171875") == 790_164_000.0.nextUp.nextUp)
     }
 
-    @Test(arguments: [
-        ("2026-01-15", 790_128_000), ("2026-01-15 10:00", 790_164_000), ("2026-01-15 10:00:00", 790_164_000),
-        ("2026-01-15T10:00:00.5Z", 790_164_000.5), ("2026-01-15 12:30:00+02:30", 790_164_000),
-        ("2026-01-15 09:00:00.25-01:00", 790_164_000.25), ("2024-02-29", 730_857_600),
-    ])
-    func otherFormsAreRead(_ text: String, _ seconds: Double) {
+    @Test(
+        "Other forms are read",
+        arguments: [
+            ("2026-01-15", 790_128_000), ("2026-01-15 10:00", 790_164_000), ("2026-01-15 10:00:00", 790_164_000),
+            ("2026-01-15T10:00:00.5Z", 790_164_000.5), ("2026-01-15 12:30:00+02:30", 790_164_000),
+            ("2026-01-15 09:00:00.25-01:00", 790_164_000.25), ("2024-02-29", 730_857_600),
+        ])
+    func otherForms(_ text: String, _ seconds: Double) {
         #expect(DateText.seconds(text) == seconds)
     }
 
-    @Test(arguments: [
-        "", "0", "2026", "2026-1-15", "2026-13-01", "2026-00-01", "2026-02-29", "2100-02-29", "2026-01-15 24:00:00",
-        "2026-01-15 10:60", "2026-01-15 10:00:60", "2026-01-15 10:00:00.", "2026-01-15 10:00:00.x", "2026-01-15 10",
-        "2026-01-15 10:00:00 ", "2026-01-15 10:00:00+2", "12026-01-15", "-026-01-15", "9999-12-31 23:59:59-01:00",
-        "0000-01-01 00:00+00:01", "１２34-01-01",
-    ])
-    func whatIsNoDateIsNotRead(_ text: String) {
+    @Test(
+        "What isn't a date isn't read",
+        arguments: [
+            "", "0", "2026", "2026-1-15", "2026-13-01", "2026-00-01", "2026-02-29", "2100-02-29", "2026-01-15 24:00:00",
+            "2026-01-15 10:60", "2026-01-15 10:00:60", "2026-01-15 10:00:00.", "2026-01-15 10:00:00.x", "2026-01-15 10",
+            "2026-01-15 10:00:00 ", "2026-01-15 10:00:00+2", "12026-01-15", "-026-01-15", "9999-12-31 23:59:59-01:00",
+            "0000-01-01 00:00+00:01", "１２34-01-01",
+        ])
+    func malformedDates(_ text: String) {
         #expect(DateText.seconds(text) == nil)
     }
 
-    @Test(arguments: [.nan, .infinity, -.infinity, 252_423_993_600, (-63_145_526_400.0).nextDown, 1e300])
-    func whatHasNoYearOfFourDigitsHasNoText(_ seconds: Double) {
+    @Test(
+        "Dates without a year of four digits have no text",
+        arguments: [.nan, .infinity, -.infinity, 252_423_993_600, (-63_145_526_400.0).nextDown, 1e300])
+    func datesWithoutText(_ seconds: Double) {
         #expect(DateText.text(of: seconds) == nil)
     }
 }

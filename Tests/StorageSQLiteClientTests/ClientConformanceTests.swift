@@ -4,14 +4,14 @@ import Testing
 /// The same promises of the client on each engine.
 @Suite(.timeLimit(.minutes(10)))
 struct ClientConformanceTests {
-    @Test(arguments: TestEngine.allCases, ClientConformance.allCases)
-    func enginesConform(_ engine: TestEngine, _ check: ClientConformance) async throws {
+    @Test("Engines conform", arguments: TestEngine.allCases, ClientConformance.allCases)
+    func conformance(_ engine: TestEngine, _ check: ClientConformance) async throws {
         try await engine.withClient { try await check.run($0) }
     }
 
     /// SQLite's update hook isn't called for their rows.
-    @Test(arguments: TestEngine.allCases.filter(\.mayHaveTablesWithoutRowids))
-    func tablesWithoutRowidsAreObserved(_ engine: TestEngine) async throws {
+    @Test("Tables without rowids are observed", arguments: TestEngine.allCases.filter(\.mayHaveTablesWithoutRowids))
+    func tablesWithoutRowids(_ engine: TestEngine) async throws {
         struct Stop: Error {}
         try await engine.withClient { client in
             try await client.write { db in
@@ -44,8 +44,8 @@ struct ClientConformanceTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, SharedFileConformance.allCases)
-    func connectionsToOneFileConform(_ engine: TestEngine, _ check: SharedFileConformance) async throws {
+    @Test("Connections to one file conform", arguments: TestEngine.allCases, SharedFileConformance.allCases)
+    func sharedFileConformance(_ engine: TestEngine, _ check: SharedFileConformance) async throws {
         try await engine.withFile(connections: check.connectionCount, busyTimeout: check.busyTimeout) {
             try await check.run($0)
         }
@@ -56,16 +56,16 @@ struct ClientConformanceTests {
 @Suite(.timeLimit(.minutes(10)))
 struct PlantedFaultTests {
     /// In the connection that an engine gives to bodies: what runs statements and hands over rows.
-    @Test(arguments: TestEngine.allCases, ConnectionFault.allCases)
-    func faultsOfConnectionsAreFound(_ engine: TestEngine, _ fault: ConnectionFault) async throws {
+    @Test("Faults of connections are found", arguments: TestEngine.allCases, ConnectionFault.allCases)
+    func connectionFaults(_ engine: TestEngine, _ fault: ConnectionFault) async throws {
         try await expectFound(fault.checks) { check in
             try await engine.withClient { try await check.run(fault.plant(in: $0)) }
         }
     }
 
     /// In what opens and ends transactions and observes them.
-    @Test(arguments: TestEngine.allCases, TransactionFault.allCases)
-    func faultsOfTransactionsAreFound(_ engine: TestEngine, _ fault: TransactionFault) async throws {
+    @Test("Faults of transactions are found", arguments: TestEngine.allCases, TransactionFault.allCases)
+    func transactionFaults(_ engine: TestEngine, _ fault: TransactionFault) async throws {
         try await expectFound(fault.checks) { check in
             try await engine.withClient { try await check.run(fault.plant(in: $0)) }
         }
@@ -73,8 +73,8 @@ struct PlantedFaultTests {
 
     #if SQLITE_ENGINE_GRDB
         /// In the database below the client: its transactions and observers.
-        @Test(arguments: DatabaseFault.allCases)
-        func faultsOfDatabasesAreFound(_ fault: DatabaseFault) async throws {
+        @Test("Faults of databases are found", arguments: DatabaseFault.allCases)
+        func databaseFaults(_ fault: DatabaseFault) async throws {
             try await expectFound(fault.checks) { check in
                 try await FaultyDatabase.withClient(fault) { try await check.run($0) }
             }
@@ -82,15 +82,16 @@ struct PlantedFaultTests {
     #endif
 
     /// In one of several connections to a file.
-    @Test(arguments: TestEngine.allCases, SharedFileConformance.allCases)
-    func faultsBesideOtherConnectionsAreFound(_ engine: TestEngine, _ check: SharedFileConformance) async throws {
+    @Test("Faults beside other connections are found", arguments: TestEngine.allCases, SharedFileConformance.allCases)
+    func sharedFileFaults(_ engine: TestEngine, _ check: SharedFileConformance) async throws {
         try await engine.withFile(connections: check.connectionCount, busyTimeout: check.busyTimeout) { file in
             await #expect(throws: ClientConformance.Failure.self) { try await check.run(check.withFault(file)) }
         }
     }
 
     #if SQLITE_ENGINE_GRDB
-        @Test func everyCheckHasAFault() {
+        @Test("Every check has a fault")
+        func everyCheckHasAFault() {
             let found =
                 ConnectionFault.allCases.flatMap(\.checks) + TransactionFault.allCases.flatMap(\.checks)
                 + DatabaseFault.allCases.flatMap(\.checks)

@@ -34,7 +34,8 @@
             @Fetch(Dashboard()) var dashboard = Dashboard.Value()
         }
 
-        @Test func theyRun() async throws {
+        @Test("The examples run")
+        func examplesRun() async throws {
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite").path
             defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
             let client = SQLiteClient.grdb(try DatabasePool(path: path))

@@ -39,7 +39,8 @@ struct ClientIdentityTests {
     }
 
     #if SQLITE_ENGINE_GRDB
-        @Test func clientsOfOneQueueShareABody() async throws {
+        @Test("Clients of one queue share a body")
+        func queueClients() async throws {
             let queue = try DatabaseQueue()
             try await withDependencies {
                 $0.defaultDatabase = queue
@@ -62,13 +63,14 @@ struct ClientIdentityTests {
             }
         }
 
-        @Test func clientsOfOnePoolShareABody() async throws {
+        @Test("Clients of one pool share a body")
+        func poolClients() async throws {
             try await TestEngine.pool.withClient { client in try await expectShared(client, [client]) }
         }
 
         /// Tables are observed before: with one connection the call would wait for the body.
-        @Test(arguments: TestEngine.allCases)
-        func nothingIsObservedFromInside(_ engine: TestEngine) async throws {
+        @Test("Tables can't be observed from inside of a body", arguments: TestEngine.allCases)
+        func observingInsideBody(_ engine: TestEngine) async throws {
             try await engine.withClient { client in
                 await expect(.invalidArgument) {
                     try await client.read { _ = try await client.observeTables(["users"]) }
@@ -95,7 +97,8 @@ struct ClientIdentityTests {
             try await context.facade.close()
         }
 
-        @Test func clientsOfOneStoreShareABody() async throws {
+        @Test("Clients of one store share a body")
+        func storeClients() async throws {
             try await withStore { storage in
                 try await expectShared(
                     storage.sqliteClient, [storage.sqliteClient, storage.sqliteClient(actor: "a", reason: "b")])
@@ -115,7 +118,8 @@ struct ClientIdentityTests {
         }
 
         /// The store's own calls would wait for the body. They say so, and go on when it is over.
-        @Test(arguments: [true, false]) func theStoreWaitsForNoBody(isInMemory: Bool) async throws {
+        @Test("The store's own calls don't wait for the body", arguments: [true, false])
+        func storeCallsInsideBody(isInMemory: Bool) async throws {
             try await withStore(inMemory: isInMemory) { storage in
                 let insert: @Sendable (Int) async throws -> Void = { id in
                     _ = try await storage.write {
@@ -156,7 +160,8 @@ struct ClientIdentityTests {
     #endif
 
     #if SQLITE_ENGINE_SQLITENIO
-        @Test func clientsOfOneConnectionShareABody() async throws {
+        @Test("Clients of one connection share a body")
+        func connectionClients() async throws {
             let connection = try await SQLiteConnection.open()
             try await withDependencies {
                 $0.defaultSQLiteConnection = connection
@@ -166,7 +171,8 @@ struct ClientIdentityTests {
             }
         }
 
-        @Test func clientsOfOnePoolOfConnectionsShareABody() async throws {
+        @Test("Clients of one pool of connections share a body")
+        func connectionPoolClients() async throws {
             let pool = try await SQLiteConnectionPool.open(storage: .memory)
             try await expectShared(.nio(pool), [.nio(pool)])
         }

@@ -3,7 +3,8 @@ import Testing
 
 /// Injection: what is given where, and who sees it.
 struct DependencyTests {
-    @Test func withoutAWordTestsHaveTheTestValue() {
+    @Test("By default tests have the test value")
+    func testValueByDefault() {
         @Dependency(\.greeting) var greeting
         #expect(greeting == "test")
         #expect(
@@ -20,7 +21,8 @@ struct DependencyTests {
             } == "live")
     }
 
-    @Test func theNearestScopeCounts() async throws {
+    @Test("The nearest scope counts")
+    func nearestScope() async throws {
         @Dependency(\.greeting) var greeting
         await withDependencies {
             $0.greeting = "outer"
@@ -40,7 +42,8 @@ struct DependencyTests {
         #expect(greeting == "test")
     }
 
-    @Test func whatIsMadeInAScopeKeepsIt() {
+    @Test("What is created in a scope keeps it")
+    func scopeOfCreation() {
         struct Model {
             @Dependency(\.greeting) var greeting
         }
@@ -58,7 +61,8 @@ struct DependencyTests {
             } == "here")
     }
 
-    @Test func whatIsPreparedIsForAll() async {
+    @Test("Prepared values are for all")
+    func preparedValues() async {
         @Dependency(\.prepared) var prepared
         #expect(prepared == 0)
         prepareDependencies { $0.prepared = 1 }
@@ -81,7 +85,8 @@ struct DependencyTests {
         #expect(prepared == 3)
     }
 
-    @Test func theValueOfAKeyIsMadeOnce() {
+    @Test("The value of a key is created once")
+    func valueIsCreatedOnce() {
         @Dependency(\.counted) var counted
         #expect(counted === counted)
     }

@@ -28,8 +28,8 @@ struct FetchTests {
     }
 
     /// A view creates its properties again each time that its body is evaluated, and reads the first ones only.
-    @Test(arguments: TestEngine.allCases)
-    func aPropertyThatNobodyLooksAtReadsNothing(_ engine: TestEngine) async throws {
+    @Test("A property that nobody looks at reads nothing", arguments: TestEngine.allCases)
+    func unreadProperty(_ engine: TestEngine) async throws {
         try await engine.withClient { client in
             let reads = Atomic<Int>(0)
             let body: @Sendable (SQLiteTransaction) throws -> Int = { db in
@@ -45,8 +45,8 @@ struct FetchTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases)
-    func propertiesFollowTheirTables(_ engine: TestEngine) async throws {
+    @Test("Properties follow their tables", arguments: TestEngine.allCases)
+    func propertiesFollowTables(_ engine: TestEngine) async throws {
         try await engine.withClient { client in
             try await withDependencies {
                 $0.sqliteClient = client
@@ -73,8 +73,8 @@ struct FetchTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases)
-    func othersCommitsRunNothingAgain(_ engine: TestEngine) async throws {
+    @Test("Unrelated commits run nothing again", arguments: TestEngine.allCases)
+    func unrelatedCommits(_ engine: TestEngine) async throws {
         try await engine.withClient { client in
             let runs = Counter()
             let values = client.values { db in
@@ -92,7 +92,7 @@ struct FetchTests {
     }
 
     /// An error keeps the value, is reported, and ends nothing.
-    @Test(arguments: TestEngine.allCases)
+    @Test("Errors end nothing", arguments: TestEngine.allCases)
     func errorsEndNothing(_ engine: TestEngine) async throws {
         struct Refused: Error {}
         try await engine.withClient { client in
@@ -112,7 +112,8 @@ struct FetchTests {
         }
     }
 
-    @Test func whatNobodyHoldsAsksNoMore() async throws {
+    @Test("A state that nobody holds stops fetching")
+    func releasedStateStops() async throws {
         try await TestEngine.allCases[0].withClient { client in
             let runs = Counter()
             var state: FetchAll<Int>? = FetchAll(client: client) { db in
@@ -132,7 +133,8 @@ struct FetchTests {
     }
 
     /// A read that began before another one has nothing to say behind it, however long it takes.
-    @Test(.timeLimit(.minutes(10))) func anOlderReadDoesNotPutBackAnOlderValue() async throws {
+    @Test("An older read doesn't restore an older value", .timeLimit(.minutes(10)))
+    func olderReadArrivesLater() async throws {
         try await TestEngine.allCases[0].withClient { client in
             let (mustWait, waits) = (Counter(), Counter())
             let (gate, opening) = AsyncStream.makeStream(of: Void.self)
@@ -159,8 +161,8 @@ struct FetchTests {
     }
 
     /// The first look at a property may be inside of a body: what follows has no part in its transaction.
-    @Test(.timeLimit(.minutes(10)), arguments: TestEngine.allCases)
-    func aFetchThatBeginsInABodyGoesOn(_ engine: TestEngine) async throws {
+    @Test("A fetch that begins in a body continues", .timeLimit(.minutes(10)), arguments: TestEngine.allCases)
+    func fetchBeginningInBody(_ engine: TestEngine) async throws {
         try await engine.withClient { client in
             let state = FetchOne(wrappedValue: -1, "SELECT count(*) FROM users", client: client).projectedValue
             try await client.write {
@@ -174,7 +176,8 @@ struct FetchTests {
         }
     }
 
-    @Test func changesAreObservable() async throws {
+    @Test("Changes are observable")
+    func observableChanges() async throws {
         try await TestEngine.allCases[0].withClient { client in
             let state = FetchOne(wrappedValue: 0, "SELECT count(*) FROM users", client: client).projectedValue
             try await state.load()
@@ -209,7 +212,7 @@ struct FetchTests {
             @Fetch(Names()) var names: [String] = []
         }
 
-        @Test(arguments: [TestEngine.queue, .pool, .store])
+        @Test("Records of GRDB are fetched", arguments: [TestEngine.queue, .pool, .store])
         func recordsOfGRDB(_ engine: TestEngine) async throws {
             try await engine.withClient { client in
                 try await withDependencies {

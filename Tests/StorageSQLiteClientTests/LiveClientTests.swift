@@ -41,7 +41,8 @@ import Testing
             #expect(try await changes.next() == ["users"])
         }
 
-        @Test func theLiveClientWorksOnTheTasksDatabase() async throws {
+        @Test("The live client works on the task's database")
+        func liveClient() async throws {
             try await withLiveDatabase {
                 try await works(.live)
                 // The one that is injected is that one.
@@ -54,7 +55,8 @@ import Testing
         }
 
         /// As the reference writes it: a body takes the database of the engine that is enabled.
-        @Test func bodiesTakeTheDatabaseOfTheirEngine() async throws {
+        @Test("Bodies use the database of their engine")
+        func bodiesUseDatabaseOfEngine() async throws {
             try await withLiveDatabase {
                 @Dependency(\.sqliteClient) var client
                 try await client.write { db in _ = try db.execute("CREATE TABLE users (id INTEGER PRIMARY KEY)") }
@@ -80,8 +82,8 @@ import Testing
             }
         }
 
-        @Test(arguments: [true, false])
-        func testsAndPreviewsHaveADatabaseOfTheirOwn(_ isTest: Bool) async throws {
+        @Test("Tests and previews have a database of their own", arguments: [true, false])
+        func testAndPreviewDatabases(_ isTest: Bool) async throws {
             let (one, other): (SQLiteClient, SQLiteClient) = isTest ? (.test, .test) : (.preview, .preview)
             try await works(one)
             try await works(other)

@@ -10,7 +10,8 @@
             var name: String
         }
 
-        @Test func theyRun() async throws {
+        @Test("The examples run")
+        func examplesRun() async throws {
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite").path
             defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
             let pool = try await SQLiteConnectionPool.open(storage: .file(path: path))

@@ -26,7 +26,8 @@
             }
         }
 
-        @Test func theDatabaseIsADependency() async throws {
+        @Test("The database is a dependency")
+        func databaseDependency() async throws {
             try await withDatabase {
                 @Dependency(\.defaultDatabase) var database
                 try await database.write { db in try Note(id: 1, text: "a").insert(db) }
@@ -35,7 +36,8 @@
             }
         }
 
-        @Test func bodiesFindTheDatabaseThemselves() async throws {
+        @Test("Bodies find the database themselves")
+        func bodiesFindDatabase() async throws {
             try await withDatabase {
                 @Dependency(\.sqliteClient) var client
                 try await client.write {
@@ -52,7 +54,8 @@
         }
 
         /// What was made where a database was given works on that database, wherever it is used.
-        @Test func whatIsMadeWithADatabaseKeepsIt() async throws {
+        @Test("What is created with a database keeps it")
+        func modelKeepsDatabase() async throws {
             struct Model: Sendable {
                 @FetchAll("SELECT text FROM note ORDER BY id") var texts: [String]
                 @Dependency(\.sqliteClient) var client
@@ -87,7 +90,8 @@
         }
 
         /// In a preview of Xcode there is a database without a word.
-        @Test func previewsHaveADatabaseOfTheirOwn() async throws {
+        @Test("Previews have a database of their own")
+        func previewDatabase() async throws {
             try await withDependencies {
                 $0.context = .preview
             } operation: {
@@ -106,7 +110,8 @@
         }
 
         /// Both writes inside are one transaction, which the reference's engine doesn't keep.
-        @Test func writesInsideAreOneTransaction() async throws {
+        @Test("Nested writes are one transaction")
+        func nestedWrites() async throws {
             struct Stop: Error {}
             try await withDatabase {
                 @Dependency(\.sqliteClient) var client
@@ -124,7 +129,8 @@
         }
 
         /// A write that throws inside of a transaction is undone by itself, as it would be alone.
-        @Test func aNestedWriteIsUndoneAlone() async throws {
+        @Test("A nested write is undone alone")
+        func nestedWriteIsUndoneAlone() async throws {
             try await withDatabase {
                 @Dependency(\.sqliteClient) var client
                 let count = try await client.write {
@@ -140,7 +146,8 @@
             }
         }
 
-        @Test func tablesAreObservedUntilItIsCancelled() async throws {
+        @Test("Tables are observed until it is cancelled")
+        func observationUntilCancelled() async throws {
             try await withDatabase {
                 @Dependency(\.sqliteClient) var client
                 let calls = Counter()
@@ -153,7 +160,8 @@
             }
         }
 
-        @Test func pathsFollowTheContext() throws {
+        @Test("Paths follow the context")
+        func pathsFollowContext() throws {
             @Dependency(\.sqliteClient) var client
             let first = try #require(try client.contextSensitivePath())
             let second = try #require(try client.contextSensitivePath())
@@ -173,7 +181,8 @@
         }
 
         /// A test puts its own closures in the client's place.
-        @Test func closuresStandForAnEngine() async throws {
+        @Test("Closures replace an engine")
+        func mockedClosures() async throws {
             let reads = Counter()
             let mock = SQLiteClient(
                 read: { _ in
@@ -188,7 +197,8 @@
             await #expect(throws: SQLiteClientError.self) { try await mock.write {} }
         }
 
-        @Test func whatIsMissingIsSaid() async throws {
+        @Test("What is missing is reported")
+        func missingDependencies() async throws {
             @Dependency(\.sqliteClient) var client
             @Dependency(\.defaultDatabase) var database
             for body in [
@@ -205,7 +215,8 @@
             }
         }
 
-        @Test func testValuesAreDatabasesOfTheirOwn() async throws {
+        @Test("Test values are databases of their own")
+        func testDatabases() async throws {
             let (one, other) = (SQLiteClient.test, SQLiteClient.test)
             try await one.write { db in _ = try db.execute("CREATE TABLE a (b)") }
             try await other.write { db in _ = try db.execute("CREATE TABLE a (b)") }

@@ -29,7 +29,8 @@ import StorageMaintenance
             return events
         }
 
-        @Test func writesAreCommitsOfSomebody() async throws {
+        @Test("Writes are commits with an actor")
+        func writesAreCommits() async throws {
             try await withStore { context, _ in
                 let storage = context.facade
                 let client = storage.sqliteClient(actor: "importer", reason: "nightly")
@@ -56,12 +57,14 @@ import StorageMaintenance
         }
 
         /// By SQLite, where the file or the connection is made so that it can't, or by the store.
-        @Test(arguments: [
-            ("DELETE FROM storage_log", "constraint"), ("PRAGMA writable_schema = ON", "invalid-argument"),
-            ("COMMIT", "invalid-argument"),
-            ("ATTACH ':memory:' AS other", "sql"), ("CREATE TEMP TABLE users (id)", "invalid-argument"),
-        ])
-        func whatGoesAroundTheLogIsRefused(_ sql: String, _ code: String) async throws {
+        @Test(
+            "What would bypass the log is refused",
+            arguments: [
+                ("DELETE FROM storage_log", "constraint"), ("PRAGMA writable_schema = ON", "invalid-argument"),
+                ("COMMIT", "invalid-argument"),
+                ("ATTACH ':memory:' AS other", "sql"), ("CREATE TEMP TABLE users (id)", "invalid-argument"),
+            ])
+        func bypassingLog(_ sql: String, _ code: String) async throws {
             try await withStore { context, _ in
                 let storage = context.facade
                 let client = storage.sqliteClient
@@ -83,7 +86,8 @@ import StorageMaintenance
         }
 
         /// Typed saves go past GRDB's statements, and are observed all the same.
-        @Test func typedWritesAreObserved() async throws {
+        @Test("Typed writes are observed")
+        func typedWritesAreObserved() async throws {
             try await withStore { context, path in
                 let storage = context.facade
                 var reader = try await storage.sqliteClient.observeTables(["Users"]).makeAsyncIterator()
@@ -106,7 +110,8 @@ import StorageMaintenance
         }
 
         /// A queue or pool of GRDB on a store's file would go around the log.
-        @Test func anotherConnectionOfGRDBOnlyReads() async throws {
+        @Test("Another connection of GRDB only reads")
+        func otherGRDBConnections() async throws {
             try await withStore { context, path in
                 let storage = context.facade
                 try await storage.sqliteClient.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
@@ -140,7 +145,8 @@ import StorageMaintenance
         }
 
         /// Another database that attaches the store's file writes to its own tables, and not to the store's.
-        @Test func aStoreThatIsAttachedIsNotWrittenTo() async throws {
+        @Test("A store that is attached isn't written to")
+        func attachedStore() async throws {
             try await withStore { context, path in
                 let storage = context.facade
                 try await storage.sqliteClient.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
@@ -168,7 +174,8 @@ import StorageMaintenance
         }
 
         /// Whoever follows its values is at the end then, and doesn't ask again every second.
-        @Test(.timeLimit(.minutes(10))) func aClosedDatabaseSaysSo() async throws {
+        @Test("A closed database is an error", .timeLimit(.minutes(10)))
+        func closedDatabase() async throws {
             try await withStore { _, path in
                 let databases: [any DatabaseWriter & SQLiteDatabase] = [
                     try DatabaseQueue(), try DatabasePool(path: path + ".other"),
@@ -192,7 +199,8 @@ import StorageMaintenance
 
         #if SQLITE_ENGINE_SQLITENIO
             /// The SwiftNIO engine beside the open store: it reads and observes, and never writes.
-            @Test func anotherEngineOnlyReads() async throws {
+            @Test("Another engine only reads")
+            func anotherEngine() async throws {
                 try await withStore { context, path in
                     let storage = context.facade
                     try await storage.sqliteClient.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)")

@@ -13,8 +13,9 @@
                 storage: .file(path: folder.database), configuration: .init(busyTimeout: busyTimeout, journal: journal))
         }
 
-        @Test(arguments: [SQLiteConnectionConfiguration.Journal.writeAheadLog, .unchanged])
-        func aWriterWaitsForAnother(_ journal: SQLiteConnectionConfiguration.Journal) async throws {
+        @Test(
+            "A writer waits for another", arguments: [SQLiteConnectionConfiguration.Journal.writeAheadLog, .unchanged])
+        func writerWaitsForWriter(_ journal: SQLiteConnectionConfiguration.Journal) async throws {
             let folder = try TemporaryFolder()
             let (one, other) = (try await open(folder, journal: journal), try await open(folder, journal: journal))
             try await one.execute("CREATE TABLE t (a)")
@@ -32,7 +33,8 @@
             #expect(try await one.query("SELECT a FROM t ORDER BY rowid", as: Int.self) == [1, 2, 3, 4])
         }
 
-        @Test func patienceEndsWithTheTimeout() async throws {
+        @Test("Waiting ends with the timeout")
+        func busyTimeoutExpires() async throws {
             let folder = try TemporaryFolder()
             let (one, other) = (try await open(folder), try await open(folder, busyTimeout: .milliseconds(60)))
             try await one.execute("CREATE TABLE t (a)")
@@ -50,7 +52,8 @@
             try await other.execute("INSERT INTO t VALUES (2)")
         }
 
-        @Test func waitingHoldsNoThread() async throws {
+        @Test("Waiting holds no thread")
+        func waitingHoldsNoThread() async throws {
             let folder = try TemporaryFolder()
             try await withThreads(1) { threads in
                 let configuration = SQLiteConnectionConfiguration(busyTimeout: .seconds(600), journal: .writeAheadLog)
@@ -75,7 +78,8 @@
             }
         }
 
-        @Test func aTransactionOfAScriptIsNotContinuedOutsideOfIt() async throws {
+        @Test("A transaction of a script doesn't continue outside of it")
+        func interruptedScriptTransaction() async throws {
             let folder = try TemporaryFolder()
             let (one, other) = (try await open(folder), try await open(folder, busyTimeout: .seconds(600)))
             try await one.execute("CREATE TABLE t (a)")
@@ -102,7 +106,8 @@
             #expect(try await one.query("SELECT a FROM t ORDER BY a", as: Int.self) == [1, 4])
         }
 
-        @Test func waitingIsCancelled() async throws {
+        @Test("Waiting is cancelled")
+        func waitingIsCancelled() async throws {
             let folder = try TemporaryFolder()
             let (one, other) = (try await open(folder), try await open(folder, busyTimeout: .seconds(600)))
             try await one.execute("CREATE TABLE t (a)")
@@ -116,7 +121,8 @@
         }
 
         /// Without a write-ahead log, a commit waits for those who read.
-        @Test func aCommitWaitsForReaders() async throws {
+        @Test("A commit waits for readers")
+        func commitWaitsForReaders() async throws {
             let folder = try TemporaryFolder()
             let one = try await open(folder, journal: .unchanged)
             let other = try await open(folder, journal: .unchanged)

@@ -7,7 +7,8 @@
 
     @Suite(.timeLimit(.minutes(10)))
     struct CancellationTests {
-        @Test func anEndlessQueryIsInterrupted() async throws {
+        @Test("An endless query is interrupted")
+        func endlessQuery() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             let task = Task { try await connection.query(endless) }
             try await Task.sleep(for: .milliseconds(30))
@@ -16,7 +17,8 @@
             #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
         }
 
-        @Test func aTaskCancelledBeforeRunsNothing() async throws {
+        @Test("A task that was cancelled before runs nothing")
+        func alreadyCancelledTask() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.execute("CREATE TABLE t (a)")
             let task = Task {
@@ -27,7 +29,8 @@
             #expect(try await connection.query("SELECT * FROM t").isEmpty)
         }
 
-        @Test func aSynchronousBodyIsInterruptedAndUndone() async throws {
+        @Test("A synchronous body is interrupted and undone")
+        func cancelledBody() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.execute("CREATE TABLE t (a)")
             let task = Task {
@@ -44,7 +47,8 @@
             #expect(try await connection.query("SELECT * FROM t").isEmpty)
         }
 
-        @Test func theCancellationOfOneTaskHarmsNoOther() async throws {
+        @Test("Cancelling one task harms no other")
+        func cancellationIsIsolated() async throws {
             try await withThreads { threads in
                 let connection = try await SQLiteConnection.open(storage: .memory, threadPool: threads)
                 let short =
@@ -64,7 +68,8 @@
 
         /// A cancellation between two statements of a job leaves no trace in SQLite, which forgets an interruption when the next
         /// statement begins.
-        @Test func aCancellationBetweenTwoStatementsIsNotLost() async throws {
+        @Test("A cancellation between two statements isn't lost")
+        func cancelledBetweenStatements() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             let (between, isCancelled) = (Gate(), Shared(false))
             let task = Task {
@@ -81,7 +86,8 @@
             await expect(.cancelled) { try await task.value }
         }
 
-        @Test func aJobInterruptsOnlyWhileItRuns() throws {
+        @Test("A job interrupts only while it runs")
+        func jobInterruptsWhileRunning() throws {
             let job = Job()
             job.cancel()
             #expect(job.isCancelled)
@@ -93,7 +99,8 @@
             #expect(!ended.isCancelled)
         }
 
-        @Test func whoWaitsForTheTurnIsCancelledAtOnce() async throws {
+        @Test("Waiting for a turn is cancelled at once")
+        func cancelledWhileWaiting() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             let (inside, done) = (Gate(), Gate())
             let holder = Task {

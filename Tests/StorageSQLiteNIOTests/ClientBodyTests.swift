@@ -39,7 +39,8 @@
         }
 
         /// The example of the reference.
-        @Test func aBodyFindsTheConnectionOfItsTransaction() async throws {
+        @Test("A body finds the connection of its transaction")
+        func connectionOfTransaction() async throws {
             try await withClients { client, _ in
                 try await client.write { db in _ = try db.execute("DELETE FROM t") }
                 try await client.write {
@@ -70,7 +71,8 @@
             }
         }
 
-        @Test func aBodyInsideIsUndoneAlone() async throws {
+        @Test("A nested body is undone alone")
+        func nestedBodyIsUndoneAlone() async throws {
             try await withClients { client, _ in
                 try await client.write { db in _ = try db.execute("DELETE FROM t") }
                 try await client.write {
@@ -92,7 +94,8 @@
         }
 
         /// Calls that would wait for the body, or for a stream of rows that its task reads, say so.
-        @Test func whatWouldWaitForItselfIsRefused() async throws {
+        @Test("Waiting for oneself is refused")
+        func selfWaitIsRefused() async throws {
             try await withClients { client, outside in
                 try await client.write {
                     await expect(.invalidArgument) { try await outside.execute("INSERT INTO t VALUES (5)") }
@@ -118,7 +121,8 @@
         }
 
         /// A body that waits for another database whose pool is the same, with one thread.
-        @Test func aBodyThatWaitsHoldsNoThread() async throws {
+        @Test("A body that waits holds no thread")
+        func waitingBodyHoldsNoThread() async throws {
             try await withThreads(1) { threads in
                 let a = try await SQLiteConnection.open(threadPool: threads)
                 let b = try await SQLiteConnection.open(threadPool: threads)
@@ -136,7 +140,8 @@
         }
 
         /// Closures that are put in an engine's place count for bodies without a parameter, too.
-        @Test func replacedClosuresCount() async throws {
+        @Test("Replaced closures count for bodies without a parameter too")
+        func replacedClosures() async throws {
             let connection = try await SQLiteConnection.open()
             var client = SQLiteClient.nio(connection)
             client.writing = { _ in throw Stop() }
@@ -144,7 +149,8 @@
             try await client.read {}
         }
 
-        @Test func aDatabaseInMemoryIsOpenedByTheFirstCall() async throws {
+        @Test("A database in memory is opened by the first call")
+        func lazyInMemoryDatabase() async throws {
             let (one, other) = (SQLiteClient.nioInMemory(), SQLiteClient.nioInMemory())
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {
@@ -163,7 +169,8 @@
         }
 
         /// In a process of its own, for all of which it is said.
-        @Test func aPreparedConnectionIsForAll() async throws {
+        @Test("A prepared connection is for all")
+        func preparedConnection() async throws {
             await #expect(processExitsWith: .success) {
                 try await prepareDependencies { $0.defaultSQLiteConnection = try await SQLiteConnection.open() }
                 let found = try await Task.detached {

@@ -8,7 +8,8 @@
 
     @Suite(.timeLimit(.minutes(10)))
     struct ClosingTests {
-        @Test func callsAfterClosingThrow() async throws {
+        @Test("Calls after closing throw")
+        func callsAfterClosing() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.close()
             try await connection.close()
@@ -21,7 +22,8 @@
             #expect(await changes.next() == nil)
         }
 
-        @Test func closingWaitsForWhatWasAskedBefore() async throws {
+        @Test("Closing waits for what was asked before")
+        func closingWaits() async throws {
             let folder = try TemporaryFolder()
             let connection = try await SQLiteConnection.open(storage: .file(path: folder.database))
             try await connection.execute("CREATE TABLE t (a)")
@@ -55,7 +57,8 @@
             }
         }
 
-        @Test func aConnectionThatNobodyHoldsClosesItself() async throws {
+        @Test("A connection that is released closes itself")
+        func releasedConnectionCloses() async throws {
             let folder = try TemporaryFolder()
             var connection: SQLiteConnection? = try await .open(
                 storage: .file(path: folder.database), configuration: .init(journal: .writeAheadLog))
@@ -67,7 +70,8 @@
             try await eventually { try openFiles(folder.database) == 0 }
         }
 
-        @Test func aStoppedThreadPoolIsAnErrorAndLeavesNothingOpen() async throws {
+        @Test("A stopped thread pool is an error and leaves nothing open")
+        func stoppedThreadPool() async throws {
             let folder = try TemporaryFolder()
             let threads = NIOThreadPool(numberOfThreads: 1)
             await expect(.closed) { try await SQLiteConnection.open(storage: .memory, threadPool: threads) }

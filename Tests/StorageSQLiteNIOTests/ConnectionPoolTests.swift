@@ -15,7 +15,8 @@
             return pool
         }
 
-        @Test func bodiesOfBothKindsReadAndWrite() async throws {
+        @Test("Bodies of both kinds read and write")
+        func bodiesOfBothKinds() async throws {
             for storage in [nil, try TemporaryFolder()] {
                 let pool = try await SQLiteConnectionPool.open(
                     storage: storage.map { .file(path: $0.database) } ?? .memory)
@@ -49,7 +50,8 @@
             }
         }
 
-        @Test func sixtyFourReadersShareFourConnections() async throws {
+        @Test("Sixty-four readers share four connections")
+        func sharedReaders() async throws {
             let pool = try await open(try TemporaryFolder())
             let (inside, most) = (Shared(0), Shared(0))
             try await withThrowingTaskGroup(of: Int.self) { group in
@@ -76,7 +78,8 @@
             try await pool.close()
         }
 
-        @Test func aReadersStateIsThatOfItsBeginning() async throws {
+        @Test("A reader sees the state of its beginning")
+        func readerSnapshot() async throws {
             let pool = try await open(try TemporaryFolder())
             let (inside, written) = (Gate(), Gate())
             async let seen = pool.read { connection in
@@ -93,7 +96,8 @@
             try await pool.close()
         }
 
-        @Test func writersComeOneAfterAnother() async throws {
+        @Test("Writers come one after another")
+        func writersAreSerial() async throws {
             let pool = try await open(try TemporaryFolder())
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<60 {
@@ -118,7 +122,8 @@
             try await pool.close()
         }
 
-        @Test func thePoolInsideOfItsBodiesIsRefused() async throws {
+        @Test("The pool is refused inside of its bodies")
+        func nestedPoolCallIsRefused() async throws {
             for storage in [nil, try TemporaryFolder()] {
                 let pool = try await SQLiteConnectionPool.open(
                     storage: storage.map { .file(path: $0.database) } ?? .memory,
@@ -143,7 +148,8 @@
             }
         }
 
-        @Test func aWaitingReaderIsCancelled() async throws {
+        @Test("A waiting reader is cancelled")
+        func waitingReaderIsCancelled() async throws {
             let pool = try await open(try TemporaryFolder(), readers: 1)
             let (inside, done) = (Gate(), Gate())
             let reader = Task {
@@ -163,7 +169,8 @@
             try await pool.close()
         }
 
-        @Test func closingWaitsForBodies() async throws {
+        @Test("Closing waits for bodies")
+        func closingWaitsForBodies() async throws {
             let folder = try TemporaryFolder()
             let pool = try await open(folder)
             let (inside, done) = (Gate(), Gate())
@@ -198,7 +205,8 @@
             #expect(try folder.listing().keys.sorted() == ["test.sqlite"])
         }
 
-        @Test func aPoolForReadingChangesNothing() async throws {
+        @Test("A pool for reading changes nothing")
+        func readOnlyPool() async throws {
             let folder = try TemporaryFolder()
             try await open(folder).close()
             let pool = try await SQLiteConnectionPool.open(

@@ -8,7 +8,8 @@
     @testable import StorageSQLiteNIO
 
     struct EventLoopTests {
-        @Test func aThreadOfAnEventLoopIsRefused() async throws {
+        @Test("A thread of an event loop is refused")
+        func eventLoopThreadIsRefused() async throws {
             let loop = MultiThreadedEventLoopGroup.singleton.any()
             let refused = EngineThread.refused.load(ordering: .relaxed)
             await expect(.invalidArgument) {
@@ -20,7 +21,8 @@
         }
 
         /// Each job asks where it runs; this counts that none of them was on a loop although all callers are.
-        @Test func callersOnEventLoopsAreServedElsewhere() async throws {
+        @Test("Callers on event loops are served elsewhere")
+        func callersOnEventLoops() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.execute("CREATE TABLE t (a)")
             let checked = EngineThread.checked.load(ordering: .relaxed)
@@ -41,14 +43,15 @@
         }
 
         /// The same from the loop's own executor, where `await` comes back to.
-        @Test func anActorOnAnEventLoopIsServed() async throws {
+        @Test("An actor on an event loop is served")
+        func actorOnEventLoop() async throws {
             let actor = LoopActor()
             #expect(try await actor.count() == 1)
         }
 
         /// Who reads, who cancels it and who goes on afterwards sit on one loop, and SQLite runs elsewhere.
-        @Test(.timeLimit(.minutes(10)), arguments: CancelledRead.allCases)
-        func aReadIsCancelledFromItsLoop(_ read: CancelledRead) async throws {
+        @Test("A read is cancelled from its loop", .timeLimit(.minutes(10)), arguments: CancelledRead.allCases)
+        func cancellingOnEventLoop(_ read: CancelledRead) async throws {
             let actor = LoopActor()
             try await actor.cancel(read)
         }

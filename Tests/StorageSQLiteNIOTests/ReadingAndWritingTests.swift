@@ -15,7 +15,8 @@
             return connection
         }
 
-        @Test func theFirstLinesOfTheGuideWork() async throws {
+        @Test("The first lines of the guide work")
+        func guideExample() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.execute("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
             #expect(try await connection.execute("INSERT INTO users (name) VALUES (?), (?)", ["Ada", "Bob"]) == 2)
@@ -29,12 +30,15 @@
             try await connection.close()
         }
 
-        @Test(arguments: [
-            StorageValue.null, .integer(.max), .integer(.min), .integer(0), .real(1.5), .real(-0.0), .real(.infinity),
-            .real(.leastNonzeroMagnitude), .text(""), .text("👩‍👩‍👧‍👦 e\u{301}"), .text("a\0b"), .blob(Data()),
-            .blob(Data([0, 1, 255])),
-        ])
-        func storageValuesComeBackAsTheyWere(_ value: StorageValue) async throws {
+        @Test(
+            "Storage values round-trip",
+            arguments: [
+                StorageValue.null, .integer(.max), .integer(.min), .integer(0), .real(1.5), .real(-0.0),
+                .real(.infinity),
+                .real(.leastNonzeroMagnitude), .text(""), .text("👩‍👩‍👧‍👦 e\u{301}"), .text("a\0b"), .blob(Data()),
+                .blob(Data([0, 1, 255])),
+            ])
+        func storageValues(_ value: StorageValue) async throws {
             let connection = try await opened()
             try await connection.withTransaction { db in
                 try db.connection.run("INSERT INTO t (v) VALUES (?)", [value]) { _ in true }
@@ -42,7 +46,8 @@
             #expect(try await connection.query("SELECT v FROM t")[0][0] == value)
         }
 
-        @Test func swiftValuesComeBackAsTheyWere() async throws {
+        @Test("Swift values round-trip")
+        func swiftValues() async throws {
             let connection = try await opened("CREATE TABLE t (d, u, i, s, b, n, f)")
             let date = Date(timeIntervalSinceReferenceDate: 790_000_000.125)
             let uuid = UUID()
@@ -69,7 +74,8 @@
             var tags: [String]
         }
 
-        @Test func rowsAreDecodedByTheNamesOfTheirColumns() async throws {
+        @Test("Rows are decoded by the names of their columns")
+        func decodingByColumnNames() async throws {
             let connection = try await opened("CREATE TABLE u (id INTEGER PRIMARY KEY, name, nick, tags)")
             try await connection.execute("INSERT INTO u VALUES (1, 'Ada', NULL, '[\"a\",\"b\"]')")
             let users = try await connection.query("SELECT * FROM u", as: User.self)
@@ -79,7 +85,8 @@
             }
         }
 
-        @Test func notANumberIsRefusedAndHarmsNoOtherStatement() async throws {
+        @Test("NaN is refused and affects no other statement")
+        func notANumber() async throws {
             let connection = try await opened()
             for _ in 0..<20 {
                 await #expect(throws: StorageError.self) {
@@ -90,7 +97,8 @@
             #expect(try await connection.query("SELECT count(*) FROM t WHERE v = 1", as: Int.self) == [20])
         }
 
-        @Test func aViolatedConstraintIsSuch() async throws {
+        @Test("A violated constraint has an error of its own")
+        func constraintErrors() async throws {
             let connection = try await opened("CREATE TABLE t (id INTEGER PRIMARY KEY, v NOT NULL)")
             try await connection.execute("INSERT INTO t VALUES (1, 2)")
             await expect(.constraint) { try await connection.execute("INSERT INTO t VALUES (1, 3)") }
@@ -101,7 +109,8 @@
             }
         }
 
-        @Test func foreignKeysAreEnforcedUnlessToldOtherwise() async throws {
+        @Test("Foreign keys are enforced unless turned off")
+        func foreignKeys() async throws {
             let sql = "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a REFERENCES a)"
             let connection = try await opened(sql)
             await expect(.constraint) { try await connection.execute("INSERT INTO b VALUES (1)") }
@@ -112,7 +121,8 @@
             #expect(try await lenient.execute("INSERT INTO b VALUES (1)") == 1)
         }
 
-        @Test func textThatIsNoSQLIsRefused() async throws {
+        @Test("Text that isn't SQL is refused")
+        func invalidSQL() async throws {
             let connection = try await opened()
             await expect(.sql) { try await connection.execute("SELEKT 1") }
             await expect(.sql) { try await connection.query("SELECT * FROM missing") }
@@ -122,7 +132,8 @@
             try await connection.execute("-- nothing")
         }
 
-        @Test func argumentsAreAsManyAsPlaceholders() async throws {
+        @Test("There are as many arguments as placeholders")
+        func argumentCount() async throws {
             let connection = try await opened()
             await expect(.sql) { try await connection.execute("INSERT INTO t (v) VALUES (?)") }
             await expect(.sql) { try await connection.execute("INSERT INTO t (v) VALUES (?)", [1, 2]) }
@@ -131,7 +142,8 @@
             #expect(try await connection.query("SELECT count(*) FROM t", as: Int.self) == [0])
         }
 
-        @Test func severalStatementsRunOneAfterAnother() async throws {
+        @Test("Several statements run one after another")
+        func severalStatements() async throws {
             let connection = try await opened()
             let sql = """
                 INSERT INTO t VALUES (1, 'a;b'); /* one; */ -- two;
@@ -147,7 +159,8 @@
             #expect(try await connection.query("SELECT id FROM t", as: Int.self) == [7])
         }
 
-        @Test func changedRowsAreThoseOfTheLastStatement() async throws {
+        @Test("Changed rows are those of the last statement")
+        func changedRowCount() async throws {
             let connection = try await opened()
             #expect(try await connection.execute("INSERT INTO t (v) VALUES (1), (2), (3)") == 3)
             #expect(try await connection.execute("UPDATE t SET v = 0 WHERE id > 1") == 2)
@@ -157,7 +170,8 @@
             #expect(try await connection.execute("DELETE FROM t") == 0)
         }
 
-        @Test func columnsFollowTheSchema() async throws {
+        @Test("Columns follow the schema")
+        func columnsFollowSchema() async throws {
             let connection = try await opened()
             try await connection.execute("INSERT INTO t VALUES (1, 2)")
             #expect(try await connection.query("SELECT * FROM t")[0].columns == ["id", "v"])
@@ -167,7 +181,8 @@
             #expect(row["w"] == .integer(3))
         }
 
-        @Test func pathsAreNeverUnderstoodAsSomethingElse() async throws {
+        @Test("Paths are taken literally")
+        func literalPaths() async throws {
             let folder = try TemporaryFolder()
             await expect(.invalidArgument) { try await SQLiteConnection.open(storage: .file(path: "")) }
             await expect(.invalidArgument) { try await SQLiteConnection.open(storage: .file(path: "a\0b")) }
@@ -183,7 +198,8 @@
             #expect(FileManager.default.fileExists(atPath: strange))
         }
 
-        @Test func aConnectionForReadingChangesNothing() async throws {
+        @Test("A connection for reading changes nothing")
+        func readOnlyConnection() async throws {
             let folder = try TemporaryFolder()
             try sqlite(folder.database, "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
             var configuration = SQLiteConnectionConfiguration()
@@ -199,7 +215,8 @@
             }
         }
 
-        @Test func settingsAreThoseOfTheConfiguration() async throws {
+        @Test("Settings are those of the configuration")
+        func settings() async throws {
             let folder = try TemporaryFolder()
             var configuration = SQLiteConnectionConfiguration()
             configuration.journal = .writeAheadLog

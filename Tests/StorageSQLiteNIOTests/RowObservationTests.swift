@@ -44,7 +44,8 @@
             return await updates.next()
         }
 
-        @Test func changesAreToldByRow() async throws {
+        @Test("Changes are reported by row")
+        func changedRows() async throws {
             let connection = try await opened()
             let changed = try await changes(connection) { connection in
                 try await connection.execute("INSERT INTO a VALUES (1, 'x'), (2, 'y')")
@@ -70,7 +71,8 @@
         }
 
         /// Those that SQLite's update hook isn't called for, too.
-        @Test func rowsThatNoStatementNamesAreTold() async throws {
+        @Test("Rows that no statement names are reported")
+        func indirectlyChangedRows() async throws {
             let connection = try await opened()
             try await connection.execute(
                 """
@@ -97,7 +99,8 @@
             #expect(emptied == SQLiteRowUpdates(rows: [Row(.delete, table: "b", rowID: 1)]))
         }
 
-        @Test func whatIsUndoneIsNotTold() async throws {
+        @Test("What is undone isn't reported")
+        func undoneChanges() async throws {
             let connection = try await opened()
             let changed = try await changes(connection) { connection in
                 try? await connection.transaction { connection in
@@ -119,7 +122,8 @@
                     == SQLiteRowUpdates(rows: [Row(.insert, table: "a", rowID: 2), Row(.insert, table: "a", rowID: 6)]))
         }
 
-        @Test func whereRowsAreNotKnownTheTableIsTold() async throws {
+        @Test("Where rows aren't known the table is reported")
+        func unknownRows() async throws {
             let folder = try TemporaryFolder()
             let connection = try await opened(folder)
             let without = try await changes(connection) { connection in
@@ -147,7 +151,8 @@
         }
 
         /// The part of a transaction that came before is known by its tables only.
-        @Test func anObservationMayBeginInATransaction() async throws {
+        @Test("An observation may begin in a transaction")
+        func observingFromTransaction() async throws {
             let connection = try await opened()
             let stream = try await connection.transaction { inside in
                 try await inside.execute("INSERT INTO a VALUES (1, 1)")
@@ -161,7 +166,8 @@
         }
 
         /// Nobody observes rows when the commit begins, and somebody again when it is reported.
-        @Test func anObservationMayBeginInACommit() async throws {
+        @Test("An observation may begin in a commit")
+        func observingFromCommit() async throws {
             let observation = TableObservation()
             let database = Database(
                 storage: .memory, configuration: SQLiteConnectionConfiguration(), observation: observation)
@@ -181,7 +187,8 @@
             #expect(updates == SQLiteRowUpdates(tables: ["w"]))
         }
 
-        @Test func observationsEnd() async throws {
+        @Test("Observations end")
+        func observationsEnd() async throws {
             let connection = try await opened()
             let reader = Task {
                 var count = 0
@@ -202,7 +209,8 @@
             #expect(await updates.next() == nil)
         }
 
-        @Test func aPoolTellsItsRows() async throws {
+        @Test("A pool reports its rows")
+        func rowsOfPool() async throws {
             let folder = try TemporaryFolder()
             let pool = try await SQLiteConnectionPool.open(storage: .file(path: folder.database))
             try await pool.write { connection in _ = try await connection.execute("CREATE TABLE t (a)") }

@@ -15,7 +15,8 @@
             try await connection.engine.run { $0.openCursorCount }
         }
 
-        @Test func largeResultsArriveInOrderAndBatches() async throws {
+        @Test("Large results arrive in order and in batches")
+        func largeResults() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             var expected = 0
             for try await row in connection.rows(numbers, [100_000]) {
@@ -41,7 +42,8 @@
             deinit { Self.count.wrappingSubtract(1, ordering: .relaxed) }
         }
 
-        @Test func memoryHoldsNoMoreThanTwoBatches() async throws {
+        @Test("Memory holds no more than two batches")
+        func memoryOfTwoBatches() async throws {
             var configuration = SQLiteConnectionConfiguration()
             configuration.maximumRowsPerBatch = 50
             // With more threads, one that is preempted may hold a batch that is done with.
@@ -68,7 +70,8 @@
             }
         }
 
-        @Test func bytesEndABatch() async throws {
+        @Test("Bytes end a batch")
+        func batchSizeInBytes() async throws {
             var configuration = SQLiteConnectionConfiguration()
             configuration.maximumBytesPerBatch = 10_000
             let connection = try await SQLiteConnection.open(storage: .memory, configuration: configuration)
@@ -87,7 +90,8 @@
             #expect(stepped.load(ordering: .relaxed) == 3)
         }
 
-        @Test func anAbandonedStreamLetsGoOfTheConnection() async throws {
+        @Test("An abandoned stream releases the connection")
+        func abandonedStream() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             for try await _ in connection.rows(numbers, [1_000_000]) { break }
             #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
@@ -97,7 +101,8 @@
             #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
         }
 
-        @Test func othersWaitForAStream() async throws {
+        @Test("Others wait for a stream")
+        func othersWaitForStream() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.execute("CREATE TABLE t (a); INSERT INTO t SELECT 1")
             var iterator: SQLiteRowSequence<Number>.AsyncIterator? =
@@ -110,7 +115,8 @@
             #expect(try await other.value == 1)
         }
 
-        @Test func usingTheConnectionWhileStreamingIsRefusedAndNotWaitedFor() async throws {
+        @Test("Using the connection while streaming is refused")
+        func useWhileStreaming() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             var refusals = 0
             for try await _ in connection.rows(numbers, [600]) {
@@ -124,7 +130,8 @@
             try await connection.execute("SELECT 1")
         }
 
-        @Test func anErrorEndsTheStream() async throws {
+        @Test("An error ends the stream")
+        func errorEndsStream() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             var iterator = connection.rows("SELECT 1 UNION ALL SELECT abs(-9223372036854775808)").makeAsyncIterator()
             await expect(.sql) { try await iterator.next() }
@@ -140,7 +147,8 @@
             #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
         }
 
-        @Test func cancellingEndsTheStream() async throws {
+        @Test("Cancelling ends the stream")
+        func cancellingEndsStream() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             let begun = Gate()
             let task = Task {
@@ -156,7 +164,8 @@
             #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
         }
 
-        @Test func aTransactionEndsItsForgottenStreams() async throws {
+        @Test("A transaction ends its forgotten streams")
+        func transactionEndsStreams() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             let numbers = numbers
             var iterator = try await connection.transaction { connection in
@@ -168,7 +177,8 @@
             #expect(try await cursors(connection) == 0)
         }
 
-        @Test func closingEndsStreams() async throws {
+        @Test("Closing ends streams")
+        func closingEndsStreams() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             var iterator = connection.rows(numbers, [10_000]).makeAsyncIterator()
             _ = try await iterator.next()
@@ -179,7 +189,8 @@
         }
 
         /// Whose last holder goes with it: the connection closes when the stream's statement has been given back.
-        @Test func aStreamIsClosedBeforeItsConnection() async throws {
+        @Test("A stream is closed before its connection")
+        func streamClosesFirst() async throws {
             let (isHeld, works) = (Shared(false), Shared<[EngineThread.Work]>([]))
             let thread = EngineThread { work in
                 if isHeld.value { works.update { $0.append(work) } } else { NIOThreadPool.singleton.submit(work) }

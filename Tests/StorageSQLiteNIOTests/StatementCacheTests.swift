@@ -11,7 +11,8 @@
             try await connection.engine.run { $0.cachedStatementCount }
         }
 
-        @Test func keepsNoMoreStatementsThanItMay() async throws {
+        @Test("No more statements are kept than configured")
+        func statementLimit() async throws {
             var configuration = SQLiteConnectionConfiguration()
             configuration.statementCacheSize = 8
             let connection = try await SQLiteConnection.open(storage: .memory, configuration: configuration)
@@ -19,7 +20,8 @@
             #expect(try await cached(connection) == 8)
         }
 
-        @Test func keepsNoneWhereItMustNot() async throws {
+        @Test("The cache can be turned off")
+        func cacheCanBeOff() async throws {
             var configuration = SQLiteConnectionConfiguration()
             configuration.statementCacheSize = 0
             let connection = try await SQLiteConnection.open(storage: .memory, configuration: configuration)
@@ -27,14 +29,16 @@
             #expect(try await cached(connection) == 0)
         }
 
-        @Test func keepsNoArguments() async throws {
+        @Test("Arguments aren't kept")
+        func argumentsAreNotKept() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             #expect(try await connection.query("SELECT ?", ["secret"], as: String.self) == ["secret"])
             await expect(.sql) { try await connection.query("SELECT ?") }
             #expect(try await connection.query("SELECT ?", [nil as Int?])[0][0] == .null)
         }
 
-        @Test func aStatementInUseIsNotShared() async throws {
+        @Test("A statement in use isn't shared")
+        func statementInUse() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             // From here on the cache has it.
@@ -51,7 +55,8 @@
             #expect(pairs == (1...3).flatMap { a in (1...3).map { [a, $0] } })
         }
 
-        @Test func anArgumentThatCantBeBoundHarmsNoOtherStatement() async throws {
+        @Test("An argument that can't be bound affects no other statement")
+        func unbindableArgument() async throws {
             // The failure is noted by thread, so all runs on one.
             try await withThreads(1) { threads in
                 let connection = try await SQLiteConnection.open(storage: .memory, threadPool: threads)
@@ -68,7 +73,8 @@
             }
         }
 
-        @Test func textsThatOnlySwiftTakesForEqualAreTwoStatements() async throws {
+        @Test("Texts that only Swift takes for equal are two statements")
+        func canonicallyEqualTexts() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             #expect(try await connection.query("SELECT length('\u{e9}')", as: Int.self) == [1])
             #expect(try await connection.query("SELECT length('e\u{301}')", as: Int.self) == [2])

@@ -83,8 +83,8 @@
             try await .open(storage: .file(path: folder.database), configuration: interval)
         }
 
-        @Test(arguments: ["WAL", "DELETE"])
-        func writingIsRefusedWithTheWayToDoIt(_ journal: String) async throws {
+        @Test("Writing is refused with the way to do it", arguments: ["WAL", "DELETE"])
+        func writingIsRefused(_ journal: String) async throws {
             let folder = try TemporaryFolder()
             try store(folder, journal: journal)
             let connection = try await open(folder)
@@ -110,7 +110,8 @@
             try await pool.close()
         }
 
-        @Test func aStoreIsKnownByItsLog() async throws {
+        @Test("A store is known by its log")
+        func storeIsKnownByItsLog() async throws {
             let folder = try TemporaryFolder()
             let writer = try Writer(folder.database)
             #expect(!StoreFile.isStore(folder.database))
@@ -119,7 +120,8 @@
             writer.close()
         }
 
-        @Test func aStoreIsNotAttached() async throws {
+        @Test("A store can't be attached")
+        func attachingStore() async throws {
             let folder = try TemporaryFolder()
             try store(folder)
             let connection = try await SQLiteConnection.open(storage: .memory)
@@ -131,7 +133,8 @@
             try await connection.execute("ATTACH '\(folder.path)/other' AS s; CREATE TABLE s.t (a); DETACH s; VACUUM")
         }
 
-        @Test func readingARestingStoreMakesNoFile() async throws {
+        @Test("Reading a resting store creates no file")
+        func readingRestingStore() async throws {
             let folder = try TemporaryFolder()
             try store(folder)
             let before = try bytes(folder)
@@ -149,7 +152,8 @@
             #expect(try bytes(folder) == before)
         }
 
-        @Test func readingBesideTheWriterChangesNoFile() async throws {
+        @Test("Reading beside the writer changes no file")
+        func readingBesideWriter() async throws {
             let folder = try TemporaryFolder()
             let writer = try WriterProcess(folder.database)
             defer { writer.end() }
@@ -166,7 +170,8 @@
         }
 
         /// After a crash, say: log and index are there, and the process that reads opens the store for writing, too.
-        @Test func aReaderIsNoHindranceForAWriterOfItsProcess() async throws {
+        @Test("A reader doesn't hinder a writer of its process")
+        func readerHindersNoWriter() async throws {
             let folder = try TemporaryFolder()
             let process = try WriterProcess(folder.database)
             let connection = try await open(folder)
@@ -177,7 +182,8 @@
             #expect(try await connection.query("SELECT a FROM t", as: Int.self) == [1, 2, 3])
         }
 
-        @Test func aLogWithoutAnIndexIsLeftAlone() async throws {
+        @Test("A log without an index is left alone")
+        func logWithoutIndex() async throws {
             let folder = try TemporaryFolder()
             let process = try WriterProcess(folder.database)
             let copy = try TemporaryFolder()
@@ -194,7 +200,8 @@
             #expect(try bytes(copy) == before)
         }
 
-        @Test func aWriterMayComeAndGo() async throws {
+        @Test("A writer may come and go")
+        func writerComesAndGoes() async throws {
             let folder = try TemporaryFolder()
             try store(folder)
             let connection = try await open(folder)
@@ -211,7 +218,8 @@
         }
 
         /// Pages that change under a connection that takes the file for resting must not come out as rows.
-        @Test func aStoreThatIsDisturbedWhileItIsReadIsReadAgain() async throws {
+        @Test("A store that is disturbed while it is read is read again")
+        func disturbedReadIsRepeated() async throws {
             let folder = try TemporaryFolder()
             try store(folder)
             let connection = try await open(folder)
@@ -227,8 +235,8 @@
             #expect(try await connection.query("SELECT count(*) FROM t", as: Int.self) == [2])
         }
 
-        @Test(arguments: ["WAL", "DELETE"])
-        func commitsOfTheWriterAreToldWithoutABell(_ journal: String) async throws {
+        @Test("Commits of the writer are noticed without a bell", arguments: ["WAL", "DELETE"])
+        func commitsWithoutBell(_ journal: String) async throws {
             let folder = try TemporaryFolder()
             try store(folder, journal: journal)
             let connection = try await open(folder)
@@ -240,7 +248,8 @@
             }
         }
 
-        @Test func theBellIsHeard() async throws {
+        @Test("The bell is heard")
+        func bellIsHeard() async throws {
             guard storage_bell_is_supported() != 0 else { return }
             let folder = try TemporaryFolder()
             let writer = try Writer(folder.database)
@@ -265,7 +274,8 @@
             #expect(try Data(contentsOf: URL(fileURLWithPath: bell)).count == 32)
         }
 
-        @Test func lookingAtAFileTakesNoLocksAway() async throws {
+        @Test("Looking at a file releases no locks")
+        func lookingKeepsLocks() async throws {
             let folder = try TemporaryFolder()
             // Locks of the process on the file, of another connection to it.
             let writer = try Writer(folder.database, journal: "DELETE")

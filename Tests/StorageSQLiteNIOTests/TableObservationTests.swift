@@ -35,7 +35,8 @@
             return all.subtracting(["done"])
         }
 
-        @Test func commitsAreToldByTable() async throws {
+        @Test("Commits are reported by table")
+        func changedTables() async throws {
             let connection = try await opened()
             #expect(try await changes(connection) { try await $0.execute("INSERT INTO a VALUES (1, 1)") } == ["a"])
             #expect(try await changes(connection) { try await $0.execute("UPDATE a SET v = 2") } == ["a"])
@@ -54,7 +55,8 @@
             #expect(inJob == ["b"])
         }
 
-        @Test func nothingIsToldBeforeTheCommit() async throws {
+        @Test("Nothing is reported before the commit")
+        func silenceBeforeCommit() async throws {
             let connection = try await opened()
             let reported = Shared(false)
             let stream = connection.observeTables(["a"])
@@ -73,7 +75,8 @@
             #expect(reported.value)
         }
 
-        @Test func whatIsRolledBackIsNotTold() async throws {
+        @Test("What is rolled back isn't reported")
+        func rolledBackChanges() async throws {
             let connection = try await opened()
             let rolledBack = try await changes(connection) { connection in
                 try? await connection.transaction { connection in
@@ -98,7 +101,8 @@
             #expect(failed == ["a"])
         }
 
-        @Test func savepointsThatAreRolledBackAreNotTold() async throws {
+        @Test("Savepoints that are rolled back aren't reported")
+        func rolledBackSavepoints() async throws {
             let connection = try await opened()
             let changed = try await changes(connection) { connection in
                 try await connection.transaction { connection in
@@ -125,7 +129,8 @@
             #expect(alone == ["b"])
         }
 
-        @Test func whatTheUpdateHookMissesIsTold() async throws {
+        @Test("What the update hook misses is reported")
+        func changesWithoutUpdateHook() async throws {
             let connection = try await opened()
             try await connection.execute("INSERT INTO a VALUES (1, 1), (2, 2); INSERT INTO w VALUES ('a', 1)")
             #expect(try await changes(connection) { try await $0.execute("DELETE FROM a") } == ["a"])
@@ -138,7 +143,8 @@
             #expect(try await changes(connection) { try await $0.execute("CREATE TABLE b AS SELECT 1") } == ["b"])
         }
 
-        @Test func triggersForeignKeysAndVirtualTablesAreTold() async throws {
+        @Test("Triggers, foreign keys and virtual tables are reported")
+        func indirectChanges() async throws {
             let connection = try await opened()
             try await connection.execute(
                 """
@@ -162,7 +168,8 @@
             #expect(try await changes(connection) { try await $0.execute("INSERT INTO v VALUES (1)") } == ["w"])
         }
 
-        @Test func streamedChangesAreTold() async throws {
+        @Test("Streamed changes are reported")
+        func streamedChanges() async throws {
             let connection = try await opened()
             let reported = try await changes(connection) { connection in
                 for try await _ in connection.rows("INSERT INTO b VALUES (1), (2) RETURNING v") { break }
@@ -173,7 +180,8 @@
             #expect(try await connection.query("SELECT v FROM b", as: Int.self) == [1, 2])
         }
 
-        @Test func namesAreToldAsTheyWereGiven() async throws {
+        @Test("Names are reported as they were given")
+        func namesAsGiven() async throws {
             let connection = try await opened()
             let reported = try await changes(of: ["A", "a", "done"], connection) {
                 try await $0.execute("INSERT INTO \"a\" VALUES (1, 1)")
@@ -181,7 +189,8 @@
             #expect(reported == ["A", "a"])
         }
 
-        @Test func aSlowObserverIsToldOnce() async throws {
+        @Test("A slow observer is told once")
+        func slowObserver() async throws {
             let connection = try await opened()
             var changes = connection.observeTables(["a", "b", "done"]).makeAsyncIterator()
             for number in 0..<500 { try await connection.execute("INSERT INTO a VALUES (?, ?)", [number, number]) }
@@ -191,7 +200,8 @@
             #expect(await changes.next() == ["done"])
         }
 
-        @Test func otherConnectionsAreNoticed() async throws {
+        @Test("Other connections are noticed")
+        func otherConnections() async throws {
             let folder = try TemporaryFolder()
             let connection = try await opened(folder)
             let stream = connection.observeTables(["a", "B"])
@@ -205,7 +215,8 @@
             #expect(await changes.next() == ["b"])
         }
 
-        @Test func ownCommitsDontCountAsThoseOfOthers() async throws {
+        @Test("Own commits don't count as those of others")
+        func ownCommitsAreNotForeign() async throws {
             let folder = try TemporaryFolder()
             let pool = try await SQLiteConnectionPool.open(
                 storage: .file(path: folder.database), configuration: .init(observationInterval: .milliseconds(2)))
@@ -223,7 +234,8 @@
             #expect(Set(reported.value) == [["a"]])
         }
 
-        @Test func anObserverThatIsLetGoOfIsForgotten() async throws {
+        @Test("An observer that is released is forgotten")
+        func releasedObserver() async throws {
             let connection = try await opened()
             do {
                 let stream = connection.observeTables(["a"])
@@ -235,7 +247,8 @@
             await eventually { connection.engine.observation.observerCount == 0 }
         }
 
-        @Test func aLookDoesntWaitForABodyThatWaitsForIt() async throws {
+        @Test("A look doesn't wait for a body that waits for it")
+        func lookDuringBody() async throws {
             let folder = try TemporaryFolder()
             let connection = try await opened(folder)
             let stream = connection.observeTables(["a"])
@@ -248,7 +261,8 @@
             }
         }
 
-        @Test func closingEndsTheNews() async throws {
+        @Test("Closing ends the observation")
+        func closingEndsObservation() async throws {
             let connection = try await opened()
             let stream = connection.observeTables(["a"])
             let observer = Task { await stream.reduce(into: []) { $0.append($1) } }

@@ -17,7 +17,8 @@
             try await connection.query("SELECT a FROM t ORDER BY a", as: Int.self)
         }
 
-        @Test func aBodyThatReturnsCommits() async throws {
+        @Test("A body that returns commits")
+        func returningCommits() async throws {
             let connection = try await opened()
             let count = try await connection.transaction { connection in
                 try await connection.execute("INSERT INTO t VALUES (1)")
@@ -30,7 +31,8 @@
             #expect(try await values(connection) == [1, 2, 3])
         }
 
-        @Test func aBodyThatThrowsRollsBack() async throws {
+        @Test("A body that throws rolls back")
+        func throwingRollsBack() async throws {
             let connection = try await opened()
             await #expect(throws: Failure.self) {
                 try await connection.transaction { connection in
@@ -47,7 +49,8 @@
             #expect(try await values(connection) == [])
         }
 
-        @Test func aCancelledTaskRollsBack() async throws {
+        @Test("A cancelled task rolls back")
+        func cancellingRollsBack() async throws {
             let connection = try await opened()
             let inside = Gate()
             let task = Task {
@@ -64,7 +67,8 @@
             #expect(try await values(connection) == [])
         }
 
-        @Test func savepointsAreUndoneByThemselves() async throws {
+        @Test("Savepoints are undone by themselves")
+        func savepoints() async throws {
             let connection = try await opened()
             try await connection.transaction { connection in
                 try await connection.execute("INSERT INTO t VALUES (1)")
@@ -96,7 +100,8 @@
             #expect(try await values(connection) == [1, 4, 6])
         }
 
-        @Test func aReadingTransactionChangesNothing() async throws {
+        @Test("A reading transaction changes nothing")
+        func readOnlyTransaction() async throws {
             let connection = try await opened()
             await expect(.readOnly) {
                 try await connection.transaction(.read) { try await $0.execute("INSERT INTO t VALUES (1)") }
@@ -114,7 +119,8 @@
             #expect(try await connection.transaction(.read) { try await self.values($0) } == [9])
         }
 
-        @Test func aBodyNeitherBeginsNorEndsTransactions() async throws {
+        @Test("A body can neither begin nor end transactions")
+        func transactionStatements() async throws {
             let connection = try await opened()
             for sql in ["COMMIT", "ROLLBACK", "END", "BEGIN", "SELECT 1; COMMIT"] {
                 await expect(.invalidArgument) {
@@ -128,7 +134,8 @@
             #expect(try await values(connection) == [])
         }
 
-        @Test func aTransactionLeftOpenIsRolledBack() async throws {
+        @Test("A transaction that is left open is rolled back")
+        func openTransactionIsRolledBack() async throws {
             let connection = try await opened()
             await expect(.invalidArgument) { try await connection.execute("BEGIN; INSERT INTO t VALUES (1)") }
             #expect(try await values(connection) == [])
@@ -139,7 +146,8 @@
             #expect(try await values(connection) == [1])
         }
 
-        @Test func whatSQLiteUndidIsNotContinuedOutsideOfTheTransaction() async throws {
+        @Test("A transaction that SQLite rolled back doesn't continue outside")
+        func rollbackBySQLite() async throws {
             let connection = try await opened()
             try await connection.execute("INSERT INTO t VALUES (1)")
             await expect(.invalidArgument) {
@@ -158,7 +166,8 @@
             #expect(try await values(connection) == [1])
         }
 
-        @Test func aConstraintOfTheCommitRollsBack() async throws {
+        @Test("A constraint of the commit rolls back")
+        func deferredConstraint() async throws {
             let connection = try await opened()
             try await connection.execute(
                 "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a REFERENCES a DEFERRABLE INITIALLY DEFERRED)"
@@ -172,7 +181,8 @@
             #expect(try await connection.query("SELECT * FROM b").isEmpty)
         }
 
-        @Test func aBodysConnectionIsOfNoUseAfterwards() async throws {
+        @Test("A body's connection is useless afterwards")
+        func connectionAfterBody() async throws {
             let connection = try await opened()
             let leaked = try await connection.transaction { $0 }
             await expect(.invalidArgument) { try await leaked.execute("INSERT INTO t VALUES (1)") }
@@ -180,7 +190,8 @@
             await expect(.invalidArgument) { try await leaked.close() }
         }
 
-        @Test func tasksOfABodyShareItsConnection() async throws {
+        @Test("Tasks of a body share its connection")
+        func tasksOfBody() async throws {
             let connection = try await opened()
             try await connection.transaction { connection in
                 try await withThrowingTaskGroup(of: Void.self) { group in

@@ -6,7 +6,8 @@
     @testable import StorageSQLiteNIO
 
     struct TurnTests {
-        @Test func strangersDontGetIntoATransaction() async throws {
+        @Test("Strangers don't get into a transaction")
+        func strangersWait() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.execute("CREATE TABLE t (who, step)")
             let inside = Gate()
@@ -28,7 +29,8 @@
             #expect(try await connection.query("SELECT who FROM t", as: String.self) == ["stranger"])
         }
 
-        @Test func manyTransactionsAddUp() async throws {
+        @Test("Many transactions add up")
+        func manyTransactions() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.execute("CREATE TABLE t (n); INSERT INTO t VALUES (0)")
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -52,7 +54,8 @@
             #expect(try await connection.query("SELECT n FROM t", as: Int.self) == [200])
         }
 
-        @Test(.timeLimit(.minutes(10))) func waitingForOneselfIsRefused() async throws {
+        @Test("Waiting for oneself is refused", .timeLimit(.minutes(10)))
+        func selfWaitIsRefused() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.transaction { inner in
                 await expect(.invalidArgument) { try await connection.execute("SELECT 1") }
@@ -72,7 +75,8 @@
             try await connection.execute("SELECT 1")
         }
 
-        @Test func aTaskThatOutlivesItsBodyMayUseTheConnection() async throws {
+        @Test("A task that outlives its body may use the connection")
+        func outlivingTask() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             let isOver = Gate()
             let late = try await connection.transaction { _ in
@@ -85,7 +89,8 @@
             #expect(try await late.value == [1])
         }
 
-        @Test func resourcesAreLentInTheOrderOfAsking() async throws {
+        @Test("Resources are lent in the order of asking")
+        func orderOfLending() async throws {
             let queue = ResourceQueue([0], maximumWaiters: 100, closedError: .closed)
             let first = try await queue.borrow()
             let order = Shared<[Int]>([])
@@ -104,7 +109,8 @@
             #expect(order.value == Array(0..<20))
         }
 
-        @Test func aCancelledWaiterLeavesTheLine() async throws {
+        @Test("A cancelled waiter leaves the line")
+        func cancelledWaiter() async throws {
             let queue = ResourceQueue([0], maximumWaiters: 100, closedError: .closed)
             let first = try await queue.borrow()
             let waiters = (0..<5).map { _ in Task { queue.giveBack(try await queue.borrow()) } }
@@ -122,7 +128,8 @@
             queue.giveBack(try await queue.borrow())
         }
 
-        @Test func noMoreWaitThanMay() async throws {
+        @Test("No more may wait than configured")
+        func waiterLimit() async throws {
             let queue = ResourceQueue([0], maximumWaiters: 2, closedError: .closed)
             let first = try await queue.borrow()
             let waiters = (0..<2).map { _ in Task { queue.giveBack(try await queue.borrow()) } }
@@ -132,7 +139,8 @@
             for waiter in waiters { try await waiter.value }
         }
 
-        @Test func borrowersAndCancellationsAtOnceLoseNothing() async throws {
+        @Test("Borrowers and cancellations at once lose nothing")
+        func borrowersAndCancellations() async throws {
             let queue = ResourceQueue([0, 1, 2], maximumWaiters: 10_000, closedError: .closed)
             let lent = Shared(0)
             await withTaskGroup(of: Void.self) { group in

@@ -33,7 +33,8 @@ struct Player: Hashable, Identifiable {
         return storage
     }
 
-    @Test func propertiesFollowTheStore() async throws {
+    @Test("Properties follow the store")
+    func propertiesFollowStore() async throws {
         let storage = try await open()
         let screen = Screen(storage)
         #expect(screen.best.map(\.id) == [4, 3] && screen.all.map(\.id) == [0, 1])
@@ -44,7 +45,8 @@ struct Player: Hashable, Identifiable {
         #expect(screen.all.map(\.id) == [2, 3])
     }
 
-    @Test func aSearchFollowsItsText() async throws {
+    @Test("A search follows its text")
+    func searchFollowsText() async throws {
         let storage = try await open()
         let screen = Screen(storage)
         #expect(screen.found.isEmpty)
@@ -54,7 +56,8 @@ struct Player: Hashable, Identifiable {
         #expect(screen.found.map(\.id) == [3])
     }
 
-    @Test func nothingIsReadBeforeItIsAskedForAndNothingIsLeft() async throws {
+    @Test("Nothing is read before it is needed, and nothing is left")
+    func lazyReads() async throws {
         let storage = try await open()
         var screen: Screen? = Screen(storage)
         #expect(await storage.subscriptions.nodeCount == 0)
@@ -66,7 +69,8 @@ struct Player: Hashable, Identifiable {
         #expect(await storage.subscriptions.nodeCount == 0)
     }
 
-    @Test func propertiesAreObserved() async throws {
+    @Test("Properties are observable")
+    func observableProperties() async throws {
         let storage = try await open()
         let screen = Screen(storage)
         try await confirmation { changed in

@@ -17,7 +17,8 @@ import Testing
         Task(id: 2, title: "second", isCompleted: false, priority: 2, createdAt: Date(timeIntervalSince1970: 10)),
     ]
 
-    @Test func sourcesAreShownByTheirKeyPaths() async throws {
+    @Test("Sources are shown by their key paths")
+    func sourcesByKeyPath() async throws {
         let container = try container()
         let api = MockTasksAPI(tasks: Self.tasks)
         await withDatabaseContainer(container) {
@@ -39,7 +40,8 @@ import Testing
     }
 
     /// The test of the reference, with a mock that is filled after it was made.
-    @Test func aMockIsToldWhatToReturn() async throws {
+    @Test("A mock may be filled later")
+    func laterFilledMock() async throws {
         let mockAPI = FilledTasksAPI()
         mockAPI.tasksToReturn = Self.tasks
         try await withDatabaseContainer(container()) {
@@ -52,7 +54,8 @@ import Testing
     }
 
     /// Each is provided by itself, so a test gives only what it needs.
-    @Test func aViewMixesSourcesOfSeveralProviders() async throws {
+    @Test("A view combines sources of several providers")
+    func severalProviders() async throws {
         let container = try container()
         await withDatabaseContainer(container) {
             let team = Team()
@@ -69,7 +72,8 @@ import Testing
     }
 
     /// Its views ask the feature's own remote, also inside of an app that provides the same sources with another one.
-    @Test func aFeatureBringsItsOwnSources() async throws {
+    @Test("A feature brings its own sources")
+    func featureWithOwnSources() async throws {
         let container = try container()
         await withDatabaseContainer(container) {
             await withQuerySources(TaskSources(api: MockTasksAPI(tasks: []))) {
@@ -85,7 +89,8 @@ import Testing
         }
     }
 
-    @Test func aQueryWithoutAProviderFetchesByItself() async throws {
+    @Test("A query without a provider fetches by itself")
+    func queryWithoutProvider() async throws {
         let container = try container()
         let api = MockTasksAPI(tasks: Self.tasks)
         await withDatabaseContainer(container) {
@@ -96,7 +101,8 @@ import Testing
     }
 
     /// What is missing is reported, and found once it is there.
-    @Test func aMissingProviderOrStoreIsAnError() async throws {
+    @Test("A missing provider or store is an error")
+    func missingProviderOrStore() async throws {
         let list = TaskList()
         #expect(list.tasks.isEmpty && !list.$tasks.isLoading)
         #expect(list.$tasks.error?.code == .notFound)
@@ -111,7 +117,8 @@ import Testing
     }
 
     /// An app whose store was opened without the rows' schema, as the reference's own example is.
-    @Test func aSourceWithoutATableSaysWhatToDo() async throws {
+    @Test("A source without a table says what to do")
+    func sourceWithoutTable() async throws {
         let api = MockTasksAPI(tasks: Self.tasks)
         try await withDatabaseContainer(.inMemory()) {
             try await withQuerySources(TaskSources(api: api)) {

@@ -86,7 +86,8 @@ import Testing
             return modules
         }
 
-        @Test func fetchesFitTheirTypes() throws {
+        @Test("Fetches fit their types")
+        func fetchTypes() throws {
             // As the package manager names the package: after its folder.
             let package = Self.root.lastPathComponent.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
             let modules = try make(
@@ -96,7 +97,8 @@ import Testing
             #expect(messages.isEmpty, "\(messages)")
         }
 
-        @Test func theyFitTheirTypes() throws {
+        @Test("Property wrappers fit their types")
+        func wrapperTypes() throws {
             let modules = try make("StorageUI")
             for name in ["Example.swift", "QueryExample.swift", "AppExample.swift"] {
                 let example = try modules.compile(["-typecheck", Self.standIn.appendingPathComponent(name).path])

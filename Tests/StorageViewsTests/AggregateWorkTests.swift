@@ -53,8 +53,8 @@ import Testing
         AggregateTerm(.maximum, "r"), AggregateTerm(.distinctCount, "i"),
     ]
 
-    @Test(arguments: [[], ["t"]])
-    func aggregatesAskTheDatabaseNothing(groups: [String]) async throws {
+    @Test("Aggregates ask the database nothing", arguments: [[], ["t"]])
+    func aggregatesUseNoStatements(groups: [String]) async throws {
         for count in [100, 3_000] {
             let work = try await work(count) {
                 try AggregateOracle(
@@ -65,7 +65,8 @@ import Testing
         }
     }
 
-    @Test func groupsReadTheRowsThatCome() async throws {
+    @Test("Groups read the rows that arrive")
+    func groupsReadArrivingRows() async throws {
         var works: [Work] = []
         for count in [100, 3_000] {
             works.append(
@@ -84,7 +85,8 @@ import Testing
     }
 
     /// One statement makes up for many values that were the least or the greatest.
-    @Test func extremesAreReadInPortions() async throws {
+    @Test("Extremes are read in portions")
+    func extremesAreReadInPortions() async throws {
         let store = try await RoutedStore.open { _ in }
         try await Self.fill(store, 500)
         let engine = SubscriptionEngine(LiveSource(store))

@@ -12,7 +12,8 @@ import Testing
         .deleted(tableName: "rows", id: .integer(position), oldData: [:], position: position)
     }
 
-    @Test func aboveTheLimitOneEventCountsThemAll() {
+    @Test("Above the limit one event counts them all")
+    func countedAboveLimit() {
         var news = ChangeEventUpdate(limit: 3)
         for position in 1...3 { news.append(Self.row(Int64(position))) }
         #expect(news.events == (1...3).map { Self.row(Int64($0)) })
@@ -25,14 +26,16 @@ import Testing
         #expect(counted == 101 && news.events.last?.position == 101)
     }
 
-    @Test func whatNobodyCountedStaysUncounted() {
+    @Test("What nobody counted stays uncounted")
+    func uncountedStaysUncounted() {
         var news = ChangeEventUpdate(limit: 2)
         news.append(.bulkChange(tableName: "rows", affectedCount: nil, position: 5))
         for position in 6...8 { news.append(Self.row(Int64(position))) }
         #expect(news.events.first == .bulkChange(tableName: "rows", affectedCount: nil, position: 7))
     }
 
-    @Test func aChangeOfTheSchemaIsNeverFoldedAway() {
+    @Test("A change of the schema is never merged away")
+    func schemaChangeIsKept() {
         var news = ChangeEventUpdate(limit: 2)
         for position in 1...2 { news.append(Self.row(Int64(position))) }
         news.append(.schemaChange(tableName: "rows", position: 3))
@@ -42,7 +45,8 @@ import Testing
     }
 
     /// What only the database can answer is told rather than left out.
-    @Test func sqlOfOnesOwnIsTakenForTrue() async throws {
+    @Test("Raw SQL counts as true")
+    func rawSQLCountsAsTrue() async throws {
         let store = try await RoutedStore.open { _ in }
         let engine = SubscriptionEngine(LiveSource(store))
         let text = RowPredicate.comparison(column: "t", .equal, .value("a"))

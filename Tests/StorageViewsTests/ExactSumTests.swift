@@ -6,8 +6,8 @@ import Testing
 /// Sums of reals are exact, whatever came and went.
 @Suite struct ExactSumTests {
     /// Nothing is left of numbers that came and went, however large they were.
-    @Test(arguments: RouterSettings.seeds(10, from: 21_000))
-    func aSumOfRealsIsExact(seed: UInt64) {
+    @Test("A sum of reals is exact", arguments: RouterSettings.seeds(10, from: 21_000))
+    func sumOfReals(seed: UInt64) {
         var generator = PredicateGenerator(seed: seed)
         var sum = ExactSum()
         var there: [Double] = []
@@ -41,7 +41,8 @@ import Testing
         }
     }
 
-    @Test func aSumBeyondTheDoublesIsInfinite() {
+    @Test("A sum beyond the doubles is infinite")
+    func infiniteSum() {
         var sum = ExactSum()
         for _ in 0..<3 { sum.add(.greatestFiniteMagnitude) }
         #expect(sum.value == .infinity)

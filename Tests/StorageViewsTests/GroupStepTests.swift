@@ -9,7 +9,8 @@ import Testing
 /// What rows in groups tell.
 @Suite struct GroupStepTests {
     /// A row that changes its group moves there, and a group that has more rows than before moves up.
-    @Test func rowsAndGroupsMove() async throws {
+    @Test("Rows and groups move")
+    func rowsAndGroupsMove() async throws {
         let store = try await RoutedStore.open { _ in }
         let engine = SubscriptionEngine(LiveSource(store))
         _ = try await store.commit(CommitMetadata()) { _, db in
@@ -29,7 +30,8 @@ import Testing
         #expect(fault == nil)
     }
 
-    @Test func groupsOfAQueryWithALimitAreRefused() async throws {
+    @Test("Groups of a query with a limit are refused")
+    func groupedQueryWithLimit() async throws {
         let store = try await RoutedStore.open { _ in }
         let engine = SubscriptionEngine(LiveSource(store))
         let spec = GroupOracle.Spec(RoutedStore.form, RowRequest(limit: 3), order: .count(ascending: true)) { $0[1] }

@@ -13,7 +13,8 @@ import Testing
 /// Whatever happens between registering and going live, a view misses nothing and takes nothing in twice.
 @Suite struct HandshakeTests {
     /// A commit at each moment of opening a view, and again at each moment of taking a commit in.
-    @Test func aCommitAtAnyMomentIsSeenOnce() async throws {
+    @Test("A commit at any moment is seen once")
+    func commitAtAnyMoment() async throws {
         let moments = try await Moments.each(
             filling: { store in
                 var generator = PredicateGenerator(seed: 1)
@@ -36,7 +37,8 @@ import Testing
     }
 
     /// An entity that somebody looked at, and nobody when its columns changed, is looked at anew.
-    @Test func aColumnThatCameWhileNobodyLookedIsKnown() async throws {
+    @Test("A column that was added while nobody looked is known")
+    func columnAddedUnobserved() async throws {
         let store = try await RoutedStore.open { _ in }
         let engine = SubscriptionEngine(LiveSource(store))
         _ = try ListOracle(ListSpec(RoutedStore.form, RowRequest()), engine)
@@ -66,7 +68,8 @@ import Testing
     }
 
     /// Looking for an entity that isn't there must not hide that another one has changed.
-    @Test func aViewThatCannotBeOpenedHidesNoChangeOfTheSchema() async throws {
+    @Test("A view that can't be opened hides no change of the schema")
+    func failedOpeningHidesNoChange() async throws {
         let store = try await RoutedStore.open { _ in }
         let engine = SubscriptionEngine(QuietSource(store))
         let predicate = RowPredicate.comparison(column: "i", .less, .value(.integer(10)))
@@ -90,8 +93,8 @@ import Testing
     }
 
     /// A writer that never rests, and views that come and go meanwhile.
-    @Test(arguments: RouterSettings.seeds(3, from: 30_000))
-    func viewsThatComeWhileOthersWriteMissNothing(seed: UInt64) async throws {
+    @Test("Views that open while others write miss nothing", arguments: RouterSettings.seeds(3, from: 30_000))
+    func viewsOpeningDuringWrites(seed: UInt64) async throws {
         let store = try await RoutedStore.open { _ in }
         let engine = SubscriptionEngine(LiveSource(store))
         let writing = Task {

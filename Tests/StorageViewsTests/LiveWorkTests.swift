@@ -61,7 +61,8 @@ import Testing
             reloads: after.reloads - before.reloads)
     }
 
-    @Test func aChangeCostsTheSameAmongManyViewsAndInLargeTables() async throws {
+    @Test("A change costs the same among many views and in large tables")
+    func constantCostOfChange() async throws {
         let small = try await work(views: 100, rows: 1_000)
         // Three of the ten commits update a row that isn't there any more, and one takes a row away that no view has.
         #expect(small.steps == 6 && small.reloads == 0 && small.wakes >= 5 && small.statements <= 20)

@@ -8,8 +8,8 @@ import Testing
 /// Every filter tells exactly the changes that it is for, each with the values that the tables have: held to what the
 /// tables before and after differ in, after random transactions of which some are rolled back.
 @Suite struct NotifierPropertyTests {
-    @Test(arguments: RouterSettings.seeds(20, from: 20_000))
-    func aFilterTellsWhatItIsFor(seed: UInt64) async throws {
+    @Test("A filter delivers what it is for", arguments: RouterSettings.seeds(20, from: 20_000))
+    func filters(seed: UInt64) async throws {
         var generator = PredicateGenerator(seed: seed)
         let store = try await RoutedStore.open { _ in }
         let engine = SubscriptionEngine(QuietSource(store))

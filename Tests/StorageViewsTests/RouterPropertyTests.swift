@@ -152,8 +152,8 @@ import Testing
         #expect(faults.isEmpty, "seed \(seed): \(faults.count) faults, \(faults.prefix(3).joined(separator: "\n"))")
     }
 
-    @Test(arguments: RouterSettings.seeds(40, from: 1))
-    func everybodyConcernedIsToldAndNobodyElse(seed: UInt64) async throws {
+    @Test("Everybody concerned is found, and nobody else", arguments: RouterSettings.seeds(40, from: 1))
+    func concernedAndNobodyElse(seed: UInt64) async throws {
         let shared = Shared(Run(seed: seed))
         let engine = try await RoutedStore.open { try shared.run.look($0) }
         try await engine.withWriter { try shared.run.prepare($0, $1) }
@@ -163,8 +163,8 @@ import Testing
     }
 
     /// What can be told on the writer's queue without reading rows: it never keeps silent where somebody is concerned.
-    @Test(arguments: RouterSettings.seeds(20, from: 500))
-    func aCommitThatIsToldToConcernNobodyConcernsNobody(seed: UInt64) async throws {
+    @Test("A commit that is skipped concerns nobody", arguments: RouterSettings.seeds(20, from: 500))
+    func skippedCommitsConcernNobody(seed: UInt64) async throws {
         let shared = Shared(Run(seed: seed))
         let engine = try await RoutedStore.open { try shared.run.look($0) }
         try await engine.withWriter { try shared.run.prepareQuick($0, $1) }
@@ -173,8 +173,8 @@ import Testing
     }
 
     /// Catching up: many commits, read from the log, are one change for each row.
-    @Test(arguments: RouterSettings.seeds(10, from: 1_000))
-    func manyCommitsAreOneChangeForEachRow(seed: UInt64) async throws {
+    @Test("Many commits are one change for each row", arguments: RouterSettings.seeds(10, from: 1_000))
+    func manyCommitsAreOneChange(seed: UInt64) async throws {
         let shared = Shared(Run(seed: seed))
         let engine = try await RoutedStore.open { _ in }
         try await engine.withWriter { try shared.run.prepare($0, $1) }
@@ -207,8 +207,8 @@ import Testing
     }
 
     /// Subscriptions come and go between commits; the answers stay right, and at the end nothing is left.
-    @Test(arguments: RouterSettings.seeds(10, from: 2_000))
-    func comingAndGoingLeavesNothingBehind(seed: UInt64) async throws {
+    @Test("Coming and going leaves nothing behind", arguments: RouterSettings.seeds(10, from: 2_000))
+    func nothingIsLeftBehind(seed: UInt64) async throws {
         let shared = Shared(Run(seed: seed))
         let engine = try await RoutedStore.open { try shared.run.look($0) }
         try await engine.withWriter { try shared.run.prepare($0, $1) }

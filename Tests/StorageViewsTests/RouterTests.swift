@@ -26,7 +26,8 @@ import Testing
 
     private let tenant = RowPredicate.comparison(column: "tenant", .equal, .value(7))
 
-    @Test func aRowThatCameAndWentIsNoChange() throws {
+    @Test("A row that was inserted and deleted isn't a change")
+    func insertedAndDeleted() throws {
         _ = try register(.constant(true), "name")
         let events = RoutedEvents()
         events.insert([1, "a", 1, 7, nil])
@@ -36,7 +37,8 @@ import Testing
         #expect(changes.changes.isEmpty)
     }
 
-    @Test func aChangeThatIsTakenBackIsNoChange() throws {
+    @Test("A change that is reverted isn't a change")
+    func revertedChange() throws {
         _ = try register(.constant(true), "name")
         let events = RoutedEvents()
         events.update(1, [(1, "a", "b")])
@@ -44,7 +46,8 @@ import Testing
         #expect(route(events).isEmpty)
     }
 
-    @Test func updatesAreOneFromTheFirstOldToTheLastNew() throws {
+    @Test("Updates are one from the first old to the last new value")
+    func updatesAreMerged() throws {
         let old = try register(.comparison(column: "name", .equal, .value("a")))
         let between = try register(.comparison(column: "name", .equal, .value("b")))
         let new = try register(.comparison(column: "name", .equal, .value("c")))
@@ -58,7 +61,8 @@ import Testing
         #expect(router.explain(between)?.wakeups == 0)
     }
 
-    @Test func aRowThatIsPutBackIsReplaced() throws {
+    @Test("A row that is put back is replaced")
+    func reinsertedRow() throws {
         let token = try register(tenant, "name")
         let events = RoutedEvents()
         events.delete([1, "a", 1, 7, nil])
@@ -68,7 +72,8 @@ import Testing
         #expect(router.explain(token)?.lastEffect == .stay)
     }
 
-    @Test func columnsThatNobodyLooksAtWakeNobody() throws {
+    @Test("Columns that nobody looks at wake nobody")
+    func unwatchedColumns() throws {
         _ = try register(tenant, "name")
         let events = RoutedEvents()
         events.update(1, [(2, 1, 2)])
@@ -78,7 +83,8 @@ import Testing
     }
 
     /// What an update leaves alone has to be read; where it can't be, everybody is told.
-    @Test func withoutTheRowEverybodyIsTold() throws {
+    @Test("Without the row everybody is notified")
+    func missingRow() throws {
         let tokens = [try register(tenant, "name"), try register(.comparison(column: "age", .equal, .value(5)))]
         let events = RoutedEvents()
         events.update(1, [(1, "a", "b")])
@@ -88,7 +94,8 @@ import Testing
         #expect(router.counters.fallbacks == 1)
     }
 
-    @Test func aColumnThatIsNotKnownConcernsEverybody() throws {
+    @Test("An unknown column concerns everybody")
+    func unknownColumn() throws {
         let token = try register(.constant(false))
         let events = RoutedEvents()
         events.update(1, [(90, "a", "b")])
@@ -97,7 +104,8 @@ import Testing
     }
 
     /// SQL counts as true; what stands beside it still narrows.
-    @Test func foreignSQLIsUncertainWhereTheRestIsTrue() throws {
+    @Test("Raw SQL is uncertain where the rest is true")
+    func rawSQLIsUncertain() throws {
         let token = try register(tenant && .sql("length(name) > ?", 3))
         let negated = try register(.not(.any([.sql("length(name) > ?", 3), !tenant])))
         #expect(router.explain(token)?.tier == .opaque)
@@ -109,7 +117,8 @@ import Testing
         #expect(routed.allSatisfy { $0.effect == .uncertain && changes.changes[$0.change].position == 1 })
     }
 
-    @Test func aRemovedTokenStandsForNobody() throws {
+    @Test("A removed token isn't used again")
+    func removedToken() throws {
         let first = try register(tenant)
         router.remove(first)
         let second = try register(tenant)
@@ -120,7 +129,8 @@ import Testing
         #expect(router.explain(second)?.sharedBy == 1)
     }
 
-    @Test func itSaysHowASubscriptionIsFound() throws {
+    @Test("It explains how a subscription is found")
+    func explanation() throws {
         let id = RowPredicate.comparison(column: "id", .equal, .value(3))
         #expect(try router.explain(register(tenant && id))?.anchors == ["id ="])
         #expect(try router.explain(register(.hasPrefix("name", "An")))?.anchors == ["name begins with 2 bytes"])
@@ -144,7 +154,8 @@ import Testing
         #expect(explained.lastEffect == .enter)
     }
 
-    @Test func columnsAndEntitiesThatAreNotThereAreRefused() throws {
+    @Test("Unknown columns and entities are refused")
+    func unknownColumnsAndEntities() throws {
         let error = #expect(throws: StorageError.self) { try register(.isNull(column: "nope")) }
         #expect(error?.code == .invalidName)
         let misuse = #expect(throws: StorageError.self) {
@@ -155,7 +166,8 @@ import Testing
     }
 
     /// One look-up for a changed row, however many ask, and none where nobody does.
-    @Test func aRowIsReadOnceAtMost() async throws {
+    @Test("A row is read once at most")
+    func rowIsReadOnce() async throws {
         let engine = try await RoutedStore.open { _ in }
         _ = try await engine.commit(CommitMetadata()) { _, db in
             try db.execute(sql: "INSERT INTO rows(id, i, t, u) VALUES ('k1', 1, 'a', 'x')")
@@ -194,7 +206,8 @@ import Testing
     }
 
     /// Keys are in the order in which SQLite puts the values.
-    @Test func keysAreInTheOrderOfSQLite() throws {
+    @Test("Keys are in SQLite's order")
+    func keyOrder() throws {
         var generator = PredicateGenerator(seed: 9)
         for collation in RowPredicate.Collation.allCases {
             let reading = ColumnReading(columnIndex: 0, conversion: .none, collation: collation)

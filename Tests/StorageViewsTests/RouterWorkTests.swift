@@ -34,8 +34,8 @@ import Testing
         ]
     }
 
-    @Test(arguments: Shape.all)
-    func workDoesNotGrowWithSubscriptions(shape: Shape) throws {
+    @Test("Work doesn't grow with subscriptions", arguments: Shape.all)
+    func constantWork(shape: Shape) throws {
         var work: [RouterCounters] = []
         for count in [100, 1_000, 10_000, 100_000] {
             let people = People()
@@ -66,7 +66,8 @@ import Testing
     }
 
     /// 20,000 subscriptions of one tenant don't lie in one list.
-    @Test func aCommonAnchorIsToldApartByASecondOne() throws {
+    @Test("A common anchor is told apart by a second one")
+    func secondAnchor() throws {
         let people = People()
         let router = Router()
         router.add(people.layout)
@@ -91,7 +92,8 @@ import Testing
     }
 
     /// The same question asked a thousand times is answered once.
-    @Test func equalConditionsAreEvaluatedOnce() throws {
+    @Test("Equal conditions are evaluated once")
+    func equalConditions() throws {
         let people = People()
         let router = Router()
         router.add(people.layout)

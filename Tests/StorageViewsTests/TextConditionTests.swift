@@ -41,8 +41,8 @@ import Testing
         return query
     }
 
-    @Test(arguments: RouterSettings.seeds(14, from: 50_000))
-    func aRowFitsWhereTheIndexFindsIt(seed: UInt64) throws {
+    @Test("A row matches where the index finds it", arguments: RouterSettings.seeds(14, from: 50_000))
+    func matchesEqualIndex(seed: UInt64) throws {
         var generator = PredicateGenerator(seed: seed)
         let declaration = Self.tokenizers[Int(seed) % Self.tokenizers.count]
         let tokenizer = try #require(TextTokenizer(declaration))
@@ -104,7 +104,8 @@ import Testing
         if case .prefix(_, length, hash) = anchor { true } else { false }
     }
 
-    @Test func aTokenizerThatSQLiteHasNotIsLeftToTheIndex() {
+    @Test("A tokenizer that isn't SQLite's is left to the index")
+    func unsupportedTokenizer() {
         #expect(TextTokenizer("my own") == nil)
         #expect(TextTokenizer("unicode61 tokenchars") == nil)
     }

@@ -57,7 +57,8 @@ import Testing
         ("INSERT INTO rows(id, i) VALUES ('k', 1)", true),
     ]
 
-    @Test func onlyCommitsThatConcernAViewWake() async throws {
+    @Test("Only commits that concern a view wake it")
+    func relevantCommitsWake() async throws {
         let store = try await RoutedStore.open { _ in }
         try await Self.run(Self.filling, on: store)
         let engine = SubscriptionEngine(LiveSource(store))
@@ -79,7 +80,8 @@ import Testing
     }
 
     /// What can't be told in little time wakes.
-    @Test func whatIsNotCertainWakes() async throws {
+    @Test("What isn't certain wakes")
+    func uncertaintyWakes() async throws {
         let store = try await RoutedStore.open { _ in }
         try await Self.run(Self.filling, on: store)
         let engine = SubscriptionEngine(LiveSource(store))
@@ -106,7 +108,8 @@ import Testing
     }
 
     /// A commit that concerns only the view that is being opened, at each moment of opening it.
-    @Test func aCommitWhileAViewRegistersIsNotHeldBack() async throws {
+    @Test("A commit while a view registers is delivered")
+    func commitDuringRegistration() async throws {
         let moments = try await atEachMoment("UPDATE rows SET t = 'changed meanwhile' WHERE id = 'b'") { run in
             [try Self.list(Self.id("b"), run.engine)]
         }
@@ -114,7 +117,8 @@ import Testing
     }
 
     /// A commit that a view is concerned by only as the table is since the commit before, at each moment of taking that in.
-    @Test func aCommitWhileTheSchemaIsTakenInIsNotHeldBack() async throws {
+    @Test("A commit while a schema change is applied is delivered")
+    func commitDuringSchemaChange() async throws {
         let moments = try await atEachMoment("UPDATE rows SET i = 3 WHERE id = 'c'") { run in
             try await Self.run(
                 """
@@ -144,8 +148,8 @@ import Testing
     }
 
     /// Views of single rows that come and go while somebody writes rows at random.
-    @Test(arguments: RouterSettings.seeds(3, from: 31_000))
-    func viewsThatComeWhileOthersWriteMissNothing(seed: UInt64) async throws {
+    @Test("Views that open while others write miss nothing", arguments: RouterSettings.seeds(3, from: 31_000))
+    func viewsOpeningDuringWrites(seed: UInt64) async throws {
         let store = try await RoutedStore.open { _ in }
         let engine = SubscriptionEngine(LiveSource(store))
         let writing = Task {
@@ -175,7 +179,8 @@ import Testing
 
     /// A change that waits to be taken in can be read only as long as its row stays as it is, so what comes after it waits
     /// with it.
-    @Test func whatComesAfterAChangeThatWaitsIsTakenInWithIt() async throws {
+    @Test("What comes after a pending change is applied with it")
+    func appliedWithPendingChange() async throws {
         let store = try await RoutedStore.open { _ in }
         try await Self.run(Self.filling, on: store)
         let engine = SubscriptionEngine(LiveSource(store))
@@ -194,7 +199,8 @@ import Testing
     }
 
     /// A view of the past isn't told of commits; it holds none back before it has come to the present.
-    @Test func aPastThatIsLetGoMissesNothing() async throws {
+    @Test("A timeline that becomes live misses nothing")
+    func timelineTurnedLive() async throws {
         try await RoutedStore.onDisk { store in
             try await Self.run(Self.filling, on: store)
             let source = ReplaySource(store, at: store.committed.position)
@@ -216,7 +222,8 @@ import Testing
     }
 
     /// A store that somebody else writes to tells no events.
-    @Test func theCommitsOfAnotherProcessAreAllLookedAt() async throws {
+    @Test("The commits of another process are all looked at")
+    func foreignCommits() async throws {
         let store = try await RoutedStore.open { _ in }
         try await Self.run(Self.filling, on: store)
         let engine = SubscriptionEngine(QuietSource(store))

@@ -44,7 +44,8 @@ import Testing
         func next() -> UInt64? { seeds.withLock { $0.popFirst() } }
     }
 
-    @Test func everyViewIsWhatTheDatabaseAnswers() async {
+    @Test("Every view equals the database's answer")
+    func viewsEqualDatabase() async {
         let all = Findings(Self.seeds)
         await withTaskGroup { group in
             for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
@@ -67,7 +68,8 @@ import Testing
     }
 
     /// One view of a row or two, looked at after each transaction: most of them concern it not at all.
-    @Test func aViewOfFewRowsIsWhatTheDatabaseAnswers() async {
+    @Test("A view of few rows equals the database's answer")
+    func smallViewsEqualDatabase() async {
         let seeds = RouterSettings.seeds(24, from: 40_000)
         var skipped = 0
         for seed in seeds {
@@ -124,8 +126,8 @@ import Testing
         Issue.record("STORAGEKIT_SEED=\(seed) \(traits.names)\n\(left)\n\(smallest)")
     }
 
-    @Test(.enabled(if: seeds.count >= ViewTraits.rows.count))
-    func everyPairOfTraitsIsTried() {
+    @Test("Every pair of traits is tried", .enabled(if: seeds.count >= ViewTraits.rows.count))
+    func everyPairOfTraits() {
         let tried = Set(Self.seeds.flatMap { Pairwise.pairs(in: Self.traits($0).places) })
         let possible = Set(ViewTraits.pairwise.pairs)
         #expect(possible.subtracting(tried).isEmpty)
@@ -135,7 +137,8 @@ import Testing
     }
 
     /// Whatever pair there is in any row that is possible at all is one of those that are asked for.
-    @Test func pairsThatCanBeAreThoseOfRowsThatCanBe() {
+    @Test("Possible pairs are those of possible rows")
+    func possiblePairs() {
         var generator = PredicateGenerator(seed: 1)
         let possible = Set(ViewTraits.pairwise.pairs)
         for _ in 0..<500 {
@@ -172,14 +175,15 @@ import Testing
             steps: [.commit([Scenario.Operation("UPDATE rows SET c = 1 WHERE k = 3")]), .look]),
     ]
 
-    @Test(arguments: known)
-    func whatScenariosHaveFoundStaysMended(scenario: Scenario) async {
+    @Test("What scenarios have found stays fixed", arguments: known)
+    func knownScenarios(scenario: Scenario) async {
         let outcome = await ScenarioRun.outcome(of: scenario)
         #expect(outcome.fault == nil)
     }
 
     /// An oracle that lies, once a row has a certain value: what is left is a view and a row with that value.
-    @Test func aScenarioThatFailsIsMadeSmall() async throws {
+    @Test("A scenario that fails is shrunk")
+    func shrinking() async throws {
         let lie: ScenarioRun.Lie = { view in view.shown?.contains { $0.contains(.text("liar")) } ?? false }
         var found = 0
         let wanted = RouterSettings.scale > 1 ? 4 : 1
@@ -199,7 +203,8 @@ import Testing
     }
 
     /// A scenario is written as the Swift source that makes it, so that one that failed can become a test.
-    @Test func aScenarioIsWrittenAsItsSource() throws {
+    @Test("A scenario is printed as its source")
+    func scenarioAsSource() throws {
         // Lines may be broken in other places, and lists may end with a comma.
         func plain(_ text: String) -> String {
             text.filter { !$0.isWhitespace }.replacing(",]", with: "]").replacing(",)", with: ")")
