@@ -26,7 +26,8 @@
             let second = try await validator(of: [
                 "ETag: \(tag)", "Last-Modified: Sun, 06 Nov 1994 08:00:00 GMT", Self.date,
             ]).second
-            #expect(second?.headers["If-None-Match"] == [tag] && second?.headers["If-Modified-Since"] == [])
+            #expect(second?.headers["If-None-Match"] == [tag])
+            #expect(second?.headers["If-Modified-Since"] == [])
         }
 
         @Test("Without a tag the time is sent back")
@@ -34,7 +35,8 @@
             let time = "Sun, 06 Nov 1994 08:49:36 GMT"
             for tag in [[], ["ETag: no-quotes"]] {
                 let second = try await validator(of: tag + ["Last-Modified: \(time)", Self.date]).second
-                #expect(second?.headers["If-Modified-Since"] == [time] && second?.headers["If-None-Match"] == [])
+                #expect(second?.headers["If-Modified-Since"] == [time])
+                #expect(second?.headers["If-None-Match"] == [])
             }
         }
 
@@ -76,7 +78,8 @@
             }) { server in
                 let remote = server.remote()
                 let first = try await remote.answer()
-                #expect(first.next == "\(server.origin)/2" && first.validator == nil)
+                #expect(first.next == "\(server.origin)/2")
+                #expect(first.validator == nil)
                 #expect(try await remote.answer(QueryFetch(cursor: first.next)).validator == nil)
             }
         }

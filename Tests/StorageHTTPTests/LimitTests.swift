@@ -13,7 +13,8 @@
             let reply = Reply.raw("200 OK", ["Content-Length: 1000000000"], body: "[", end: .hold)
             try await TestServer.run({ _ in reply }) { server in
                 let error = try await server.remote().error()
-                #expect(error.code == .tooLarge && error.message.contains("16777216 bytes"))
+                #expect(error.code == .tooLarge)
+                #expect(error.message.contains("16777216 bytes"))
                 try await eventually { server.abandoned == 1 }
             }
         }
@@ -45,7 +46,8 @@
         func compressedBody() async throws {
             try await TestServer.run({ _ in .ok("\u{1f}", ["Content-Encoding: gzip"]) }) { server in
                 let error = try await server.remote().error()
-                #expect(error.code == .undecodable && error.message.contains("compressed"))
+                #expect(error.code == .undecodable)
+                #expect(error.message.contains("compressed"))
             }
         }
 
@@ -54,7 +56,8 @@
             try await TestServer.run({ _ in .silence }) { server in
                 let begin = ContinuousClock.now
                 let error = try await server.remote(timeout: .milliseconds(100)).error()
-                #expect(error.code == .timedOut && error.message.contains("0.1 s"))
+                #expect(error.code == .timedOut)
+                #expect(error.message.contains("0.1 s"))
                 #expect(begin.duration(to: .now) < .seconds(25))
                 // On a busy machine the time may be over before the request has arrived.
                 try await eventually { server.abandoned == server.requests.count }
@@ -108,7 +111,8 @@
                 defer { withExtendedLifetime((socket, waiting)) {} }
                 let client = HTTPRemoteClient(connectTimeout: .milliseconds(100))
                 let error = try await HTTPRemote(socket.origin, client: client).error()
-                #expect(error.code == .timedOut && error.message.contains("within 0.1 s"))
+                #expect(error.code == .timedOut)
+                #expect(error.message.contains("within 0.1 s"))
             }
         #endif
     }

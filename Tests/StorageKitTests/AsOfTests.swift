@@ -138,11 +138,13 @@ import Testing
             try await storage.asOf(.position(position)).all(Note.self)
         }
         let earlyNotes = try await notes(early)
-        #expect(earlyNotes.count == 100 && earlyNotes.contains { $0.text.hasPrefix("round 1 ") })
+        #expect(earlyNotes.count == 100)
+        #expect(earlyNotes.contains { $0.text.hasPrefix("round 1 ") })
         try damage("position > 64 AND last < \(middle)")
         // From the end, where the damage doesn't lie.
         let lateNotes = try await notes(late)
-        #expect(lateNotes.count == 100 && lateNotes.contains { $0.text.hasPrefix("round 17 ") })
+        #expect(lateNotes.count == 100)
+        #expect(lateNotes.contains { $0.text.hasPrefix("round 17 ") })
         // From the beginning, where it does; but it was made already.
         #expect(try await notes(early) == earlyNotes)
         await #expect(throws: StorageError.self) { try await notes(early + 1) }
@@ -202,7 +204,8 @@ import Testing
         #expect(names.filter { $0.hasPrefix("storage_") } == [])
         let versions = try await storage.history(V3.Article.self, id: 1)
         #expect(try versions.map { try $0.entity?.stars } == [2, 2, 2.5, 2.5, 9.25])
-        #expect(try versions.first?.entity?.headline == "old news" && versions.last?.entity?.headline == "oldest news")
+        #expect(try versions.first?.entity?.headline == "old news")
+        #expect(try versions.last?.entity?.headline == "oldest news")
         #expect(versions.map(\.operation) == [.insert, .update, .update, .update, .update])
         let deleted = try await storage.history(V3.Article.self, id: 2)
         #expect(try deleted.map { try $0.entity?.stars } == [-0.5, -0.5, -0.5, nil])
@@ -226,7 +229,8 @@ import Testing
         let error = await #expect(throws: StorageError.self) {
             try await forgetful.asOf(.position(first)).all(V3.Article.self)
         }
-        #expect(error?.code == .schemaMismatch && error?.remedy.contains(".asRecorded") ?? false)
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.remedy.contains(".asRecorded") ?? false)
         let history = try await forgetful.history(V3.Article.self, id: 1)
         #expect(try history.last?.entity?.stars == 9.25)
         #expect(throws: StorageError.self) { try history[0].entity }

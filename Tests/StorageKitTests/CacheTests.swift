@@ -69,9 +69,12 @@ final class TestClock: Clock {
             small.set(key, for: key)
             large.set(key, for: key)
         }
-        #expect(small.count == 1_000 && large.count == 100_000)
-        #expect(small.value(for: 199_000) == 199_000 && small.value(for: 198_999) == nil)
-        #expect(large.value(for: 100_000) == 100_000 && large.value(for: 99_999) == nil)
+        #expect(small.count == 1_000)
+        #expect(large.count == 100_000)
+        #expect(small.value(for: 199_000) == 199_000)
+        #expect(small.value(for: 198_999) == nil)
+        #expect(large.value(for: 100_000) == 100_000)
+        #expect(large.value(for: 99_999) == nil)
     }
 
     @Test("Different things have different cache keys")
@@ -81,8 +84,11 @@ final class TestClock: Clock {
         #expect(keys.queryKey("recent", params: ["b": "2", "a": "1"]) == "myapp.query:recent?a=1&b=2")
         #expect(keys.queryKey("x", params: ["a": "1&b=2"]) != keys.queryKey("x", params: ["a": "1", "b": "2"]))
         #expect(keys.queryKey("x?a=1") != keys.queryKey("x", params: ["a": "1"]))
-        #expect(TTL.minutes(5).seconds == 300 && TTL.hours(1) == .seconds(3_600) && TTL(seconds: -1).seconds == 0)
-        #expect(Quota.megabytes(30).bytes == 31_457_280 && Quota.gigabytes(1) == .kilobytes(1_048_576))
+        #expect(TTL.minutes(5).seconds == 300)
+        #expect(TTL.hours(1) == .seconds(3_600))
+        #expect(TTL(seconds: -1).seconds == 0)
+        #expect(Quota.megabytes(30).bytes == 31_457_280)
+        #expect(Quota.gigabytes(1) == .kilobytes(1_048_576))
     }
 
     // MARK: On disk

@@ -60,13 +60,16 @@ import Testing
         for await position in combined.positions {
             positions.append(position)
             // Other steps may have been made since it was told.
-            #expect(fault() == nil && position <= combined.position)
+            #expect(fault() == nil)
+            #expect(position <= combined.position)
             if position == last { break }
         }
         try await writing.value
         watching.cancel()
         #expect(await watching.value == [])
-        #expect(positions == positions.sorted() && Set(positions).count == positions.count && positions.count > 1)
+        #expect(positions == positions.sorted())
+        #expect(Set(positions).count == positions.count)
+        #expect(positions.count > 1)
     }
 
     /// How many events so many rounds are: one for each card of a remainder.
@@ -86,15 +89,21 @@ import Testing
             QuerySubscription(lane("done", of: storage), start: .background)
             QuerySubscription(lane("todo", of: storage), start: .background)
         }
-        #expect(combined.isLoading && combined.loadingProgress == 1.0 / 3)
+        #expect(combined.isLoading)
+        #expect(combined.loadingProgress == 1.0 / 3)
         var positions = combined.positions.makeAsyncIterator()
         #expect(await positions.next() == storage.head)
-        #expect(!combined.isLoading && combined.loadingProgress == 1 && !combined.hasErrors)
+        #expect(!combined.isLoading)
+        #expect(combined.loadingProgress == 1)
+        #expect(!combined.hasErrors)
         let refreshes = combined.subscriptions.map(\.refreshCount)
         await combined.refreshAll()
-        #expect(combined.subscriptions.map(\.refreshCount) == refreshes.map { $0 + 1 } && !combined.isLoading)
+        #expect(combined.subscriptions.map(\.refreshCount) == refreshes.map { $0 + 1 })
+        #expect(!combined.isLoading)
         let nothing = CombinedSubscription {}
-        #expect(!nothing.isLoading && nothing.loadingProgress == 1 && nothing.position == 0)
+        #expect(!nothing.isLoading)
+        #expect(nothing.loadingProgress == 1)
+        #expect(nothing.position == 0)
     }
 
     @Test("An error of one view is an error of the combination")
@@ -106,11 +115,14 @@ import Testing
             right
             wrong
         }
-        #expect(combined.hasErrors && combined.errors.map(\.code) == [.invalidName] && !combined.isLoading)
+        #expect(combined.hasErrors)
+        #expect(combined.errors.map(\.code) == [.invalidName])
+        #expect(!combined.isLoading)
         #expect(combined.error?.code == .invalidName)
         // The other ones go on.
         await storage.waitForViews(through: try await storage.save(Card(id: 9, title: "", lane: "", rank: 0)))
-        #expect(right.items.count == 4 && combined.position == storage.head)
+        #expect(right.items.count == 4)
+        #expect(combined.position == storage.head)
     }
 
     @Test("A combination is observable")
@@ -145,7 +157,8 @@ import Testing
                 }
             }.subscriptions.count
         }
-        #expect(count(true) == 5 && count(false) == 5)
+        #expect(count(true) == 5)
+        #expect(count(false) == 5)
     }
 
     @Test("Nothing is left when a combination is dropped")
@@ -160,9 +173,11 @@ import Testing
         var positions: SubscriptionSequence<Int64>? = combined?.positions
         combined = nil
         // The sequence keeps it.
-        #expect(dropped != nil && positions != nil)
+        #expect(dropped != nil)
+        #expect(positions != nil)
         positions = nil
-        #expect(dropped == nil && view == nil)
+        #expect(dropped == nil)
+        #expect(view == nil)
         #expect(await storage.subscriptions.nodeCount == 0)
         // What was being waited for may still come.
         _ = try await storage.save(Card(id: 2, title: "", lane: "todo", rank: 0))
@@ -175,7 +190,8 @@ import Testing
         var positions = combined.positions.makeAsyncIterator()
         #expect(await positions.next() == storage.head)
         combined.cancel()
-        #expect(await positions.next() == nil && !combined.isActive)
+        #expect(await positions.next() == nil)
+        #expect(!combined.isActive)
         let closing = CombinedSubscription { QuerySubscription(storage.query(Card.self)) }
         var last = closing.positions.makeAsyncIterator()
         #expect(await last.next() == storage.head)

@@ -46,9 +46,11 @@ struct CompareReplayTests {
         #expect(comparison.divergence?.position == receipt.position - 1)
         #expect(comparison.divergence?.commit?.number == receipt.commit)
         #expect(comparison.divergence?.isBeforeRange == false)
-        #expect(comparison.events == 180 && comparison.differingRows == 1)
+        #expect(comparison.events == 180)
+        #expect(comparison.differingRows == 1)
         let row = try #require(comparison.differences.first)
-        #expect(row.operation == .update && row.key.map(\.value) == [.text("c\(place % 5)")])
+        #expect(row.operation == .update)
+        #expect(row.key.map(\.value) == [.text("c\(place % 5)")])
         guard case .integer(let old)? = row.old?.first?.value, case .integer(let new)? = row.new?.first?.value else {
             Issue.record("no integers")
             return
@@ -60,7 +62,8 @@ struct CompareReplayTests {
         #expect(before.isEqual)
         let behind = try await store.storage.compareReplay(
             old: totals(), new: totals("+ (:new_cents = 777)"), from: .position(receipt.position))
-        #expect(behind.divergence?.isBeforeRange == true && behind.divergence?.position == receipt.position)
+        #expect(behind.divergence?.isBeforeRange == true)
+        #expect(behind.divergence?.position == receipt.position)
     }
 
     /// What differs for a while only is found too.
@@ -81,7 +84,8 @@ struct CompareReplayTests {
                 UPDATE totals SET cents = cents - :old_cents - (:old_cents = 777) WHERE customer = :old_customer;
                 """)
         let comparison = try await store.storage.compareReplay(old: totals(), new: new)
-        #expect(comparison.divergence?.position == receipt.position && comparison.differingRows == 0)
+        #expect(comparison.divergence?.position == receipt.position)
+        #expect(comparison.differingRows == 0)
         #expect(!comparison.isEqual)
     }
 
@@ -132,8 +136,11 @@ struct CompareReplayTests {
         let store = try store()
         try await store.storage.save(Order(id: 1, customer: "a", cents: 1))
         let comparison = try await store.storage.compareReplay(old: totals(), new: totals(extra: ", note TEXT"))
-        #expect(comparison.onlyNew == ["totals.note"] && comparison.onlyOld.isEmpty)
-        #expect(comparison.divergence == nil && comparison.differingRows == 0 && !comparison.isEqual)
+        #expect(comparison.onlyNew == ["totals.note"])
+        #expect(comparison.onlyOld.isEmpty)
+        #expect(comparison.divergence == nil)
+        #expect(comparison.differingRows == 0)
+        #expect(!comparison.isEqual)
         let storage = store.storage
         let other = try SQLProjection(
             name: "other", sql: "CREATE TABLE other(a);\n-- on insert of orders\nINSERT INTO other VALUES (1);")
@@ -153,7 +160,8 @@ struct CompareReplayTests {
         let store = try store()
         try await store.storage.save((1...50).map { Order(id: $0, customer: "c\($0)", cents: $0) })
         let comparison = try await store.storage.compareReplay(old: totals(), new: totals("* 2"), limit: 3)
-        #expect(comparison.differences.count == 3 && comparison.differingRows == 50)
+        #expect(comparison.differences.count == 3)
+        #expect(comparison.differingRows == 50)
         #expect(comparison.differences.map { $0.key[0].value } == ["c1", "c10", "c11"].map { .text($0) })
     }
 }

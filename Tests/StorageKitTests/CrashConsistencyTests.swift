@@ -54,7 +54,8 @@ import Testing
             ledger += worker.killedLines().map { $0 + "\n" }.joined()
             try ledger.write(toFile: folder.file("ledger"), atomically: true, encoding: .utf8)
             let lab = try await FaultLab.run("check", folder.path)
-            #expect(lab.status == 0 && lab.findings == [], "round \(round), seed \(seed)")
+            #expect(lab.status == 0, "round \(round), seed \(seed)")
+            #expect(lab.findings == [], "round \(round), seed \(seed)")
             acknowledged = lab.count("acknowledged")
         }
         #expect(acknowledged >= rounds, "the workers hardly wrote anything")
@@ -108,7 +109,8 @@ import Testing
                 let total = try Int.fetchOne(db, sql: "SELECT marks FROM mark_total")
                 let last = try Int64.fetchOne(db, sql: "SELECT last FROM mark_total") ?? 0
                 #expect(counts.allSatisfy { $0 == 10 }, "round \(round): a commit is there by half")
-                #expect(counts.reduce(0, +) == total && total == expected, "round \(round)")
+                #expect(counts.reduce(0, +) == total, "round \(round)")
+                #expect(total == expected, "round \(round)")
                 #expect(last <= status.position, "round \(round)")
             }
             try await storage.close()
@@ -141,10 +143,12 @@ import Testing
             try await storage.read { db in
                 let batches = try String.fetchAll(db, sql: "SELECT DISTINCT batch FROM marks")
                 let numbers = try Int.fetchAll(db, sql: "SELECT number FROM marks ORDER BY number")
-                #expect(batches == ["\(generation)"] && numbers == expected, "round \(round)")
+                #expect(batches == ["\(generation)"], "round \(round)")
+                #expect(numbers == expected, "round \(round)")
             }
             // What was merged before it was said is there.
-            #expect(said.last.flatMap { Int($0) } ?? 0 <= generation && status.failures == 0)
+            #expect(said.last.flatMap { Int($0) } ?? 0 <= generation)
+            #expect(status.failures == 0)
             if let last = lines.last, last.hasPrefix("answered ") {
                 killedMerges += 1
                 if last != "answered \(generation)" { lostMerges += 1 }
@@ -175,7 +179,8 @@ import Testing
             try await storage.read { db in
                 let new = try Int.fetchAll(db, sql: "SELECT number FROM marks WHERE batch = '2' ORDER BY number")
                 let old = try Int.fetchAll(db, sql: "SELECT number FROM marks WHERE batch = '1' ORDER BY number")
-                #expect(new == Array(page) && old == first.filter { !page.contains($0) })
+                #expect(new == Array(page))
+                #expect(old == first.filter { !page.contains($0) })
             }
             try await storage.close()
         }
@@ -202,7 +207,8 @@ import Testing
         let last = try Worker(store: path, mode: "refolding", prefix: "-")
         let told = last.finish()
         let resumed = try #require(told.last { $0.name == "done" }).rows
-        #expect(resumed >= 10_000 && told.first?.rows == resumed, "\(told)")
+        #expect(resumed >= 10_000, "\(told)")
+        #expect(told.first?.rows == resumed, "\(told)")
         #expect(!FileManager.default.fileExists(atPath: file))
         let storage = try StorageKit.start(at: URL(fileURLWithPath: path)).facade
         try await storage.read { db in
@@ -275,7 +281,8 @@ import Testing
         if mode == "rebuilding" {
             #expect(resumed > 0, "no rebuild was caught in the middle and taken up again")
         } else {
-            #expect(old > 0 && new > 0, "killed before a restoration \(new) times, after it \(old) times")
+            #expect(old > 0, "killed before a restoration \(new) times, after it \(old) times")
+            #expect(new > 0, "killed before a restoration \(new) times, after it \(old) times")
         }
     }
 
@@ -308,6 +315,7 @@ import Testing
             #expect(try await storage.all(Mark.self) == marks, "round \(round)")
             try await storage.close()
         }
-        #expect(old > 0 && new > 0, "killed before the swap \(old) times, after it \(new) times")
+        #expect(old > 0, "killed before the swap \(old) times, after it \(new) times")
+        #expect(new > 0, "killed before the swap \(old) times, after it \(new) times")
     }
 }

@@ -133,13 +133,16 @@ import Testing
             let row = try #require(
                 try GRDB.Row.fetchOne(
                     db, sql: "SELECT *, date(at) AS day, strftime('%f', at) AS second FROM visits ORDER BY at"))
-            #expect(row["day"] == "2026-01-15" && row["second"] == "00.123")
+            #expect(row["day"] == "2026-01-15")
+            #expect(row["second"] == "00.123")
             #expect(row["at"] as String == "2026-01-15 10:00:00.123")
-            #expect(row["id"] as UUID == visits[0].id && row["guide"] as UUID? == nil)
+            #expect(row["id"] as UUID == visits[0].id)
+            #expect(row["guide"] as UUID? == nil)
             // GRDB counts in whole nanoseconds, which a double can't tell apart.
             #expect(abs((row["at"] as Date).timeIntervalSince(visits[0].at)) < 1e-6)
             let rows = try Row.fetchAll(db, sql: "SELECT * FROM visits ORDER BY at")
-            #expect(rows.map(\.id) == visits.map(\.id) && rows[0].left == nil)
+            #expect(rows.map(\.id) == visits.map(\.id))
+            #expect(rows[0].left == nil)
             #expect(abs(rows[3].at.timeIntervalSince(visits[3].at)) < 1e-6)
             #expect(try VisitRecord.order(GRDB.Column("at")).fetchAll(db).map { $0.asEntity() } == visits)
             #expect(try VisitRecord.fetchOne(db, key: visits[1].id)?.asEntity() == visits[1])
@@ -275,14 +278,16 @@ import Testing
         let list = QuerySubscription(query.orderBy(\.at, .descending))
         let guided = CountSubscription(storage.query(Visit.self).where { $0.guide == guide })
         let extremes = AggregationSubscription(query, .min(\.at), .max(\.at))
-        #expect(list.items.map(\.place) == ["p3", "p2", "p1"] && guided.count == 1)
+        #expect(list.items.map(\.place) == ["p3", "p2", "p1"])
+        #expect(guided.count == 1)
         // Earlier by less than GRDB could tell.
         var late = visits[3]
         late.at = limit.addingTimeInterval(-0.000_01)
         let other = Visit(
             id: UUID(), place: "new", at: limit.addingTimeInterval(0.000_01), left: .distantFuture, guide: guide)
         await storage.waitForViews(through: try await storage.save([late, other]))
-        #expect(list.items.map(\.place) == ["p2", "new", "p1"] && guided.count == 2)
+        #expect(list.items.map(\.place) == ["p2", "new", "p1"])
+        #expect(guided.count == 2)
         #expect(extremes.value == (limit, visits[2].at))
         #expect(try await query.min(\.at) == limit)
         #expect(try await query.max(\.at) == visits[2].at)
@@ -290,7 +295,8 @@ import Testing
         let ordered = query.orderBy(\.at)
         let first = try await ordered.page(size: 2)
         let second = try await ordered.page(after: PageCursor(text: try #require(first.next).text), size: 2)
-        #expect((first.items + second.items).map(\.place) == ["p1", "new", "p2"] && !second.hasMore)
+        #expect((first.items + second.items).map(\.place) == ["p1", "new", "p2"])
+        #expect(!second.hasMore)
     }
 
     /// A table that was made with SQL, as GRDB's users make it.

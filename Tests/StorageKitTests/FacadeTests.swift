@@ -64,7 +64,8 @@ struct FacadeTests {
         let nul = await #expect(throws: StorageError.self) {
             try await storage.save(Person(id: "x", name: "a\0b", age: nil, score: 0))
         }
-        #expect(nul?.code == .invalidValue && nul?.message.contains("persons.name") == true)
+        #expect(nul?.code == .invalidValue)
+        #expect(nul?.message.contains("persons.name") == true)
     }
 
     @Test("Pages neither repeat nor omit rows")
@@ -79,7 +80,8 @@ struct FacadeTests {
             guard page.hasMore else { break }
             offset = page.nextOffset
         }
-        #expect(seen.count == 25 && Set(seen).count == 25)
+        #expect(seen.count == 25)
+        #expect(Set(seen).count == 25)
         #expect(try await storage.all(Person.self, orderBy: "age").map(\.age) == Array(0..<25))
         let bad = await #expect(throws: StorageError.self) { try await storage.all(Person.self, orderBy: "name; DROP") }
         #expect(bad?.code == .invalidName)
@@ -170,7 +172,8 @@ struct FacadeTests {
         }
         let event = try #require(try await storage.allEvents().first)
         #expect(event.position == receipt.position)
-        #expect(event.commit.metadata.actor == "anna" && event.commit.metadata.correlation == "request 7")
+        #expect(event.commit.metadata.actor == "anna")
+        #expect(event.commit.metadata.correlation == "request 7")
     }
 
     @Test("Changes since a position are exactly the later ones")
@@ -183,7 +186,8 @@ struct FacadeTests {
         var backward = LogQuery()
         backward.descending = true
         let events = try await storage.allEvents(backward)
-        #expect(events.map(\.position) == events.map(\.position).sorted(by: >) && events.count == 6)
+        #expect(events.map(\.position) == events.map(\.position).sorted(by: >))
+        #expect(events.count == 6)
     }
 
     @Test("Raw SQL is captured like any write")

@@ -173,7 +173,11 @@ struct FormatGoldenTests {
                 """)
             return try select.step() ? (0..<4).map { select.integer($0) } : []
         }
-        #expect(counts.count == 4 && counts[0] > 1 && counts[1] > 0 && counts[2] > 0 && counts[3] == 2, "\(counts)")
+        try #require(counts.count == 4)
+        #expect(counts[0] > 1, "\(counts)")
+        #expect(counts[1] > 0, "\(counts)")
+        #expect(counts[2] > 0, "\(counts)")
+        #expect(counts[3] == 2, "\(counts)")
     }
 
     @Test("The golden store of shapes covers each extension")
@@ -186,12 +190,15 @@ struct FormatGoldenTests {
                 commits += batch.slices.count { $0.info.extensions == GoldenShapes.parts }
                 return true
             }
-            #expect(sealed == 3 && open > 3 && commits == 3, "\(sealed) \(open) \(commits)")
+            #expect(sealed == 3, "\(sealed) \(open) \(commits)")
+            #expect(open > 3, "\(sealed) \(open) \(commits)")
+            #expect(commits == 3, "\(sealed) \(open) \(commits)")
             let between = try PreparedStatement(
                 database,
                 "SELECT count(*) FROM storage_log WHERE sealed = 0 AND position < (SELECT max(position) FROM storage_log WHERE sealed)"
             )
-            #expect(try between.step() && between.integer(0) == 1)
+            #expect(try between.step())
+            #expect(between.integer(0) == 1)
             let places = try Catalog.load(database).entity(named: "places")
             #expect(places?.columns.map(\.keyOrdinal) == [2, 0, 3, 1, 0])
         }

@@ -116,7 +116,8 @@ extension Thing {
             if page.hasNextPage, rows.count % 3 == 0 { await page.goToNextPage() }
             #expect(large.count == rows.count { $0.size > 1_000 })
             let groups = Dictionary(grouping: rows, by: \.kind)
-            #expect(totals.groups.count == groups.count && shelves.sections.count == groups.count)
+            #expect(totals.groups.count == groups.count)
+            #expect(shelves.sections.count == groups.count)
             for (kind, rows) in groups {
                 #expect(try #require(totals[kind]) == (rows.count, rows.map(\.size).max()))
                 #expect(shelves.count(in: kind) == rows.count)
@@ -124,7 +125,8 @@ extension Thing {
                 #expect(shelves.items(in: kind) == Array(best))
             }
             let found = try await storage.search(Thing.self, query: word, limit: .max).map(\.entity)
-            #expect(Set(search.results) == Set(found) && search.resultCount == found.count)
+            #expect(Set(search.results) == Set(found))
+            #expect(search.resultCount == found.count)
             if !found.isEmpty { hasFound = true }
         }
     }

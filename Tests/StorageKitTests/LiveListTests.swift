@@ -29,9 +29,12 @@ struct Card: Hashable {
         let storage = try open()
         try await storage.save(cards(0..<5))
         let list = QuerySubscription(storage.query(Card.self).where { $0.id > 2 })
-        #expect(list.items.map(\.id) == [3, 4] && !list.isLoading && list.error == nil)
+        #expect(list.items.map(\.id) == [3, 4])
+        #expect(!list.isLoading)
+        #expect(list.error == nil)
         let later = QuerySubscription(storage.query(Card.self), start: .background)
-        #expect(later.items.isEmpty && later.isLoading)
+        #expect(later.items.isEmpty)
+        #expect(later.isLoading)
         var snapshots = later.snapshots.makeAsyncIterator()
         #expect(await snapshots.next()?.count == 5)
         #expect(!later.isLoading)
@@ -82,7 +85,8 @@ struct Card: Hashable {
             let difference = try #require(await differences.next())
             #expect(difference.whole == nil)
             difference.apply(to: &rows)
-            #expect(rows == list.items && difference.position == list.position)
+            #expect(rows == list.items)
+            #expect(difference.position == list.position)
         }
         let fresh = try await storage.query(Card.self).orderBy(\.title).limit(4).fetch()
         #expect(list.items == fresh)
@@ -99,9 +103,11 @@ struct Card: Hashable {
         await storage.waitForViews(through: try await storage.save(cards(0..<1)))
         let all = try #require(await differences.next())
         // Too many to be told one by one.
-        #expect(all.whole != nil && all.changes.count < 1_000)
+        #expect(all.whole != nil)
+        #expect(all.changes.count < 1_000)
         all.apply(to: &rows)
-        #expect(rows == list.items && rows.count == 1_000)
+        #expect(rows == list.items)
+        #expect(rows.count == 1_000)
     }
 
     @Test("A store reports how much work its views cause")
@@ -113,15 +119,16 @@ struct Card: Hashable {
         let before = await storage.subscriptionWork
         await storage.waitForViews(through: try await storage.save(Card(id: 1, title: "other", lane: "", rank: nil)))
         let skippedTransactions = await storage.subscriptionWork
-        #expect(skippedTransactions.steps == before.steps && skippedTransactions.duration == before.duration)
-        #expect(
-            skippedTransactions.skippedTransactions == before.skippedTransactions + 1
-                && skippedTransactions.statements == before.statements)
+        #expect(skippedTransactions.steps == before.steps)
+        #expect(skippedTransactions.duration == before.duration)
+        #expect(skippedTransactions.skippedTransactions == before.skippedTransactions + 1)
+        #expect(skippedTransactions.statements == before.statements)
         await storage.waitForViews(through: try await storage.save(Card(id: 4, title: "other", lane: "", rank: nil)))
         let after = await storage.subscriptionWork
-        #expect(after.steps == before.steps + 1 && after.duration > before.duration)
-        #expect(
-            after.skippedTransactions == skippedTransactions.skippedTransactions && list.items.last?.title == "other")
+        #expect(after.steps == before.steps + 1)
+        #expect(after.duration > before.duration)
+        #expect(after.skippedTransactions == skippedTransactions.skippedTransactions)
+        #expect(list.items.last?.title == "other")
     }
 
     @Test("Pages are turned and stay correct")
@@ -129,23 +136,32 @@ struct Card: Hashable {
         let storage = try open()
         try await storage.save(cards(0..<45))
         let page = PaginatedQuerySubscription(storage.query(Card.self).orderBy(\.rank), pageSize: 10)
-        #expect(page.totalCount == 45 && page.totalPages == 5 && page.hasNextPage && !page.hasPreviousPage)
+        #expect(page.totalCount == 45)
+        #expect(page.totalPages == 5)
+        #expect(page.hasNextPage)
+        #expect(!page.hasPreviousPage)
         let statements = await storage.subscriptions.counters.statements
         await page.goToNextPage()
-        #expect(page.currentPage.map(\.id) == Array(10..<20) && page.currentPageIndex == 1)
+        #expect(page.currentPage.map(\.id) == Array(10..<20))
+        #expect(page.currentPageIndex == 1)
         #expect(await storage.subscriptions.counters.statements <= statements + 1)
         await page.goToPage(4)
-        #expect(page.currentPage.map(\.id) == Array(40..<45) && !page.hasNextPage && page.hasPreviousPage)
+        #expect(page.currentPage.map(\.id) == Array(40..<45))
+        #expect(!page.hasNextPage)
+        #expect(page.hasPreviousPage)
         await page.goToPage(3)
         await storage.waitForViews(through: try await storage.save(Card(id: 100, title: "", lane: "", rank: -1)))
-        #expect(page.currentPage.map(\.id) == Array(29..<39) && page.totalCount == 46)
+        #expect(page.currentPage.map(\.id) == Array(29..<39))
+        #expect(page.totalCount == 46)
         // The page that is looked at goes away.
         await page.goToPage(99)
         #expect(page.currentPage.map(\.id) == Array(39..<45))
         await storage.waitForViews(
             through: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 35") })
         while page.currentPage.isEmpty { await Task.yield() }
-        #expect(page.totalCount == 35 && page.currentPageIndex == 3 && page.currentPage.map(\.id) == Array(30..<35))
+        #expect(page.totalCount == 35)
+        #expect(page.currentPageIndex == 3)
+        #expect(page.currentPage.map(\.id) == Array(30..<35))
     }
 
     @Test("An anchored page stays at its row")
@@ -155,10 +171,12 @@ struct Card: Hashable {
         let page = PaginatedQuerySubscription(storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: .anchored)
         await page.goToPage(2)
         await storage.waitForViews(through: try await storage.save(Card(id: 100, title: "", lane: "", rank: -1)))
-        #expect(page.currentPage.map(\.id) == Array(10..<15) && page.offset == 11)
+        #expect(page.currentPage.map(\.id) == Array(10..<15))
+        #expect(page.offset == 11)
         await storage.waitForViews(
             through: try await storage.write { try $0.execute("DELETE FROM cards WHERE id < 3 OR id = 12") })
-        #expect(page.currentPage.map(\.id) == [10, 11, 13, 14, 15] && page.offset == 8)
+        #expect(page.currentPage.map(\.id) == [10, 11, 13, 14, 15])
+        #expect(page.offset == 8)
     }
 
     @Test("A scrolling list grows")
@@ -166,12 +184,15 @@ struct Card: Hashable {
         let storage = try open()
         try await storage.save(cards(0..<25))
         let page = PaginatedQuerySubscription(storage.query(Card.self), pageSize: 10, style: .scrolling)
-        #expect(page.item(at: 2)?.id == 2 && page.currentPage.count == 10)
+        #expect(page.item(at: 2)?.id == 2)
+        #expect(page.currentPage.count == 10)
         #expect(page.item(at: 8)?.id == 8)
         while page.currentPage.count == 10 { await Task.yield() }
-        #expect(page.currentPage.count == 20 && page.hasNextPage)
+        #expect(page.currentPage.count == 20)
+        #expect(page.hasNextPage)
         await page.goToNextPage()
-        #expect(page.currentPage.count == 25 && !page.hasNextPage)
+        #expect(page.currentPage.count == 25)
+        #expect(!page.hasNextPage)
     }
 
     @Test("A single-row view is nil while there is no row")
@@ -179,7 +200,8 @@ struct Card: Hashable {
         let storage = try open()
         let newest = storage.repository(Card.self).subscribeSingle(
             query: storage.query(Card.self).orderBy(\.rank, .descending))
-        #expect(newest.item == nil && !newest.isLoading)
+        #expect(newest.item == nil)
+        #expect(!newest.isLoading)
         await storage.waitForViews(through: try await storage.save(cards(0..<3)))
         #expect(newest.item?.id == 2)
         await storage.waitForViews(through: try await storage.delete(Card.self, id: 2))
@@ -190,7 +212,9 @@ struct Card: Hashable {
     func invalidQuery() async throws {
         let storage = try open()
         let list = QuerySubscription(storage.query(Card.self).orderBy("nothing"))
-        #expect(list.error?.code == .invalidName && list.items.isEmpty && !list.isLoading)
+        #expect(list.error?.code == .invalidName)
+        #expect(list.items.isEmpty)
+        #expect(!list.isLoading)
         let page = PaginatedQuerySubscription(storage.query(Card.self).limit(3))
         #expect(page.error?.code == .invalidArgument)
         #expect(await storage.subscriptions.nodeCount == 0)
@@ -278,9 +302,11 @@ struct Card: Hashable {
             through: try await storage.write {
                 try $0.execute("UPDATE cards SET extra = 'x', lane = 'done' WHERE id = 1")
             })
-        #expect(list.items.map(\.id) == [0, 2] && list.error == nil)
+        #expect(list.items.map(\.id) == [0, 2])
+        #expect(list.error == nil)
         await storage.waitForViews(through: try await storage.save(self.cards(0..<9, lane: "last")))
-        #expect(list.items.isEmpty && cards.map { $0.items.first?.lane } == Array(repeating: "last", count: 9))
+        #expect(list.items.isEmpty)
+        #expect(cards.map { $0.items.first?.lane } == Array(repeating: "last", count: 9))
     }
 }
 

@@ -74,7 +74,8 @@ struct ProjectionRebuildTests {
         #expect(after.prefix(before.count) == before[...])
         #expect(after.count == before.count + commits + 1)
         let last = try #require(told.withLock { $0.last })
-        #expect(last.completed == last.total && last.fraction == 1)
+        #expect(last.completed == last.total)
+        #expect(last.fraction == 1)
         let verified = try await storage.verify()
         #expect(verified.isSound, "\(verified.findings)")
     }
@@ -121,7 +122,9 @@ struct ProjectionRebuildTests {
         let wanted = try #require(try await sum())
         try await interrupt(storage)
         let report = try await storage.projections.rebuild("Lengths.of", options: RebuildOptions(compares: true))
-        #expect(report.resumedAt >= 10_000 && report.differences.isEmpty && report.rows == ["lengths": 12_000])
+        #expect(report.resumedAt >= 10_000)
+        #expect(report.differences.isEmpty)
+        #expect(report.rows == ["lengths": 12_000])
         #expect(try await sum() == wanted)
         #expect(!FileManager.default.fileExists(atPath: file))
         // Of another version.
@@ -253,7 +256,9 @@ struct ProjectionRebuildTests {
         try await storage.waitForProjections(through: storage.save(Note(id: 3, text: "a longer note")))
         let looking = RebuildOptions(compares: true, swaps: false)
         let sound = try await storage.projections.rebuild("lengths", options: looking)
-        #expect(sound.differences.isEmpty && !sound.isSwapped && sound.rows == ["lengths": 30, "touched": 30])
+        #expect(sound.differences.isEmpty)
+        #expect(!sound.isSwapped)
+        #expect(sound.rows == ["lengths": 30, "touched": 30])
         let before = try await rows(storage)
         try await storage.close()
         // Somebody else writes past the store.
@@ -267,7 +272,8 @@ struct ProjectionRebuildTests {
         try queue.close()
         storage = try open()
         let found = try await storage.projections.rebuild("lengths", options: looking)
-        #expect(found.differingRows == 4 && !found.isSwapped)
+        #expect(found.differingRows == 4)
+        #expect(!found.isSwapped)
         #expect(
             found.differences.map(\.description).sorted() == [
                 "lengths/5 differs in length", "lengths/77 isn't in the log", "touched/6 is missing",
@@ -278,7 +284,8 @@ struct ProjectionRebuildTests {
                 .integer(6), .integer(99),
             ])
         let mended = try await storage.projections.rebuild("lengths", options: RebuildOptions(compares: true))
-        #expect(mended.differingRows == 4 && mended.isSwapped)
+        #expect(mended.differingRows == 4)
+        #expect(mended.isSwapped)
         #expect(try await rows(storage) == before)
         #expect(try await storage.projections.rebuild("lengths", options: looking).differences.isEmpty)
         // What it held is kept, until it is thrown away.
@@ -291,7 +298,8 @@ struct ProjectionRebuildTests {
         let holds = try await storage.read { db in
             try String.fetchAll(db, sql: "SELECT id || ' ' || length || ' ' || twice FROM lengths")
         }
-        #expect(!held.isEmpty && held == holds)
+        #expect(!held.isEmpty)
+        #expect(held == holds)
         #expect(try await storage.verify().isSound)
         let error = await #expect(throws: StorageError.self) {
             try await storage.projections.rebuild("lengths", options: keeping)

@@ -113,7 +113,10 @@ struct ProjectionTests {
         #expect(try await tallied(store.storage) == positions(store.storage))
         #expect(try await tallied(store.storage).count == 2)
         let status = try await status(store.storage)
-        #expect(status.lag == 0 && status.kind == "inline" && status.events == 2 && status.bytes > 0)
+        #expect(status.lag == 0)
+        #expect(status.kind == "inline")
+        #expect(status.events == 2)
+        #expect(status.bytes > 0)
         #expect(try await store.storage.verify().isSound)
     }
 
@@ -146,7 +149,10 @@ struct ProjectionTests {
             #expect(try await tallied(store.storage).last == receipt.position)
         }
         let status = try await status(store.storage)
-        #expect(status.lag == 0 && status.events == 20 && status.kind == "async" && status.secondsPerEvent ?? 0 > 0)
+        #expect(status.lag == 0)
+        #expect(status.events == 20)
+        #expect(status.kind == "async")
+        #expect(status.secondsPerEvent ?? 0 > 0)
         #expect(try await store.storage.verify().isSound)
     }
 
@@ -235,7 +241,9 @@ struct ProjectionTests {
             try await store.reopen()
             try await store.storage.save(Note(id: 2, text: "b"))
             let paused = try await status(store.storage)
-            #expect(paused.state == .paused && paused.lag == 2 && paused.events == 1, "\(mode)")
+            #expect(paused.state == .paused, "\(mode)")
+            #expect(paused.lag == 2, "\(mode)")
+            #expect(paused.events == 1, "\(mode)")
             if mode == .async {
                 await #expect(throws: StorageError.self) { try await settle(store.storage) }
             }
@@ -262,7 +270,8 @@ struct ProjectionTests {
         try await storage.projections.resume("bad")
         try await waitUntilFailed(storage, "bad")
         let failed = try await status(storage, "bad")
-        #expect(failed.position == poisoned - 1 && failed.failedPosition == poisoned)
+        #expect(failed.position == poisoned - 1)
+        #expect(failed.failedPosition == poisoned)
         #expect(failed.error?.contains("poison at @\(poisoned)") == true)
         #expect(try await tallied(storage, "bad") == Array(first..<poisoned))
         try await storage.waitForProjections(through: try await storage.save(Note(id: 99, text: "n")), of: "good")
@@ -491,7 +500,8 @@ struct ProjectionTests {
         let before = try await tallied(storage)
         tally.poison.withLock { $0 = [before[1]] }
         let error = await #expect(throws: StorageError.self) { try await storage.rebuild() }
-        #expect(error?.code == .projectionFailed && error?.message.contains("tally") ?? false)
+        #expect(error?.code == .projectionFailed)
+        #expect(error?.message.contains("tally") ?? false)
         for name in ["tally", "other"] { #expect(try await tallied(storage, name) == before) }
         tally.poison.withLock { $0 = [] }
         try await storage.save(Note(id: 77, text: "later"))
@@ -567,8 +577,10 @@ struct ProjectionTests {
         let letters = try await storage.projections.deadLetters("tally")
         let ofTheRow = try await storage.history(Note.self, id: 2).map(\.position)
         try #require(letters.map(\.position) == ofTheRow)
-        #expect(letters[0].error.contains("poison") && letters[1].error.contains("waits behind @\(poisoned)"))
-        #expect(letters[1].event.operation == .update && letters[1].event.table == "notes")
+        #expect(letters[0].error.contains("poison"))
+        #expect(letters[1].error.contains("waits behind @\(poisoned)"))
+        #expect(letters[1].event.operation == .update)
+        #expect(letters[1].event.table == "notes")
         #expect(try await tallied(storage) == positions(storage).filter { !ofTheRow.contains($0) })
         #expect(try await status(storage).deadLetters == 2)
         #expect(try await storage.verify().isSound)
@@ -617,8 +629,9 @@ struct ProjectionTests {
             let commit = try #require(try await storage.allEvents().first { $0.position == at }).commit
             let start = try #require(try await storage.allEvents().first { $0.commit == commit }).position
             let status = try await status(storage, "bad")
-            #expect(
-                status.state == .failed && status.position < start && status.failedPosition.map { $0 <= at } == true)
+            #expect(status.state == .failed)
+            #expect(status.position < start)
+            #expect(status.failedPosition.map { $0 <= at } == true)
             #expect(status.error?.contains("@\(at)") == true)
             #expect(try await tallied(storage, "bad") == all.filter { $0 < start }, "@\(at)")
             let waiting = try await storage.projections.deadLetters("letters").map(\.position)
@@ -692,7 +705,8 @@ struct ProjectionTests {
         try schema.run(on: pool)
         schema.addProjection(Tally("late"))
         let error = #expect(throws: StorageError.self) { try schema.run(on: pool) }
-        #expect(error?.code == .invalidArgument && error?.message.contains("late") ?? false)
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("late") ?? false)
         try await context.facade.close()
     }
 

@@ -195,7 +195,8 @@ struct Sample: Equatable {
             var round = 0
             repeat {
                 let page = try await query.page(after: cursor, size: 7)
-                #expect(page.items.count <= 7 && (page.hasMore || page.next == nil))
+                #expect(page.items.count <= 7)
+                #expect((page.hasMore || page.next == nil))
                 seen += page.items
                 // The text of a cursor is as good as itself.
                 cursor = try page.next.map { try PageCursor(text: $0.text) }
@@ -244,7 +245,8 @@ struct Sample: Equatable {
         }
         let hit = all.filter { $0.flag || $0.number > 5 }
         let changed = hit.filter { $0.maybeText != nil || $0.kind != .two }
-        #expect(count == changed.count && storage.head == head + Int64(changed.count))
+        #expect(count == changed.count)
+        #expect(storage.head == head + Int64(changed.count))
         #expect(
             try await storage.query(Sample.self).where { $0.kind == .two && $0.maybeText == nil }.count() >= hit.count)
         // Again, there is nothing to change.
@@ -252,7 +254,8 @@ struct Sample: Equatable {
             $0.maybeText.set(to: nil)
             $0.kind.set(to: .two)
         }
-        #expect(again == 0 && storage.head == head + Int64(changed.count))
+        #expect(again == 0)
+        #expect(storage.head == head + Int64(changed.count))
         // 0.0 is not -0.0.
         _ = try await storage.query(Sample.self).updateAll { $0.real.set(to: 0) }
         #expect(try await storage.query(Sample.self).updateAll { $0.real.set(to: -0.0) } == all.count)
@@ -317,7 +320,9 @@ struct Sample: Equatable {
     func explanations() async throws {
         let (storage, _) = try await open(10)
         let scan = try await storage.query(Sample.self).where { $0.text == "a" }.explain()
-        #expect(scan.plan.contains { $0.hasPrefix("SCAN") } && scan.sql.contains("?") && scan.values.first == "a")
+        #expect(scan.plan.contains { $0.hasPrefix("SCAN") })
+        #expect(scan.sql.contains("?"))
+        #expect(scan.values.first == "a")
         let search = try await storage.query(Sample.self).where { $0.id == 3 }.explain()
         #expect(search.plan.contains { $0.hasPrefix("SEARCH") })
     }

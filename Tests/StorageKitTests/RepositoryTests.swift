@@ -26,7 +26,9 @@ import Testing
         #expect(try await any.getAll(where: "authorId", equals: "b", orderBy: "id").map(\.id) == [4, 5])
         #expect(try await any.countAll() == 6)
         let page = try await volumes.getPage(orderBy: "id", limit: 4)
-        #expect(page.items.count == 4 && page.hasMore && page.nextOffset == 4)
+        #expect(page.items.count == 4)
+        #expect(page.hasMore)
+        #expect(page.nextOffset == 4)
         #expect(try await any.getPage(limit: 4, offset: page.nextOffset).hasMore == false)
         try await any.put(Volume(id: 9, title: "nine", authorId: "a"))
         try await volumes.putAll([Volume(id: 10, title: "ten", authorId: "b")])
@@ -106,9 +108,11 @@ import Testing
         #expect(try await storage.loadChildren(of: a, \.books).map(\.id) == [0, 1, 2, 3])
         let lists = try await storage.loadChildren(
             of: try await storage.all(Author.self), \.books, orderBy: "id", ascending: false)
-        #expect(lists["a"]?.map(\.id) == [3, 2, 1, 0] && lists["b"]?.map(\.id) == [5, 4])
+        #expect(lists["a"]?.map(\.id) == [3, 2, 1, 0])
+        #expect(lists["b"]?.map(\.id) == [5, 4])
         let titles = try await storage.loadChildren(Volume.self, where: "title", in: ["v0", "v1", "none"])
-        #expect(titles["v0"]?.map(\.id) == [0, 4] && titles["none"] == nil)
+        #expect(titles["v0"]?.map(\.id) == [0, 4])
+        #expect(titles["none"] == nil)
         await #expect(throws: StorageError.self) {
             try await storage.loadChildren(Volume.self, where: "no\" column", equals: "x")
         }
@@ -148,7 +152,8 @@ import Testing
                 return db.changesCount
             }
         }
-        #expect(count == 2 && context.facade.head == head + 2)
+        #expect(count == 2)
+        #expect(context.facade.head == head + 2)
         #expect(try await context.facade.history(Volume.self, id: 0).last?.commit.metadata.actor == "anna")
         #expect(
             try await context.storage.dbActor.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM volumes") } == 6)
@@ -173,7 +178,8 @@ import Testing
             schema.addKVCache()
             schema.autoSchema(NoteRecord.self)
         }
-        #expect(context.config.defaultTTL == 3_600 && context.config.diskQuotaBytes == 50 * 1_048_576)
+        #expect(context.config.defaultTTL == 3_600)
+        #expect(context.config.diskQuotaBytes == 50 * 1_048_576)
         try await context.facade.save(Note(id: 1, text: "x"))
         try await context.facade.close()
         let again = try StorageKit.start(at: url, config: StorageConfig(namespace: "mine"))

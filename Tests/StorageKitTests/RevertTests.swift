@@ -179,7 +179,8 @@ import Testing
             try await storage.delete(Item.self, id: 4)
             let now = try await state(storage)
             let report = try await storage.revert(commit, onConflict: policy)
-            #expect(report.outcome.conflicts.isEmpty && report.outcome.count == 1)
+            #expect(report.outcome.conflicts.isEmpty)
+            #expect(report.outcome.count == 1)
             #expect(try await state(storage) == now.map { $0.id == 3 ? Item(id: 3, name: "n", count: count) : $0 })
             try await storage.revert(try #require(report.receipt?.commit))
             #expect(try await state(storage) == now)
@@ -203,7 +204,8 @@ import Testing
         let others = stride(from: 1, to: count, by: 5_000).map { $0 }
         try await storage.save(others.map { Item(id: $0, name: "n", count: 1, note: nil) })
         let report = try await storage.revert(commit, onConflict: .overwrite)
-        #expect(report.outcome.deleted == count / 100 && report.outcome.count == count / 100)
+        #expect(report.outcome.deleted == count / 100)
+        #expect(report.outcome.count == count / 100)
         #expect(try await state(storage).map(\.id) == others)
     }
 
@@ -234,7 +236,8 @@ import Testing
             let last = try #require(try await storage.history(Item.self, id: 1).last?.commit.number)
             try await storage.save(Item(id: 1, name: "n", count: left, note: nil))
             let report = try await storage.revert(last - 2...last, onConflict: .skip)
-            #expect(report.outcome.conflicts.count == 1 && report.outcome.count == 0)
+            #expect(report.outcome.conflicts.count == 1)
+            #expect(report.outcome.count == 0)
             #expect(try await storage.get(Item.self, id: 1)?.count == left)
         }
     }
@@ -251,7 +254,9 @@ import Testing
             try tx.save(Item(id: 2, name: "two", count: 0, note: nil))
         }
         let report = try await storage.revert(moved.commit ?? 0, onConflict: policy)
-        #expect(report.outcome.updated == 1 && report.outcome.deleted == 1 && report.outcome.conflicts.isEmpty)
+        #expect(report.outcome.updated == 1)
+        #expect(report.outcome.deleted == 1)
+        #expect(report.outcome.conflicts.isEmpty)
         #expect(try await storage.get(Part.self, id: 1)?.itemId == 1)
     }
 
@@ -263,7 +268,8 @@ import Testing
         try await storage.note("a note", at: .head)
         let last = try await storage.save(Item(id: 2, name: "b", count: 1, note: nil))
         let report = try await storage.revert(1...(last.commit ?? 0), onConflict: .skip)
-        #expect(report.outcome.deleted == 2 && report.outcome.count == 2)
+        #expect(report.outcome.deleted == 2)
+        #expect(report.outcome.count == 2)
         #expect(try await storage.tags().map(\.name) == ["kept"])
         #expect(try await storage.notes().count == 1)
     }
@@ -279,7 +285,8 @@ import Testing
             try tx.save(Item(id: 1, name: "late", count: 0, note: nil))
         }
         let report = try await storage.revert(both.commit ?? 0)
-        #expect(report.outcome.deleted == 2 && report.outcome.conflicts.isEmpty)
+        #expect(report.outcome.deleted == 2)
+        #expect(report.outcome.conflicts.isEmpty)
         #expect(try await storage.count(Item.self) == 1)
         // A part of somebody else's stands in the way all the same.
         let item = try await storage.save(Item(id: 2, name: "two", count: 0, note: nil))
@@ -301,7 +308,8 @@ import Testing
             for _ in 0..<40 {
                 group.addTask {
                     let plan = try await storage.revert(first.commit ?? 0, isDryRun: true)
-                    #expect(plan.plan.map(\.key[0].value) == [.integer(1)] && plan.outcome.count == 1)
+                    #expect(plan.plan.map(\.key[0].value) == [.integer(1)])
+                    #expect(plan.outcome.count == 1)
                 }
             }
             try await group.waitForAll()
@@ -317,7 +325,9 @@ import Testing
             guard let commit = try await change(storage, using: &random) else { continue }
             let head = storage.head
             let plan = try await storage.revert(commit, isDryRun: true)
-            #expect(plan.revertedCommit == commit && plan.receipt == nil && storage.head == head)
+            #expect(plan.revertedCommit == commit)
+            #expect(plan.receipt == nil)
+            #expect(storage.head == head)
             #expect(plan.plan.count == plan.outcome.count)
             try await storage.revert(commit)
             var done: [RowDifference] = []
@@ -469,7 +479,8 @@ import Testing
         }
         if let policy {
             let report = try await storage.restore(Item.self, to: .position(point), onConflict: policy)
-            #expect(report.outcome.conflicts.isEmpty && report.outcome.count == 4)
+            #expect(report.outcome.conflicts.isEmpty)
+            #expect(report.outcome.count == 4)
         } else {
             try await storage.restore(to: .position(point))
             #expect(try await storage.get(Part.self, id: 1)?.itemId == 3)
@@ -493,9 +504,11 @@ import Testing
         let error = await #expect(throws: StorageError.self) {
             try await storage.restore(Item.self, id: 1, to: .position(point))
         }
-        #expect(error?.code == .conflict && error?.message.contains("conflicts with it") ?? false)
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("conflicts with it") ?? false)
         let report = try await storage.restore(Item.self, id: 1, to: .position(point), onConflict: .skip)
-        #expect(report.outcome.conflicts.count == 1 && report.outcome.count == 0)
+        #expect(report.outcome.conflicts.count == 1)
+        #expect(report.outcome.count == 0)
         #expect(try await state(storage) == after)
     }
 
@@ -515,7 +528,8 @@ import Testing
         try await storage.write { try $0.execute("UPDATE items SET count = 6 WHERE id = 1") }
         let head = storage.head
         let error = await #expect(throws: StorageError.self) { try await storage.revert(next) }
-        #expect(error?.code == .conflict && error?.message.contains("items/1#count") ?? false)
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("items/1#count") ?? false)
         #expect(storage.head == head)
         let skipped = try await storage.revert(next, onConflict: .skip)
         #expect(skipped.outcome.updated == 1)
@@ -615,7 +629,8 @@ import Testing
             let error = await #expect(throws: StorageError.self) { try await storage.revert(commit) }
             #expect(error?.code == .conflict)
             let report = try await storage.revert(commit, onConflict: .skip)
-            #expect(report.outcome.conflicts.count == 1 && report.outcome.count == 0)
+            #expect(report.outcome.conflicts.count == 1)
+            #expect(report.outcome.count == 0)
         }
         #expect(try await rows() == ["2x", "3z", "4y"])
     }

@@ -85,9 +85,13 @@ import Testing
         for policy in ConflictPolicy.allCases {
             do {
                 let report = try await storage.revert(conversion.commit.number, onConflict: policy)
-                #expect(policy != .abort && report.receipt == nil && report.outcome.conflicts.count == 2)
+                #expect(policy != .abort)
+                #expect(report.receipt == nil)
+                #expect(report.outcome.conflicts.count == 2)
             } catch let error as StorageError {
-                #expect(policy == .abort && error.code == .conflict && error.message.contains("converted"))
+                #expect(policy == .abort)
+                #expect(error.code == .conflict)
+                #expect(error.message.contains("converted"))
             }
             #expect(try await storage.all(V2.Person.self) == people)
         }
@@ -166,7 +170,8 @@ import Testing
         }
         #expect(try await storage.all(Shorter.Person.self).map(\.mail) == ["a@x", "b@x"])
         let first = try #require(try await storage.history(Shorter.Person.self, id: "b").first)
-        #expect(first.new?["age"] == "7" && first.new?["note"] == "n")
+        #expect(first.new?["age"] == "7")
+        #expect(first.new?["note"] == "n")
         try await storage.rebuild()
         #expect(try await storage.verify().isSound)
         try await storage.close()
@@ -229,7 +234,8 @@ import Testing
             let storage = try open(declare)
             #expect(try await storage.all(V1.Person.self).map(\.mail) == ["A@X!", "B@X!"])
             let last = try #require(try await storage.history(V1.Person.self, id: "a").last)
-            #expect(last.old?["mail"] == "a@x" && last.commit.metadata.reason == "migration 2026-01-20_upper")
+            #expect(last.old?["mail"] == "a@x")
+            #expect(last.commit.metadata.reason == "migration 2026-01-20_upper")
             #expect(try await storage.verify().isSound)
             try await storage.close()
         }
@@ -289,7 +295,9 @@ import Testing
         }
         let a = try await storage.history(V1.Person.self, id: "a")
         #expect(a.map(\.operation) == [.insert, .update])
-        #expect(a.last?.old?["age"] == "41" && a.last?.new?["age"] == "410" && a.last?.new?["note"] == "none")
+        #expect(a.last?.old?["age"] == "41")
+        #expect(a.last?.new?["age"] == "410")
+        #expect(a.last?.new?["note"] == "none")
         #expect(a.last?.new?["extra"] == "x")
         #expect(try await storage.history(V1.Person.self, id: "b").map(\.operation) == [.insert, .delete])
         #expect(try await storage.history(V1.Person.self, id: "c").map(\.operation) == [.insert])
@@ -348,8 +356,12 @@ import Testing
         try await fillFirst()
         let storage = try open { $0.autoSchema(V3.PersonRecord.self) }
         let person = try #require(try await storage.get(V3.Person.self, id: "a"))
-        #expect(person.tags == [] && person.counts == [:] && person.weights == [1, 2.5, -3] && person.mood == .bad)
-        #expect(person.place == V3.Place(city: "", floor: 0) && person.mark == nil)
+        #expect(person.tags == [])
+        #expect(person.counts == [:])
+        #expect(person.weights == [1, 2.5, -3])
+        #expect(person.mood == .bad)
+        #expect(person.place == V3.Place(city: "", floor: 0))
+        #expect(person.mark == nil)
         try await storage.rebuild()
         #expect(try await storage.get(V3.Person.self, id: "a") == person)
         try await storage.close()

@@ -23,13 +23,15 @@ import Testing
         registry.register(kept, identifier: "kept")
         for _ in 0..<500 { registry.register(QuerySubscription(storage.query(Card.self).limit(1))) }
         #expect(registry.entryCount <= 32)
-        #expect(registry.activeSubscriptionCount == 1 && registry.getMetrics().map(\.id) == ["kept"])
+        #expect(registry.activeSubscriptionCount == 1)
+        #expect(registry.getMetrics().map(\.id) == ["kept"])
         #expect(registry.entryCount == 1)
         #expect(registry.subscription("kept", as: QuerySubscription<Card>.self) === kept)
         #expect(registry.subscription("kept", as: SingleQuerySubscription<Card>.self) == nil)
         #expect(await storage.subscriptions.nodeCount == 1)
         registry.unregister("kept")
-        #expect(registry.subscription("kept") == nil && kept.isActive)
+        #expect(registry.subscription("kept") == nil)
+        #expect(kept.isActive)
     }
 
     @Test("Metrics count what a view costs")
@@ -44,10 +46,14 @@ import Testing
                 through: try await storage.save(Card(id: 10 + round, title: "", lane: "", rank: 0)))
         }
         let metrics = try #require(registry.getMetrics().first)
-        #expect(metrics.id == id && metrics.type == "QuerySubscription<Card>")
-        #expect(metrics.refreshCount == 4 && metrics.refreshCount == cards.refreshCount)
-        #expect(metrics.totalRefreshTime > 0 && metrics.averageRefreshTime * 4 == metrics.totalRefreshTime)
-        #expect(metrics.lastRefreshTime == cards.lastRefreshTime && metrics.createdAt.timeIntervalSince(before) >= 0)
+        #expect(metrics.id == id)
+        #expect(metrics.type == "QuerySubscription<Card>")
+        #expect(metrics.refreshCount == 4)
+        #expect(metrics.refreshCount == cards.refreshCount)
+        #expect(metrics.totalRefreshTime > 0)
+        #expect(metrics.averageRefreshTime * 4 == metrics.totalRefreshTime)
+        #expect(metrics.lastRefreshTime == cards.lastRefreshTime)
+        #expect(metrics.createdAt.timeIntervalSince(before) >= 0)
     }
 
     @Test("The registry explains how changes find a view")
@@ -59,14 +65,19 @@ import Testing
         await storage.waitForViews(through: try await storage.save(Card(id: 7, title: "", lane: "todo", rank: 0)))
         await storage.waitForViews(through: try await storage.save(Card(id: 8, title: "", lane: "done", rank: 0)))
         let info = try #require(await registry.getDebugInfo().first)
-        #expect(info.explanation?.tier == .indexed && info.explanation?.anchors == ["lane ="])
-        #expect(info.isActive && !info.isLoading && info.error == nil && info.position == todo.position)
+        #expect(info.explanation?.tier == .indexed)
+        #expect(info.explanation?.anchors == ["lane ="])
+        #expect(info.isActive)
+        #expect(!info.isLoading)
+        #expect(info.error == nil)
+        #expect(info.position == todo.position)
         #expect(
             info.description
                 == "todo: QuerySubscription<Card> @\(todo.position), indexed by lane =, woken 1 times")
         todo.cancel()
         let ended = try #require(await registry.getDebugInfo().first)
-        #expect(ended.explanation == nil && ended.description.hasSuffix(", ended"))
+        #expect(ended.explanation == nil)
+        #expect(ended.description.hasSuffix(", ended"))
         #expect(registry.activeSubscriptionCount == 0)
     }
 
@@ -88,7 +99,10 @@ import Testing
             SearchSubscription<Card>.self, repository: repository, configuration: .init(searchFields: ["title"]),
             registry: nil)
         #expect(search.configuration.searchFields == ["title"])
-        #expect(list.items.count == 2 && page.currentPage.count == 1 && page.totalPages == 3 && single.isLoading)
+        #expect(list.items.count == 2)
+        #expect(page.currentPage.count == 1)
+        #expect(page.totalPages == 3)
+        #expect(single.isLoading)
         #expect(Set(registry.getMetrics().map(\.id)) == ["list", "page", "single"])
     }
 

@@ -276,7 +276,10 @@ struct WriterGuardTests {
         }
         let error = outcomes[7] as? StorageError
         #expect(
-            error?.code == .limitExceeded && error?.message.contains("AUTOINCREMENT") == true,
+            error?.code == .limitExceeded,
+            "\(String(describing: error))")
+        #expect(
+            error?.message.contains("AUTOINCREMENT") == true,
             "\(String(describing: error))")
         try await expect(["first"] + Array(repeating: "innocent", count: 19), store)
     }
@@ -418,7 +421,8 @@ struct WriterGuardTests {
         let outcomes = try await together(store, 3) { tx, index in
             if index == 1 { try tx.execute(sql) } else { try tx.save(Note(id: 10 + index, text: "innocent")) }
         }
-        #expect(outcomes[0] == nil && outcomes[2] == nil, "\(outcomes)")
+        #expect(outcomes[0] == nil, "\(outcomes)")
+        #expect(outcomes[2] == nil, "\(outcomes)")
         #expect(outcomes[1] != nil)
         try await expect(["first", "innocent", "innocent"], store)
         #expect(try await store.storage.engine.withWriter { try Int.fetchOne($1, sql: "SELECT 'a' LIKE 'A'") } == 1)

@@ -88,7 +88,8 @@ struct AdoptTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: database))
         for way in ["--yes", "--dry-run"] {
             let refused = try run("adopt", database, "-s", database, "--force", way)
-            #expect(refused.status == 7 && refused.errors.contains("is the source file itself"), "\(refused.errors)")
+            #expect(refused.status == 7, "\(refused.errors)")
+            #expect(refused.errors.contains("is the source file itself"), "\(refused.errors)")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
     }
@@ -108,10 +109,12 @@ struct AdoptTests {
         let kept = database + ".before-adopt"
         try FileManager.default.copyItem(atPath: database, toPath: kept)
         let refused = try run(database, "--in-place", "--yes")
-        #expect(refused.status == 7 && refused.errors.contains("--no-backup"), "\(refused.errors)")
+        #expect(refused.status == 7, "\(refused.errors)")
+        #expect(refused.errors.contains("--no-backup"), "\(refused.errors)")
         #expect(try run(database, "t", "--in-place", "--yes", "--no-backup").status == 0)
         let again = try run(database, "t", "--in-place", "--yes")
-        #expect(again.status == 7 && again.errors.contains("history already"), "\(again.errors)")
+        #expect(again.status == 7, "\(again.errors)")
+        #expect(again.errors.contains("history already"), "\(again.errors)")
         #expect(try run(database, "nope", "--in-place", "--yes").status == 3)
         #expect(try run(database, "--in-place", "--yes").status == 0)
     }
@@ -183,7 +186,8 @@ struct AdoptTests {
             // The first run may have been slower than the others.
             if round > 0, old == 0 { longest = longest * 0.8 }
         }
-        #expect(old > 0 && new > 0, "\(old) old, \(new) new")
+        #expect(old > 0, "\(old) old, \(new) new")
+        #expect(new > 0, "\(old) old, \(new) new")
     }
 
     @Test("Tables of every kind are adopted or refused with the reason")
@@ -323,7 +327,8 @@ struct AdoptTests {
             // In blocks of 512 bytes, as the shell counts them.
             let outcome = try ToolProcess.shell(
                 "trap '' XFSZ; ulimit -f \((size + room) / 512); storagekit adopt \(rest)", store: nil)
-            #expect(outcome.status == 4 && outcome.errors.contains("disk"), "\(room): \(outcome)")
+            #expect(outcome.status == 4, "\(room): \(outcome)")
+            #expect(outcome.errors.contains("disk"), "\(room): \(outcome)")
             #expect((try? Data(contentsOf: URL(fileURLWithPath: name))) == before, "\(room)")
         }
         #expect(

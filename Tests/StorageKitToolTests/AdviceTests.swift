@@ -36,7 +36,8 @@ struct AdviceTests {
     func undoSkipsAdoption() throws {
         let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
         let outcome = try ToolProcess.run(["undo", "--yes"], store: store)
-        #expect(outcome.status == 3 && outcome.errors.contains("nothing to undo"), "\(outcome.errors)")
+        #expect(outcome.status == 3, "\(outcome.errors)")
+        #expect(outcome.errors.contains("nothing to undo"), "\(outcome.errors)")
         #expect(
             try ToolProcess.run(["revert", "t:1", "--dry-run"], store: store).output.contains("1 row deleted"))
     }
@@ -148,7 +149,7 @@ struct AdviceTests {
     func rangesOfWholeCommits() async throws {
         let store = try await SampleStore()
         let outcome = try ToolProcess.run(["revert", "@17..@20", "--dry-run"], store: store.path)
-        #expect(
-            outcome.status == 2 && outcome.errors.contains("inside of a commit"), "\(outcome.output)\(outcome.errors)")
+        #expect(outcome.status == 2, "\(outcome.output)\(outcome.errors)")
+        #expect(outcome.errors.contains("inside of a commit"), "\(outcome.output)\(outcome.errors)")
     }
 }

@@ -177,7 +177,8 @@ import Testing
         for (output, way) in [(backup, "--yes"), (link, "--yes"), (backup, "--dry-run")] {
             let refused = try ToolProcess.run(
                 ["restore", backup, "--to", "@1", "-o", output, "--force", way], store: nil)
-            #expect(refused.status == 7 && refused.errors.contains("is the source file itself"), "\(refused.errors)")
+            #expect(refused.status == 7, "\(refused.errors)")
+            #expect(refused.errors.contains("is the source file itself"), "\(refused.errors)")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)
     }
@@ -216,7 +217,8 @@ import Testing
             // The first one may have been slower than the others.
             if round > 0, absent == 0 { longest = longest * 0.8 }
         }
-        #expect(absent > 0 && whole > 0, "\(absent) absent, \(whole) whole")
+        #expect(absent > 0, "\(absent) absent, \(whole) whole")
+        #expect(whole > 0, "\(absent) absent, \(whole) whole")
         // What the killed ones have left goes with the next.
         #expect(try ToolProcess.run(arguments, store: path).status == 0)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter {

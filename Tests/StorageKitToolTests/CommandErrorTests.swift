@@ -28,7 +28,9 @@ import Testing
         let error = CommandError(
             wrapping: StorageError(code, "It happened.", remedy: "Mend it.", cause: BrokenPipe()))
         #expect(error.status == status)
-        #expect(error.what == "It happened." && error.next == "Mend it." && error.why == "BrokenPipe()")
+        #expect(error.what == "It happened.")
+        #expect(error.next == "Mend it.")
+        #expect(error.why == "BrokenPipe()")
     }
 
     @Test("Errors take a line each")

@@ -53,7 +53,8 @@ struct HostileStoreTests {
             "sql 'SELECT count(*) FROM commits'", "backup '\(folder.path("copy"))'", "rebuild --compare", "tag x head",
         ]
         let statuses = try statuses(commands, folder.path())
-        #expect(statuses.count == commands.count && statuses.values.allSatisfy { (0...8).contains($0) }, "\(statuses)")
+        #expect(statuses.count == commands.count, "\(statuses)")
+        #expect(statuses.values.allSatisfy { (0...8).contains($0) }, "\(statuses)")
         #expect(statuses["verify"] == 5)
     }
 
@@ -70,10 +71,12 @@ struct HostileStoreTests {
         let folder = try await copy(sql)
         let rows = try posts(folder.path())
         let verified = try ToolProcess.run(["verify"], store: folder.path())
-        #expect(verified.status == 5 && verified.output.contains("evil"), "\(verified.output)")
+        #expect(verified.status == 5, "\(verified.output)")
+        #expect(verified.output.contains("evil"), "\(verified.output)")
         for command in [["undo", "--yes"], ["tag", "x", "head"], ["rebuild"]] {
             let outcome = try ToolProcess.run(command, store: folder.path())
-            #expect(outcome.status == 5 && outcome.errors.contains("evil"), "\(command): \(outcome)")
+            #expect(outcome.status == 5, "\(command): \(outcome)")
+            #expect(outcome.errors.contains("evil"), "\(command): \(outcome)")
         }
         #expect(try posts(folder.path()) == rows)
         #expect(try ToolProcess.run(["log"], store: folder.path()).status == 0)
@@ -96,7 +99,8 @@ struct HostileStoreTests {
     func foreignBookkeeping(_ sql: String) async throws {
         let folder = try await copy(sql)
         let verified = try ToolProcess.run(["verify"], store: folder.path())
-        #expect(verified.status == 5 && verified.output.contains("! bookkeeping"), "\(verified.output)")
+        #expect(verified.status == 5, "\(verified.output)")
+        #expect(verified.output.contains("! bookkeeping"), "\(verified.output)")
     }
 
     /// Of a row that is there, of one that never was, and of an entity that never was.
@@ -109,7 +113,8 @@ struct HostileStoreTests {
     func foreignTombstones(_ rows: String) async throws {
         let folder = try await copy("INSERT OR REPLACE INTO storage_tombstone \(rows)")
         let verified = try ToolProcess.run(["verify"], store: folder.path())
-        #expect(verified.status == 5 && verified.output.contains("! tombstone"), "\(verified.output)")
+        #expect(verified.status == 5, "\(verified.output)")
+        #expect(verified.output.contains("! tombstone"), "\(verified.output)")
     }
 
     @Test(
@@ -132,7 +137,8 @@ struct HostileStoreTests {
             "projections reset views",
         ]
         let statuses = try statuses(commands, folder.path())
-        #expect(statuses.count == commands.count && statuses.values.allSatisfy { (0...8).contains($0) }, "\(statuses)")
+        #expect(statuses.count == commands.count, "\(statuses)")
+        #expect(statuses.values.allSatisfy { (0...8).contains($0) }, "\(statuses)")
     }
 
     /// A trigger there would run with each import, and a column would never be recorded.
@@ -146,7 +152,8 @@ struct HostileStoreTests {
     func tableChangedByOthers(_ sql: String) async throws {
         let folder = try await copy(sql)
         let outcome = try ToolProcess.run(["undo", "--yes"], store: folder.path())
-        #expect(outcome.status == 5 && outcome.errors.contains("posts"), "\(outcome.errors)")
+        #expect(outcome.status == 5, "\(outcome.errors)")
+        #expect(outcome.errors.contains("posts"), "\(outcome.errors)")
         #expect(try ToolProcess.run(["rebuild", "posts"], store: folder.path()).status == 0, "what mends it may write")
         #expect(try ToolProcess.run(["undo", "--yes"], store: folder.path()).status == 0)
         #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
@@ -177,7 +184,8 @@ struct HostileStoreTests {
     func tablesBehindLog() async throws {
         let folder = try await copy("UPDATE posts SET _position = 2, title = 'older' WHERE id = 'b'")
         let outcome = try ToolProcess.run(["undo", "--yes"], store: folder.path())
-        #expect(outcome.status == 5 && outcome.errors.contains("posts"), "\(outcome.errors)")
+        #expect(outcome.status == 5, "\(outcome.errors)")
+        #expect(outcome.errors.contains("posts"), "\(outcome.errors)")
         #expect(try ToolProcess.run(["rebuild", "posts"], store: folder.path()).status == 0, "what mends it may write")
         #expect(try ToolProcess.run(["undo", "--yes"], store: folder.path()).status == 0)
     }
@@ -202,7 +210,8 @@ struct HostileStoreTests {
         try await engine.close()
         // In blocks of 512 bytes: room for the index of the write-ahead log, and not for the tables that are compared with.
         let outcome = try ToolProcess.shell("trap '' XFSZ; ulimit -f 2048; storagekit verify", store: folder.path())
-        #expect(outcome.status == 4 && outcome.errors.contains("disk"), "\(outcome)")
+        #expect(outcome.status == 4, "\(outcome)")
+        #expect(outcome.errors.contains("disk"), "\(outcome)")
         #expect(!outcome.output.contains("DAMAGED"))
     }
 }

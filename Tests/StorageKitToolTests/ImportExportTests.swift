@@ -104,7 +104,9 @@ struct ImportExportTests {
         try expectRoundTrip(mixed, arguments: ["--key-column", "_id"])
         let folder = try Folder()
         let refused = try ToolProcess.run(["import", try folder.write(mixed)], store: folder.store)
-        #expect(refused.status == 7 && refused.errors.contains("Line 2") && refused.errors.contains("--key-column"))
+        #expect(refused.status == 7)
+        #expect(refused.errors.contains("Line 2"))
+        #expect(refused.errors.contains("--key-column"))
     }
 
     @Test("A bad line fails only its commit")
@@ -118,7 +120,8 @@ struct ImportExportTests {
         let folder = try Folder()
         let file = try folder.write(lines)
         let stopped = try ToolProcess.run(["import", file], store: folder.store)
-        #expect(stopped.status == 7 && stopped.errors.contains("Line 3"), "\(stopped.errors)")
+        #expect(stopped.status == 7, "\(stopped.errors)")
+        #expect(stopped.errors.contains("Line 3"), "\(stopped.errors)")
         let first = try ToolProcess.run(["export"], store: folder.store)
         #expect(first.output.split(separator: "\n").count == 1, "\(first.output)")
         let skipping = try ToolProcess.run(["import", file, "--skip-invalid"], store: folder.store)
@@ -142,13 +145,15 @@ struct ImportExportTests {
         ])
         let refused = try ToolProcess.run(["import", file], store: folder.store)
         let reason = "Line 2: The time of a commit would be 9999-12-31"
-        #expect(refused.status == 7 && refused.errors.contains(reason), "\(refused.status) \(refused.errors)")
+        #expect(refused.status == 7, "\(refused.status) \(refused.errors)")
+        #expect(refused.errors.contains(reason), "\(refused.status) \(refused.errors)")
         let skipping = try ToolProcess.run(["import", file, "--skip-invalid"], store: folder.store)
         #expect(skipping.status == 8, "\(skipping.errors)")
         let log = try ToolProcess.run(
             ["log", "--table", "posts", "--reverse", "--format", "jsonl"], store: folder.store)
         let lines = log.output.split(separator: "\n")
-        #expect(lines.count == 2 && lines.allSatisfy { $0.contains(#""time":"2024-05-02T10:00:00Z""#) }, "\(lines)")
+        #expect(lines.count == 2, "\(lines)")
+        #expect(lines.allSatisfy { $0.contains(#""time":"2024-05-02T10:00:00Z""#) }, "\(lines)")
         #expect(lines.map { $0.contains(#""clock":"2024-05-01T10:00:00Z""#) } == [false, true])
         let shown = try ToolProcess.run(["show", "@2"], store: folder.store)
         #expect(shown.status == 0, "\(shown.errors)")
@@ -160,13 +165,15 @@ struct ImportExportTests {
         let first = try folder.write([line(1, "insert", "a", #"{"n":1}"#)], "1.jsonl")
         let second = try folder.write([line(2, "update", "a", #"{"n":2}"#), line(3, "insert", "b", "{}")], "2.jsonl")
         let onNothing = try ToolProcess.run(["import", first, "--dry-run"], store: folder.store)
-        #expect(onNothing.status == 0 && onNothing.output.contains("1 insert,"), "\(onNothing.errors)")
+        #expect(onNothing.status == 0, "\(onNothing.errors)")
+        #expect(onNothing.output.contains("1 insert,"), "\(onNothing.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder.store))
         #expect(try ToolProcess.run(["import", first], store: folder.store).status == 0)
         let before = try ToolProcess.run(["export"], store: folder.store).output
         let rehearsed = try ToolProcess.run(["import", second, "--dry-run"], store: folder.store)
         #expect(rehearsed.status == 0, "\(rehearsed.errors)")
-        #expect(rehearsed.output.contains("1 insert, 1 update") && rehearsed.output.contains("nothing was changed"))
+        #expect(rehearsed.output.contains("1 insert, 1 update"))
+        #expect(rehearsed.output.contains("nothing was changed"))
         #expect(try ToolProcess.run(["export"], store: folder.store).output == before)
         let wrong = try folder.write([line(2, "insert", "a", "{}")], "3.jsonl")
         #expect(try ToolProcess.run(["import", wrong, "--dry-run"], store: folder.store).status == 7)
@@ -178,7 +185,8 @@ struct ImportExportTests {
         var lines = (1...50).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }
         _ = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
         let again = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
-        #expect(again.status == 0 && again.output.contains("imported 0 operations"), "\(again.output)\(again.errors)")
+        #expect(again.status == 0, "\(again.output)\(again.errors)")
+        #expect(again.output.contains("imported 0 operations"), "\(again.output)\(again.errors)")
         lines += (51...60).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }
         let longer = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
         #expect(longer.output.contains("imported 10 operations"), "\(longer.output)\(longer.errors)")
@@ -235,7 +243,8 @@ struct ImportExportTests {
         let folder = try Folder()
         let file = try folder.write([line(1, "insert", "a", #"{"x":1}"#)])
         let piped = try ToolProcess.shell("cat \(file) | storagekit import -", store: folder.store)
-        #expect(piped.status == 0 && piped.output.contains("imported 1 operation "), "\(piped.errors)")
+        #expect(piped.status == 0, "\(piped.errors)")
+        #expect(piped.output.contains("imported 1 operation "), "\(piped.errors)")
         let missing = try ToolProcess.run(["import", folder.url.path + "/none.jsonl"], store: folder.store)
         #expect(missing.status == 3, "\(missing.errors)")
         let noStore = try ToolProcess.run(["export"], store: folder.url.path + "/none.sqlite")
@@ -320,6 +329,7 @@ struct ImportExportTests {
         try Data(#"{"tx":1,"op":"insert","table":"t","id":"1","row":{\#(row)}}"#.utf8).write(
             to: URL(fileURLWithPath: input))
         let outcome = try ToolProcess.run(["import", input], store: folder.path())
-        #expect(outcome.status == 7 && outcome.errors.contains("more than 1900 columns"), "\(outcome.errors)")
+        #expect(outcome.status == 7, "\(outcome.errors)")
+        #expect(outcome.errors.contains("more than 1900 columns"), "\(outcome.errors)")
     }
 }

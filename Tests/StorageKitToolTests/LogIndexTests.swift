@@ -44,7 +44,8 @@ import Testing
     private static func check(_ store: StoreReader, _ made: [Made]) throws {
         for commit in made {
             let found = try #require(try store.index.commit(commit.number))
-            #expect(found.positions == commit.positions && found.info.number == commit.number)
+            #expect(found.positions == commit.positions)
+            #expect(found.info.number == commit.number)
             for position in [commit.positions.lowerBound, commit.positions.upperBound] {
                 #expect(try store.index.commit(at: position)?.positions == commit.positions)
             }

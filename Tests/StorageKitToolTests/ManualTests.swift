@@ -8,7 +8,8 @@ struct ManualTests {
     @Test("The page is well-formed")
     func pageIsWellFormed() throws {
         let page = try ToolProcess.run(["manual"], store: nil)
-        #expect(page.status == 0 && page.errors.isEmpty)
+        #expect(page.status == 0)
+        #expect(page.errors.isEmpty)
         #expect(page.output.utf8.allSatisfy { $0 == 0x0A || (0x20..<0x7F).contains($0) })
         let lines = page.output.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.first?.hasPrefix(#".TH "STORAGEKIT" "1""#) ?? false)
@@ -47,7 +48,8 @@ struct ManualTests {
     @Test("Formatters read it", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff")))
     func formattersReadIt() throws {
         let read = try ToolProcess.shell("storagekit manual | groff -man -Tutf8 -ww -P-c", store: nil)
-        #expect(read.status == 0 && read.errors.isEmpty, "\(read.errors)")
+        #expect(read.status == 0, "\(read.errors)")
+        #expect(read.errors.isEmpty, "\(read.errors)")
         let plain = read.output.replacing(/.\u{8}/, with: "")
         for text in [
             "storagekit - look into, replay", "   log [RANGE-OR-TARGET...]", "--break BREAK",

@@ -63,8 +63,12 @@ import Testing
             try parser.parse($0, into: &operation)
         }
         #expect(operation.tx == -2)
-        #expect(operation.at == nil && operation.actor == nil && operation.app == nil)
-        #expect(operation.reason == nil && operation.correlation == nil && operation.columns.isEmpty)
+        #expect(operation.at == nil)
+        #expect(operation.actor == nil)
+        #expect(operation.app == nil)
+        #expect(operation.reason == nil)
+        #expect(operation.correlation == nil)
+        #expect(operation.columns.isEmpty)
     }
 
     @Test(

@@ -33,8 +33,10 @@ import Testing
     @Test("Nothing is set by default")
     func defaults() throws {
         let options = try Everything.parse([])
-        #expect(options.filter.isEmpty && options.filter.kinds == nil)
-        #expect(options.format.format == .human && options.format.color == .auto)
+        #expect(options.filter.isEmpty)
+        #expect(options.filter.kinds == nil)
+        #expect(options.format.format == .human)
+        #expect(options.format.color == .auto)
         #expect(try options.store.path(environment: ["STORAGEKIT_STORE": "b.sqlite"]) == "b.sqlite")
         let error = try #require(throws: CommandError.self) {
             try options.store.path(environment: ["STORAGEKIT_STORE": ""])

@@ -115,7 +115,8 @@ import Testing
             #expect(try await run(["outbox", "discard", "a2", "--dry-run"], path).status == 0)
             for words in [["retry"], ["discard", "a2", "--yes"]] {
                 let outcome = try await run(["outbox"] + words, path)
-                #expect(outcome.status == 4 && outcome.errors.contains("of the engine, or end the program first"))
+                #expect(outcome.status == 4)
+                #expect(outcome.errors.contains("of the engine, or end the program first"))
             }
         }
         try await check("outbox", folder, "outbox")
@@ -154,7 +155,8 @@ import Testing
         #expect(remote.mock.writes == [.update(id: "a1", fields: ["title"])])
         #expect(engine.currentCollection == [Article(id: "a1", title: "one more")])
         let commit = try await container.storage.history(Article.self, id: "a2").last?.commit.metadata
-        #expect(commit?.actor == "sync articles" && commit?.attributes["discarded"]?.contains("a2@") == true)
+        #expect(commit?.actor == "sync articles")
+        #expect(commit?.attributes["discarded"]?.contains("a2@") == true)
         try await container.storage.close()
     }
 }

@@ -57,9 +57,11 @@ struct TokensCommandTests {
         let tokens = try HubTokens(besideStore: sample.path)
         let token = try #require(try await tokens.authenticate(text))
         let grant = try HubGrant(entity: "posts", writes: true)
-        #expect(token.name == "anna" && token.grants == [grant])
+        #expect(token.name == "anna")
+        #expect(token.grants == [grant])
         let listed = try ToolProcess.run(["tokens"], store: sample.path, in: sample.folder.url)
-        #expect(listed.output.contains(token.id) && !listed.output.contains(text))
+        #expect(listed.output.contains(token.id))
+        #expect(!listed.output.contains(text))
         _ = try ToolProcess.run(["tokens", "revoke", token.id], store: sample.path, in: sample.folder.url)
         #expect(try await tokens.authenticate(text) == nil)
     }

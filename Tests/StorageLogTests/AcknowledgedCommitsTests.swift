@@ -66,13 +66,16 @@ struct AcknowledgedCommitsTests {
             damaged.log[(frame == 0 ? 0 : CrashedStore.start(of: frame)) + byte] ^= 0x10
             let path = try damaged.write(to: folder)
             let found = try #require(try WriteAheadLog.damage(besideStore: path), "frame \(frame), byte \(byte)")
-            #expect(found.frame == frame && found.transactions > 5, "frame \(frame), byte \(byte)")
+            #expect(found.frame == frame, "frame \(frame), byte \(byte)")
+            #expect(found.transactions > 5, "frame \(frame), byte \(byte)")
             let report = try await verify(path)
             #expect(report.findings.first?.kind == "write-ahead-log", "frame \(frame), byte \(byte)")
             let error = try #require(refusal(path), "frame \(frame), byte \(byte)")
-            #expect(error.code == .corrupt && error.message.contains("\(found.transactions) transactions"), "\(error)")
+            #expect(error.code == .corrupt, "\(error)")
+            #expect(error.message.contains("\(found.transactions) transactions"), "\(error)")
             // What can be saved is still there.
-            #expect(bytes(path) == damaged.main && bytes(path + "-wal") == Data(damaged.log))
+            #expect(bytes(path) == damaged.main)
+            #expect(bytes(path + "-wal") == Data(damaged.log))
         }
     }
 
@@ -171,7 +174,8 @@ struct AcknowledgedCommitsTests {
             try await log(after: [large]), try await log(after: ["INSERT INTO t(v) VALUES (zeroblob(30000))"])
         )
         let short = try await log(after: ["INSERT INTO t(v) VALUES (1)"])
-        #expect(short.count < middle.count && middle.count < long.count)
+        #expect(short.count < middle.count)
+        #expect(middle.count < long.count)
         var left = crashed
         left.log = short + middle[short.count...] + long[middle.count...]
         let path = try left.write(to: folder)
@@ -224,14 +228,16 @@ struct AcknowledgedCommitsTests {
             isWritten = true
             try overwrite(path + "-wal", with: crashed.log)
         }
-        #expect(isWritten && damage == nil)
+        #expect(isWritten)
+        #expect(damage == nil)
     }
 
     /// The writer begins the log again while it is read: new frames in front, those of the round before behind them.
     @Test("A write-ahead log that is restarted isn't damage")
     func restartedWAL() async throws {
         let (crashed, next) = (try await CrashedStore(commits: 12), try await CrashedStore(commits: 3))
-        #expect(next.frames > 6 && next.frames + 6 < crashed.frames)
+        #expect(next.frames > 6)
+        #expect(next.frames + 6 < crashed.frames)
         let path = try crashed.write(to: folder)
         var isWritten = false
         let damage = try WriteAheadLog.damage(besideStore: path) { place in
@@ -239,7 +245,8 @@ struct AcknowledgedCommitsTests {
             isWritten = true
             try overwrite(path + "-wal", with: next.log)
         }
-        #expect(isWritten && damage == nil)
+        #expect(isWritten)
+        #expect(damage == nil)
     }
 
     private func overwrite(_ file: String, with bytes: [UInt8]) throws {
@@ -285,8 +292,10 @@ struct AcknowledgedCommitsTests {
         #expect(report.findings.map(\.kind) == ["write-ahead-log"])
         #expect(report.findings.first?.message.contains("@\(crashed.head) was acknowledged") ?? false)
         let error = try #require(refusal(path))
-        #expect(error.code == .corrupt && error.remedy.contains("\(path).bell"), "\(error)")
-        #expect(bytes(path) == crashed.main && bytes(path + "-wal") == Data(crashed.log))
+        #expect(error.code == .corrupt, "\(error)")
+        #expect(error.remedy.contains("\(path).bell"), "\(error)")
+        #expect(bytes(path) == crashed.main)
+        #expect(bytes(path + "-wal") == Data(crashed.log))
         // The one step that goes on with what is there.
         unlink(path + ".bell")
         #expect(refusal(path) == nil)
@@ -368,15 +377,18 @@ struct AcknowledgedCommitsTests {
         for lost in [cut, holed] {
             let path = try lost.write(to: folder, acknowledged: crashed.head, durability: .normal)
             let report = try await verify(path)
-            #expect(report.isSound && report.warnings.count >= 1, "\(report)")
+            #expect(report.isSound, "\(report)")
+            #expect(report.warnings.count >= 1, "\(report)")
             let engine = try open(path, .normal)
             let head = engine.committed.position
-            #expect(head < crashed.head && head > 1)
+            #expect(head < crashed.head)
+            #expect(head > 1)
             try await engine.commit(CrashedStore.insertion(1))
             // As it is when this process is killed, too.
             #expect(try WriteAheadLog.damage(besideStore: path) == nil)
             let after = try await verify(path)
-            #expect(after.isSound && after.warnings.isEmpty, "\(after)")
+            #expect(after.isSound, "\(after)")
+            #expect(after.warnings.isEmpty, "\(after)")
             try await engine.close()
         }
     }
@@ -394,7 +406,8 @@ struct AcknowledgedCommitsTests {
             }
             try await engine.commit("INSERT INTO t DEFAULT VALUES")
             let known = Acknowledgement.reading(besideStore: path)
-            #expect(known?.durability == durability && known?.position == engine.committed.position)
+            #expect(known?.durability == durability)
+            #expect(known?.position == engine.committed.position)
             try await engine.close()
         }
     }

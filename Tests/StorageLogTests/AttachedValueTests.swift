@@ -149,7 +149,8 @@ import Testing
             "WITH RECURSIVE n(x) AS (SELECT 10 UNION ALL SELECT x + 1 FROM n WHERE x < 1009) INSERT INTO t(id, a) SELECT x, 'v' FROM n"
         )
         let many = try await told.attached(by: "UPDATE t SET b = 1 WHERE id >= 10")
-        #expect(many.count == 256 && many.last?.event == 127)
+        #expect(many.count == 256)
+        #expect(many.last?.event == 127)
         try await told.engine.commit("UPDATE t SET a = printf('%.*c', 70000, 'x') WHERE id = 1")
         #expect(try await told.attached(by: "UPDATE t SET b = 3 WHERE id = 1; UPDATE t SET b = 3 WHERE id = 2").isEmpty)
         #expect(try await told.attached(by: "UPDATE t SET b = 4 WHERE id = 2").count == 2)

@@ -60,7 +60,8 @@ import Testing
             let part = try row.body.withUnsafeBytes {
                 try SegmentDecoder().decode(body: $0, of: row.header, through: row.header.first + Int64(count) - 1)
             }
-            #expect(part.filled == count && part.header == row.header)
+            #expect(part.filled == count)
+            #expect(part.header == row.header)
             #expect(part.logged == Array(events[range].prefix(count)), "seed \(seed), \(count) events")
         }
     }
@@ -104,7 +105,8 @@ import Testing
             try SegmentEncoder().encode($0, range: 0..<events.count, first: 513, commits: merged.slices, level: 9)
         }
         #expect(try decode(row.body, size: row.header.size).logged == events, "seed \(seed)")
-        #expect(merged.slices.first?.continuesEarlier == false && merged.slices.last?.continuesLater == false)
+        #expect(merged.slices.first?.continuesEarlier == false)
+        #expect(merged.slices.last?.continuesLater == false)
     }
 
     /// Sealing changes where events are kept, and nothing else.
@@ -152,7 +154,8 @@ import Testing
         try await engine.seal()
         let after = try await look()
         #expect(before.events == after.events)
-        #expect(before.edges == [] && after.edges == [])
+        #expect(before.edges == [])
+        #expect(after.edges == [])
         #expect(before.rows < after.rows)
         #expect(after.rows == engine.committed.position / Int64(length))
     }

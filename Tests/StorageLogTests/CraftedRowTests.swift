@@ -171,7 +171,8 @@ struct CraftedRowTests {
                 _ = try body.withUnsafeBytes { try SegmentDecoder().decode(body: $0, of: header) }
                 #expect(made.isRead, "\(made.name) was read")
             } catch let error as StorageError {
-                #expect(!made.isRead && error.code == .corrupt, "\(made.name): \(error)")
+                #expect(!made.isRead, "\(made.name): \(error)")
+                #expect(error.code == .corrupt, "\(made.name): \(error)")
             }
             paths.append(folder.path("\(number).sqlite"))
             try store(body, header, at: paths[number])

@@ -155,7 +155,8 @@ struct ClientIdentityTests {
 
         private func expectMisuse(_ body: () async throws -> Void) async {
             let error = await #expect(throws: StorageError.self) { try await body() }
-            #expect(error?.code == .invalidArgument && error?.remedy.contains("client") == true)
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.remedy.contains("client") == true)
         }
     #endif
 

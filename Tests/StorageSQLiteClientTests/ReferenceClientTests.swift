@@ -165,7 +165,8 @@
             @Dependency(\.sqliteClient) var client
             let first = try #require(try client.contextSensitivePath())
             let second = try #require(try client.contextSensitivePath())
-            #expect(first != second && first.hasPrefix(FileManager.default.temporaryDirectory.path))
+            #expect(first != second)
+            #expect(first.hasPrefix(FileManager.default.temporaryDirectory.path))
             let given = try withDependencies {
                 $0.databasePath = "/data/app.sqlite"
             } operation: {
@@ -174,7 +175,8 @@
             #expect(given == "/data/app.sqlite")
             #expect(throws: SQLiteClientError.self) { try SQLiteClient.path(fileName: "a/b") }
             let live = try SQLiteClient.path(fileName: "a.sqlite", context: .live)
-            #expect(live.hasSuffix("/a.sqlite") && !live.hasPrefix(FileManager.default.temporaryDirectory.path))
+            #expect(live.hasSuffix("/a.sqlite"))
+            #expect(!live.hasPrefix(FileManager.default.temporaryDirectory.path))
             let preview = try SQLiteClient.path(fileName: "a.sqlite", context: .preview)
             #expect(preview.hasPrefix(FileManager.default.temporaryDirectory.path))
             #expect(try SQLiteClient.inMemory().contextSensitivePath() == nil)
@@ -210,7 +212,8 @@
                     try await body()
                     Issue.record("no error")
                 } catch let error as SQLiteClientError {
-                    #expect(error.code == .missingDependency && error.remedy.contains("$0."))
+                    #expect(error.code == .missingDependency)
+                    #expect(error.remedy.contains("$0."))
                 }
             }
         }

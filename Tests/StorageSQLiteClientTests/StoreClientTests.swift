@@ -133,7 +133,8 @@ import StorageMaintenance
                         ]
                         for write in writes {
                             let error = await #expect(throws: SQLiteClientError.self) { try await write() }
-                            #expect(error?.code == .readOnly && error?.remedy.contains("storage.sqliteClient") == true)
+                            #expect(error?.code == .readOnly)
+                            #expect(error?.remedy.contains("storage.sqliteClient") == true)
                         }
                         let ids = try await client.read { db in try db.fetchAll("SELECT id FROM users", as: Int.self) }
                         #expect(ids == [1])
@@ -189,7 +190,8 @@ import StorageMaintenance
                     let write = await #expect(throws: SQLiteClientError.self) {
                         try await client.write { _ = try $0.execute("CREATE TABLE t (a)") }
                     }
-                    #expect(read?.code == .closed && write?.code == .closed)
+                    #expect(read?.code == .closed)
+                    #expect(write?.code == .closed)
                     for await _ in client.values({ try $0.fetchOne("SELECT 1", as: Int.self) ?? 0 }) {
                         Issue.record("a value of a closed database")
                     }

@@ -80,7 +80,8 @@
                     "PUT /v1/collections/notes/documents/1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
                     + "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
                 let answer = try await exchange(try await connect(hub), head)
-                #expect(answer.contains("408") && answer.contains("timed-out"), "\(answer)")
+                #expect(answer.contains("408"), "\(answer)")
+                #expect(answer.contains("timed-out"), "\(answer)")
                 #expect(answer.lowercased().contains("connection: close"))
             }
         }
@@ -251,7 +252,8 @@
                 let path = "/v1/changes?collection=notes"
                 for _ in 0..<3 {
                     let head = try await hub.send(.HEAD, path, token: token, headers: ["Accept": "text/event-stream"])
-                    #expect(head.status == 200 && head.body.isEmpty)
+                    #expect(head.status == 200)
+                    #expect(head.body.isEmpty)
                     #expect(head.headers.first(name: "Content-Type") == "text/event-stream")
                 }
                 var events = try await hub.events(path, token: token)

@@ -34,7 +34,8 @@ import StorageEntities
                 let token = try await hub.token()
                 try await Self.sync(URL(fileURLWithPath: folder.path("notes.sqlite")), hub.url, token)
                 let read = try await hub.send(.GET, "/v1/collections/notes/documents/1", token: token)
-                #expect(read.status == 200 && read.body.contains("Buy milk"))
+                #expect(read.status == 200)
+                #expect(read.body.contains("Buy milk"))
             }
         }
 

@@ -24,21 +24,30 @@ import Testing
         for policy in [lenient, .cacheFirst(ttl: .minutes(5)), .networkFirst] {
             let home = try Household()
             let results = try await refused(home, policy)
-            #expect(results.items == [Household.chore(1)] && results.isStale)
+            #expect(results.items == [Household.chore(1)])
+            #expect(results.isStale)
             #expect(results.error?.remedy.contains("isn't retried automatically") == true)
             let status = try #require(results.status)
-            #expect(status.isRefused && status.failures == 1 && status.retryTime == nil && status.nextRefresh == nil)
+            #expect(status.isRefused)
+            #expect(status.failures == 1)
+            #expect(status.retryTime == nil)
+            #expect(status.nextRefresh == nil)
             home.clock.advance(seconds: 86_400)
             // Neither for others who begin to show it.
             let others = home.container.results(of: home.source(policy))
-            #expect(others.items == [Household.chore(1)] && others.error != nil && !others.isLoading)
-            #expect(home.clock.sleeperCount == 0 && home.remote.count == 2)
+            #expect(others.items == [Household.chore(1)])
+            #expect(others.error != nil)
+            #expect(!others.isLoading)
+            #expect(home.clock.sleeperCount == 0)
+            #expect(home.remote.count == 2)
             // Who asks for it explicitly is answered.
             await results.refresh()
-            #expect(home.remote.count == 3 && results.status?.failures == 2)
+            #expect(home.remote.count == 3)
+            #expect(results.status?.failures == 2)
             home.remote.failure = nil
             await results.refresh()
-            #expect(results.error == nil && results.status?.isRefused == false)
+            #expect(results.error == nil)
+            #expect(results.status?.isRefused == false)
             #expect(try await home.storage.querySourceStatuses().first?.isRefused == false)
         }
     }
@@ -49,14 +58,16 @@ import Testing
         let results = try await refused(home, lenient)
         home.container.credentialsChanged()
         try await eventually { results.status?.failures == 2 && !results.isLoading }
-        #expect(home.remote.count == 3 && home.clock.sleeperCount == 0)
+        #expect(home.remote.count == 3)
+        #expect(home.clock.sleeperCount == 0)
         home.remote.failure = nil
         home.container.credentialsChanged()
         try await eventually { results.error == nil && !results.isLoading }
         #expect(home.remote.count == 4)
         // Sources that weren't refused aren't asked for that.
         home.container.credentialsChanged()
-        #expect(home.remote.count == 4 && !results.isLoading)
+        #expect(home.remote.count == 4)
+        #expect(!results.isLoading)
     }
 
     /// The request may have been made with the old ones.
@@ -70,7 +81,8 @@ import Testing
         home.container.credentialsChanged()
         home.remote.release()
         try await eventually { home.remote.count == 2 && !results.isLoading }
-        #expect(results.status?.isRefused == true && results.status?.failures == 2)
+        #expect(results.status?.isRefused == true)
+        #expect(results.status?.failures == 2)
     }
 
     @Test("A source that nobody shows is tried when it is shown")
@@ -80,7 +92,8 @@ import Testing
         #expect(results != nil)
         results = nil
         results = home.container.results(of: home.source(lenient))
-        #expect(results?.isLoading == false && home.remote.count == 2)
+        #expect(results?.isLoading == false)
+        #expect(home.remote.count == 2)
         results = nil
         home.container.credentialsChanged()
         results = home.container.results(of: home.source(lenient))
@@ -102,7 +115,9 @@ import Testing
             #expect(results.error?.remedy.contains("isn't retried automatically") == true)
             try await eventually { home.remote.count == 1 && !results.isLoading }
             let others = home.container.results(of: home.source(lenient))
-            #expect(!others.isLoading && home.remote.count == 1 && home.clock.sleeperCount == 0)
+            #expect(!others.isLoading)
+            #expect(home.remote.count == 1)
+            #expect(home.clock.sleeperCount == 0)
             try await home.storage.close()
         }
     }
@@ -129,7 +144,9 @@ import Testing
                 """)
         }
         let status = try #require(try await home.storage.querySourceStatuses().first)
-        #expect(status.lastRefresh == Date(timeIntervalSince1970: 1) && status.lastError == "down" && !status.isRefused)
+        #expect(status.lastRefresh == Date(timeIntervalSince1970: 1))
+        #expect(status.lastError == "down")
+        #expect(!status.isRefused)
         home.remote.failure = Self.refusal
         await #expect(throws: StorageError.self) { try await home.container.refresh(home.source(.networkFirst)) }
         #expect(try await home.storage.querySourceStatuses().map(\.isRefused) == [true])

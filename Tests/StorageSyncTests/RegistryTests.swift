@@ -84,7 +84,8 @@ private struct Unnamed: QuerySourceProvider {
         let (chores, errands) = (FakeRemote(), RemoteRows([Errand(id: 1)]))
         _ = try await container.fetch(Chore.Sources(remote: chores).source(\.all))
         #expect(try await container.fetch(Errand.Sources(remote: errands).source(\.all)).map(\.id) == [1])
-        #expect(chores.count == 1 && errands.count == 1)
+        #expect(chores.count == 1)
+        #expect(errands.count == 1)
         let names = try await container.storage.querySourceStatuses().map(\.source)
         #expect(names == ["Chore.Sources.all", "Errand.Sources.all"])
     }
@@ -111,9 +112,11 @@ private struct Unnamed: QuerySourceProvider {
     func unnamedSources() throws {
         let sources = Unnamed()
         let all = sources.source(\.all)
-        #expect(all.name == QuerySource(Chore.all()).name && all.parameter == "")
+        #expect(all.name == QuerySource(Chore.all()).name)
+        #expect(all.parameter == "")
         #expect(sources.source(\.named).name == "chores")
         let urgent = try sources.source(\.urgent, 2)
-        #expect(urgent.name == sources.urgent(2).name && urgent.parameter == sources.urgent(2).parameter)
+        #expect(urgent.name == sources.urgent(2).name)
+        #expect(urgent.parameter == sources.urgent(2).parameter)
     }
 }

@@ -19,11 +19,14 @@ import Testing
         home.remote.rows = [chore(1, "new")]
         home.remote.hold()
         let results = home.container.results(of: source)
-        #expect(results.items == [chore(1, "old")] && results.isStale && results.isLoading)
+        #expect(results.items == [chore(1, "old")])
+        #expect(results.isStale)
+        #expect(results.isLoading)
         #expect(results.lastRefreshTime == home.clock.now - 301)
         home.remote.release()
         try await eventually { !results.isLoading }
-        #expect(results.items == [chore(1, "new")] && !results.isStale)
+        #expect(results.items == [chore(1, "new")])
+        #expect(!results.isStale)
         #expect(results.lastRefreshTime == home.clock.now)
     }
 
@@ -37,7 +40,9 @@ import Testing
             let count = home.remote.count
             home.clock.advance(seconds: 100)
             let results = home.container.results(of: source)
-            #expect(results.items.count == 1 && !results.isStale && !results.isLoading)
+            #expect(results.items.count == 1)
+            #expect(!results.isStale)
+            #expect(!results.isLoading)
             try await eventually { home.clock.sleeperCount == 1 }
             home.clock.advance(seconds: 199)
             #expect(home.remote.count == count)
@@ -57,7 +62,8 @@ import Testing
         home.remote.hold()
         home.remote.rows = [chore(1, "new")]
         let results = home.container.results(of: source)
-        #expect(results.items == [] && results.isLoading)
+        #expect(results.items == [])
+        #expect(results.isLoading)
         home.remote.release()
         try await eventually { !results.isLoading }
         #expect(results.items == [chore(1, "new")])
@@ -77,10 +83,13 @@ import Testing
             home.remote.failure = FakeRemote.Failure(retryAfter: .seconds(60))
             let results = home.container.results(of: source)
             try await eventually { results.error != nil }
-            #expect(results.items == [chore(1, "old")] && results.isStale && !results.isLoading)
+            #expect(results.items == [chore(1, "old")])
+            #expect(results.isStale)
+            #expect(!results.isLoading)
             #expect(results.error?.code == .remoteFailed)
             let status = try #require(results.status)
-            #expect(status.failures == 1 && status.nextRefresh ?? .distantPast >= home.clock.now + 60)
+            #expect(status.failures == 1)
+            #expect(status.nextRefresh ?? .distantPast >= home.clock.now + 60)
             // It isn't asked before it wants to be.
             try await eventually { home.clock.sleeperCount == 1 }
             home.clock.advance(seconds: 59)
@@ -90,7 +99,8 @@ import Testing
             // The random part of the delay comes on top.
             home.clock.advance(seconds: 3)
             try await eventually { results.error == nil }
-            #expect(results.items == [chore(1, "new")] && !results.isStale)
+            #expect(results.items == [chore(1, "new")])
+            #expect(!results.isStale)
         }
     }
 
@@ -105,20 +115,25 @@ import Testing
         let results = home.container.results(of: source)
         home.remote.failure = FakeRemote.Failure(retryAfter: .hours(1))
         await results.refresh()
-        #expect(results.error?.code == .remoteFailed && !results.isStale && home.remote.count == 2)
+        #expect(results.error?.code == .remoteFailed)
+        #expect(!results.isStale)
+        #expect(home.remote.count == 2)
         let next = try #require(results.status?.nextRefresh)
         #expect(next >= home.clock.now + 3_600)
         home.remote.failure = nil
         try await eventually { home.clock.sleeperCount == 1 }
         home.clock.advance(seconds: 1)
         try await eventually { results.isStale }
-        #expect(!results.isLoading && home.remote.count == 2)
+        #expect(!results.isLoading)
+        #expect(home.remote.count == 2)
         try await eventually { home.clock.sleeperCount == 1 }
         home.clock.advance(seconds: 3_598)
-        #expect(home.clock.sleeperCount == 1 && home.remote.count == 2)
+        #expect(home.clock.sleeperCount == 1)
+        #expect(home.remote.count == 2)
         home.clock.advance(seconds: next.timeIntervalSince(home.clock.now) + 1)
         try await eventually { results.error == nil }
-        #expect(!results.isStale && home.remote.count == 3)
+        #expect(!results.isStale)
+        #expect(home.remote.count == 3)
     }
 
     /// All whom a remote has asked for the same would come back at once.
@@ -134,7 +149,8 @@ import Testing
         let waits = try await home.storage.querySourceStatuses().compactMap {
             $0.retryTime?.timeIntervalSince(home.clock.now)
         }
-        #expect(waits.count == 20 && waits.allSatisfy { $0 >= 60 && $0 <= 62 })
+        #expect(waits.count == 20)
+        #expect(waits.allSatisfy { $0 >= 60 && $0 <= 62 })
         #expect(Set(waits).count > 10)
     }
 
@@ -151,7 +167,8 @@ import Testing
         await #expect(throws: StorageError.self) { try await home.container.fetch(source) }
         home.remote.failure = nil
         await results.refresh()
-        #expect(results.items == [chore(1, "old")] && results.error == nil)
+        #expect(results.items == [chore(1, "old")])
+        #expect(results.error == nil)
     }
 
     @Test("Many who show one source ask once")
@@ -218,12 +235,18 @@ import Testing
         }
         let home = try Household(at: url)
         let results = home.container.results(of: home.source(policy))
-        #expect(results.items == [chore(1)] && !results.isStale && results.error == nil)
+        #expect(results.items == [chore(1)])
+        #expect(!results.isStale)
+        #expect(results.error == nil)
         let failing = home.container.results(of: home.source(policy, name: "failing"))
-        #expect(failing.items == [chore(1)] && !failing.isStale && failing.error != nil && !failing.isLoading)
+        #expect(failing.items == [chore(1)])
+        #expect(!failing.isStale)
+        #expect(failing.error != nil)
+        #expect(!failing.isLoading)
         #expect(home.remote.count == 0)
         await failing.refresh()
-        #expect(home.remote.count == 1 && failing.error == nil)
+        #expect(home.remote.count == 1)
+        #expect(failing.error == nil)
         try await home.storage.close()
     }
 
@@ -231,7 +254,10 @@ import Testing
     func sourceWithoutRemote() async throws {
         let home = try Household()
         let results = home.container.results(of: QuerySource(Household.all))
-        #expect(results.items == [] && !results.isLoading && !results.isStale && results.lastRefreshTime == nil)
+        #expect(results.items == [])
+        #expect(!results.isLoading)
+        #expect(!results.isStale)
+        #expect(results.lastRefreshTime == nil)
         try await home.storage.save(chore(1))
         try await eventually { results.items == [chore(1)] }
         await results.refresh()
@@ -247,7 +273,8 @@ import Testing
         try await home.storage.close()
         home.clock.advance(seconds: 61)
         try await eventually { results.error?.code == .closed }
-        #expect(!results.isLoading && home.clock.sleeperCount == 0)
+        #expect(!results.isLoading)
+        #expect(home.clock.sleeperCount == 0)
     }
 
     /// Also not for the sake of a failure that came before, or while the remote was asked.
@@ -264,8 +291,10 @@ import Testing
         try await eventually { results.status?.failures == 1 && home.clock.sleeperCount == 1 }
         home.clock.advance(seconds: 120)
         await results.refresh()
-        #expect(results.error?.code == .closed && !results.isLoading)
-        #expect(home.clock.sleeperCount == 0 && home.remote.count == 1)
+        #expect(results.error?.code == .closed)
+        #expect(!results.isLoading)
+        #expect(home.clock.sleeperCount == 0)
+        #expect(home.remote.count == 1)
     }
 
     /// As one does that ends a request which takes it too long.
@@ -275,11 +304,14 @@ import Testing
         home.remote.failure = CancellationError()
         let results = home.container.results(of: home.source(.networkFirst))
         try await eventually { results.error != nil && !results.isLoading }
-        #expect(results.error?.code == .remoteFailed && results.status?.failures == 1)
+        #expect(results.error?.code == .remoteFailed)
+        #expect(results.status?.failures == 1)
         #expect(try #require(results.status?.retryTime) > home.clock.now)
         try await eventually { home.clock.sleeperCount == 1 }
         await results.refresh()
-        #expect(results.error?.code == .remoteFailed && results.status?.failures == 2 && !results.isLoading)
+        #expect(results.error?.code == .remoteFailed)
+        #expect(results.status?.failures == 2)
+        #expect(!results.isLoading)
         #expect(try #require(results.status?.retryTime) > home.clock.now)
         try await eventually { home.clock.sleeperCount == 1 }
         #expect(home.remote.count == 2)
@@ -301,11 +333,14 @@ import Testing
             let refreshed = await #expect(throws: StorageError.self) { try await container.refresh(source) }
             let fetched = await #expect(throws: StorageError.self) { try await container.fetch(source) }
             for error in [results.error, refreshed, fetched] {
-                #expect(error?.code == .notFound && error?.remedy.contains("autoSchema") == true)
+                #expect(error?.code == .notFound)
+                #expect(error?.remedy.contains("autoSchema") == true)
             }
             // A fetch that has stored rows to show, or an error of theirs, waits for nobody.
             await results.waitUntilRefreshed()
-            #expect(results.items.isEmpty && !results.isLoading && clock.sleeperCount == 0)
+            #expect(results.items.isEmpty)
+            #expect(!results.isLoading)
+            #expect(clock.sleeperCount == 0)
         }
         #expect(remote.count == 0)
         #expect(try await container.storage.querySourceStatuses().isEmpty)
@@ -327,8 +362,10 @@ import Testing
         #expect(results.status?.failures == 1)
         home.clock.advance(seconds: 120)
         await results.refresh()
-        #expect(results.error?.code == .notFound && !results.isLoading)
-        #expect(home.clock.sleeperCount == 0 && remote.count == 0)
+        #expect(results.error?.code == .notFound)
+        #expect(!results.isLoading)
+        #expect(home.clock.sleeperCount == 0)
+        #expect(remote.count == 0)
     }
 
     @Test("Sources without a name are known by their query")
@@ -337,7 +374,8 @@ import Testing
         func source(_ priority: Int) -> QuerySource<Chore> {
             QuerySource(home.storage.query(Chore.self).where { $0.priority == priority }.request)
         }
-        #expect(source(1).name == source(2).name && source(1).parameter != source(2).parameter)
+        #expect(source(1).name == source(2).name)
+        #expect(source(1).parameter != source(2).parameter)
         #expect(source(1).parameter == source(1).parameter)
     }
 }

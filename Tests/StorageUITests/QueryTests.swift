@@ -24,10 +24,13 @@ import Testing
         await withDatabaseContainer(container) {
             await withQuerySources(TaskSources(api: api)) {
                 let list = TaskList()
-                #expect(list.tasks.isEmpty && list.$tasks.isLoading)
+                #expect(list.tasks.isEmpty)
+                #expect(list.$tasks.isLoading)
                 await list.$tasks.refresh()
                 #expect(list.tasks.map(\.id) == [2, 1])
-                #expect(list.$tasks.error == nil && !list.$tasks.isStale && list.$tasks.lastRefreshTime != nil)
+                #expect(list.$tasks.error == nil)
+                #expect(!list.$tasks.isStale)
+                #expect(list.$tasks.lastRefreshTime != nil)
                 await list.$completed.refresh()
                 #expect(list.completed.map(\.id) == [1])
                 await list.$urgent.refresh()
@@ -48,7 +51,8 @@ import Testing
             await withQuerySources(TaskSources(api: mockAPI)) {
                 let list = TaskList()
                 await list.$tasks.refresh()
-                #expect(list.tasks.map(\.id) == [2, 1] && list.$tasks.error == nil)
+                #expect(list.tasks.map(\.id) == [2, 1])
+                #expect(list.$tasks.error == nil)
             }
         }
     }
@@ -65,7 +69,8 @@ import Testing
                 #expect(team.$tasks.error?.code == .notFound)
                 await withQuerySources(TaskSources(api: MockTasksAPI(tasks: Self.tasks))) {
                     await team.$tasks.refresh()
-                    #expect(team.tasks.map(\.id) == [2, 1] && team.users.map(\.id) == [7])
+                    #expect(team.tasks.map(\.id) == [2, 1])
+                    #expect(team.users.map(\.id) == [7])
                 }
             }
         }
@@ -79,10 +84,12 @@ import Testing
             await withQuerySources(TaskSources(api: MockTasksAPI(tasks: []))) {
                 let list = TaskList()
                 await list.$tasks.refresh()
-                #expect(list.tasks.isEmpty && list.$tasks.error == nil)
+                #expect(list.tasks.isEmpty)
+                #expect(list.$tasks.error == nil)
                 let feature = TasksFeature(api: MockTasksAPI(tasks: Self.tasks))
                 await feature.tasks.$tasks.refresh()
-                #expect(feature.tasks.tasks.map(\.id) == [2, 1] && list.tasks.map(\.id) == [2, 1])
+                #expect(feature.tasks.tasks.map(\.id) == [2, 1])
+                #expect(list.tasks.map(\.id) == [2, 1])
                 await list.$tasks.refresh()
                 #expect(feature.tasks.tasks.isEmpty)
             }
@@ -104,7 +111,8 @@ import Testing
     @Test("A missing provider or store is an error")
     func missingProviderOrStore() async throws {
         let list = TaskList()
-        #expect(list.tasks.isEmpty && !list.$tasks.isLoading)
+        #expect(list.tasks.isEmpty)
+        #expect(!list.$tasks.isLoading)
         #expect(list.$tasks.error?.code == .notFound)
         let container = try container()
         await withQuerySources(TaskSources(api: MockTasksAPI(tasks: Self.tasks))) {
@@ -127,13 +135,17 @@ import Testing
                 for query in [list.$tasks, list.$completed, list.$urgent, list.$recent, direct.$tasks] {
                     for _ in 0..<2 {
                         let error = try #require(query.error)
-                        #expect(error.code == .notFound && error.message.contains("\"tasks\""))
-                        #expect(error.remedy.contains("Declare") && error.remedy.contains("autoSchema"))
+                        #expect(error.code == .notFound)
+                        #expect(error.message.contains("\"tasks\""))
+                        #expect(error.remedy.contains("Declare"))
+                        #expect(error.remedy.contains("autoSchema"))
                         await query.refresh()
-                        #expect(!query.isLoading && query.lastRefreshTime == nil)
+                        #expect(!query.isLoading)
+                        #expect(query.lastRefreshTime == nil)
                     }
                 }
-                #expect(list.tasks.isEmpty && direct.tasks.isEmpty)
+                #expect(list.tasks.isEmpty)
+                #expect(direct.tasks.isEmpty)
             }
         }
     }

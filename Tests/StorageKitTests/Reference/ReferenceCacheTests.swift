@@ -24,7 +24,9 @@ import Testing
     @Test("A configuration has the reference's defaults")
     func configurationDefaults() throws {
         let config = StorageConfig()
-        #expect(config.defaultTTL == 300 && config.diskQuotaBytes == 20_971_520 && config.namespace == "storage")
+        #expect(config.defaultTTL == 300)
+        #expect(config.diskQuotaBytes == 20_971_520)
+        #expect(config.namespace == "storage")
         #expect(config.clock is SystemClock)
         let text = String(decoding: try config.makeEncoder().encode(Self.forecast), as: UTF8.self)
         #expect(text.contains("\"1970-01-01T00:16:40Z\""))
@@ -47,10 +49,14 @@ import Testing
                 decoder.keyDecodingStrategy = .convertFromSnakeCase
                 decoder.dateDecodingStrategy = .secondsSince1970
             })
-        #expect(config.defaultTTL == 600 && config.diskQuotaBytes == 52_428_800 && config.namespace == "weather")
-        #expect(config.clock.now == .distantPast && config.keys.namespace == "weather")
+        #expect(config.defaultTTL == 600)
+        #expect(config.diskQuotaBytes == 52_428_800)
+        #expect(config.namespace == "weather")
+        #expect(config.clock.now == .distantPast)
+        #expect(config.keys.namespace == "weather")
         let text = String(decoding: try config.makeEncoder().encode(Self.forecast), as: UTF8.self)
-        #expect(text.contains("\"town_name\" : \"Poltava\"") && text.contains("\"made_at\" : 1000"))
+        #expect(text.contains("\"town_name\" : \"Poltava\""))
+        #expect(text.contains("\"made_at\" : 1000"))
         #expect(try config.makeDecoder().decode(Forecast.self, from: Data(text.utf8)) == Self.forecast)
         config.defaultTTL = 1
         config.makeEncoder = { JSONEncoder() }
@@ -61,7 +67,8 @@ import Testing
     func clocks() {
         let before = Date()
         let now = SystemClock().now
-        #expect(before <= now && now <= Date())
+        #expect(before <= now)
+        #expect(now <= Date())
         #expect(StillClock(now: Date(timeIntervalSince1970: 0)).now.timeIntervalSince1970 == 0)
     }
 
@@ -75,8 +82,11 @@ import Testing
 
     @Test("Times and sizes have named units")
     func timesAndSizes() {
-        #expect(TTL.minutes(1).seconds == 60 && TTL.hours(1).seconds == 3_600 && TTL(seconds: 0).seconds == 0)
-        #expect(Quota.megabytes(10).bytes == 10 * 1_048_576 && Quota.gigabytes(1).bytes == 1 << 30)
+        #expect(TTL.minutes(1).seconds == 60)
+        #expect(TTL.hours(1).seconds == 3_600)
+        #expect(TTL(seconds: 0).seconds == 0)
+        #expect(Quota.megabytes(10).bytes == 10 * 1_048_576)
+        #expect(Quota.gigabytes(1).bytes == 1 << 30)
         #expect(Quota(bytes: 50_000_000).bytes == 50_000_000)
     }
 
@@ -86,7 +96,8 @@ import Testing
     func memoryCache() async {
         let clock = TestClock()
         let cache = MemoryCache<String, Forecast>(capacity: 2, defaultTTL: 300, clock: clock)
-        #expect(cache.capacity == 2 && cache.defaultTTL == 300)
+        #expect(cache.capacity == 2)
+        #expect(cache.defaultTTL == 300)
         await cache.set(Self.forecast, for: "a", ttl: nil)
         await cache.set(Self.forecast, for: "b", ttl: 10)
         #expect(await cache.get("a") == Self.forecast)

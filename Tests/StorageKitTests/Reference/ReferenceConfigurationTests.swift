@@ -57,7 +57,8 @@ import Testing
         let context = try StorageKit.start(at: url, cacheTTL: .hours(1), diskQuota: .gigabytes(1)) { schema in
             schema.autoSchema(SeedlingRecord.self)
         }
-        #expect(context.config.defaultTTL == 3_600 && context.config.diskQuotaBytes == 1 << 30)
+        #expect(context.config.defaultTTL == 3_600)
+        #expect(context.config.diskQuotaBytes == 1 << 30)
         #expect(try await tables(context) == ["seedlings"])
         let storage = context.facade
         try await storage.save(Seedling(id: "1", name: "Basil"))
@@ -95,14 +96,17 @@ import Testing
             schema.addKVCache()
             schema.autoSchema(SeedlingRecord.self)
         }
-        #expect(context.config.defaultTTL == 7 && context.config.namespace == "garden")
+        #expect(context.config.defaultTTL == 7)
+        #expect(context.config.namespace == "garden")
         let receipt = try await context.facade.save(Seedling(id: "1", name: "Basil"))
         #expect(receipt.time == 1_000_000_000_000)
         let stamp = try await context.storage.pool.read { try SeedlingRecord.fetchOne($0)?.updatedAt }
         #expect(stamp == time)
         // What the call says goes before what the configuration says.
         let both = try StorageKit.inMemory(cacheTTL: .minutes(1), diskQuota: .init(bytes: 9), config: config)
-        #expect(both.config.defaultTTL == 60 && both.config.diskQuotaBytes == 9 && both.config.namespace == "garden")
+        #expect(both.config.defaultTTL == 60)
+        #expect(both.config.diskQuotaBytes == 9)
+        #expect(both.config.namespace == "garden")
         try await context.facade.close()
     }
 
@@ -113,7 +117,8 @@ import Testing
         let (mode, keys) = try await storage.read { db in
             (try String.fetchOne(db, sql: "PRAGMA journal_mode"), try Int.fetchOne(db, sql: "PRAGMA foreign_keys"))
         }
-        #expect(mode == "wal" && keys == 1)
+        #expect(mode == "wal")
+        #expect(keys == 1)
         try await storage.save(Seedling(id: "1", name: "Basil"))
         // A read that is under way sees one state, and a write beside it goes through.
         let (go, gone) = AsyncStream.makeStream(of: Void.self)

@@ -92,7 +92,8 @@ import Testing
     @Test("An entity is Codable and Equatable and knows its record")
     func entityConformances() throws {
         func table<E: RegisteredEntity>(of type: E.Type) -> String { E.Record.databaseTableName }
-        #expect(table(of: Stamp.self) == "stamps" && table(of: Coin.self) == "coins")
+        #expect(table(of: Stamp.self) == "stamps")
+        #expect(table(of: Coin.self) == "coins")
         let stamp = Stamp(id: UUID(), face: "5 ₴")
         let copy = try JSONDecoder().decode(Stamp.self, from: try JSONEncoder().encode(stamp))
         #expect(copy == stamp)
@@ -105,12 +106,18 @@ import Testing
     @Test("Columns and tables are described by value")
     func schemaDescriptions() {
         let column = ColumnSchema(name: "email", type: "TEXT", notNull: true, primaryKey: false)
-        #expect(column.name == "email" && column.type == "TEXT" && column.notNull && !column.primaryKey)
-        #expect(column.defaultValue == nil && column != ColumnSchema(name: "email", type: "TEXT"))
+        #expect(column.name == "email")
+        #expect(column.type == "TEXT")
+        #expect(column.notNull)
+        #expect(!column.primaryKey)
+        #expect(column.defaultValue == nil)
+        #expect(column != ColumnSchema(name: "email", type: "TEXT"))
         let table = TableSchema(
             name: "users", columns: [ColumnSchema(name: "id", type: "TEXT", primaryKey: true), column])
-        #expect(table.name == "users" && table.columns.count == 2)
-        #expect(table.column(named: "id")?.primaryKey == true && table.column(named: "none") == nil)
+        #expect(table.name == "users")
+        #expect(table.columns.count == 2)
+        #expect(table.column(named: "id")?.primaryKey == true)
+        #expect(table.column(named: "none") == nil)
         #expect(table == TableSchema(name: "users", columns: table.columns))
     }
 
@@ -129,7 +136,8 @@ import Testing
             }
             let general: any Error = error
             #expect(general.localizedDescription == error.message)
-            #expect(error.recoverySuggestion == error.remedy && error.description.contains(error.remedy))
+            #expect(error.recoverySuggestion == error.remedy)
+            #expect(error.description.contains(error.remedy))
         }
     }
 

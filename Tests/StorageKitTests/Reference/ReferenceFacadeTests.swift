@@ -48,7 +48,8 @@ import Testing
         let receipt = try await storage.save(guests)
         #expect(receipt.eventCount == 1_000)
         let commits = Set(try await storage.allEvents().map(\.commit.number))
-        #expect(commits.count == 1 && commits.first == receipt.commit)
+        #expect(commits.count == 1)
+        #expect(commits.first == receipt.commit)
         // One that can't be stored takes the others with it.
         var broken = guest(2_001)
         broken.name = "a\0b"
@@ -79,7 +80,9 @@ import Testing
     func paging() async throws {
         let storage = try await open(50)
         let first = try await storage.page(Guest.self, orderBy: "name", limit: 20)
-        #expect(first.items.count == 20 && first.hasMore && first.nextOffset == 20)
+        #expect(first.items.count == 20)
+        #expect(first.hasMore)
+        #expect(first.nextOffset == 20)
         let second = try await storage.page(Guest.self, orderBy: "name", limit: 20, offset: first.nextOffset)
         #expect(second.items.first?.name == "Name 70")
         var seen: [Guest] = []
@@ -93,7 +96,9 @@ import Testing
         }
         #expect(seen.map(\.visits) == Array((0..<50).reversed()))
         let behind = try await storage.page(Guest.self, limit: 5, offset: 50)
-        #expect(behind.items.isEmpty && !behind.hasMore && behind.nextOffset == 50)
+        #expect(behind.items.isEmpty)
+        #expect(!behind.hasMore)
+        #expect(behind.nextOffset == 50)
     }
 
     @Test("Counts are the number of rows")

@@ -23,8 +23,10 @@ import Testing
 
     @Test("An entity has a table, a record and columns")
     func generatedTypes() async throws {
-        #expect(ExhibitRecord.databaseTableName == "exhibits" && RoomRecord.databaseTableName == "museum_rooms")
-        #expect(Exhibit.Record.self == ExhibitRecord.self && ExhibitRecord.E.self == Exhibit.self)
+        #expect(ExhibitRecord.databaseTableName == "exhibits")
+        #expect(RoomRecord.databaseTableName == "museum_rooms")
+        #expect(Exhibit.Record.self == ExhibitRecord.self)
+        #expect(ExhibitRecord.E.self == Exhibit.self)
         #expect(
             ExhibitRecord.schemaColumns == [
                 ColumnSchema(name: "id", type: "TEXT", notNull: true, primaryKey: true),
@@ -37,7 +39,8 @@ import Testing
             (try db.columns(in: "exhibits"), try db.columns(in: "museum_rooms"), try db.primaryKey("exhibits").columns)
         }
         #expect(columns.0.map(\.name) == ["id", "title", "value", "updatedAt", "_position"])
-        #expect(columns.0.allSatisfy(\.isNotNull) && columns.2 == ["id"])
+        #expect(columns.0.allSatisfy(\.isNotNull))
+        #expect(columns.2 == ["id"])
         #expect(columns.1.first { $0.name == "openedAt" }?.isNotNull == false)
     }
 
@@ -46,11 +49,14 @@ import Testing
         let now = Date(timeIntervalSinceReferenceDate: 1_000.25)
         let vase = Exhibit(id: "v", title: "Vase", value: 0.1 + 0.2)
         let record = ExhibitRecord.from(vase, now: now)
-        #expect(record.asEntity() == vase && record.updatedAt == now && record.title == "Vase")
+        #expect(record.asEntity() == vase)
+        #expect(record.updatedAt == now)
+        #expect(record.title == "Vase")
         let storage = try StorageKit.inMemory { $0.autoSchema(ExhibitRecord.self) }.facade
         try await storage.write { try record.insert($0.database) }
         let found = try await storage.read { db in try ExhibitRecord.fetchAll(db) }
-        #expect(found.map { $0.asEntity() } == [vase] && found.first?.updatedAt == now)
+        #expect(found.map { $0.asEntity() } == [vase])
+        #expect(found.first?.updatedAt == now)
         #expect(try await storage.logText() == ["insert exhibits/v"])
         #expect(try await storage.get(Exhibit.self, id: "v") == vase)
     }
@@ -73,10 +79,17 @@ import Testing
     @Test("Every type of the table has its column and round-trips")
     func tableOfTypes() async throws {
         let types = Dictionary(uniqueKeysWithValues: MeasureRecord.schemaColumns.map { ($0.name, $0.type) })
-        #expect(types["text"] == "TEXT" && types["uuid"] == "BLOB" && types["url"] == "TEXT")
-        #expect(types["id"] == "INTEGER" && types["int"] == "INTEGER" && types["int32"] == "INTEGER")
-        #expect(types["double"] == "REAL" && types["float"] == "REAL" && types["flag"] == "BOOLEAN")
-        #expect(types["date"] == "DATETIME" && types["data"] == "BLOB")
+        #expect(types["text"] == "TEXT")
+        #expect(types["uuid"] == "BLOB")
+        #expect(types["url"] == "TEXT")
+        #expect(types["id"] == "INTEGER")
+        #expect(types["int"] == "INTEGER")
+        #expect(types["int32"] == "INTEGER")
+        #expect(types["double"] == "REAL")
+        #expect(types["float"] == "REAL")
+        #expect(types["flag"] == "BOOLEAN")
+        #expect(types["date"] == "DATETIME")
+        #expect(types["data"] == "BLOB")
         let storage = try StorageKit.inMemory { $0.autoSchema(MeasureRecord.self) }.facade
         let measure = Measure(
             id: .min, text: "5 µm", uuid: UUID(), url: try #require(URL(string: "https://example.com/a?b#c")),
@@ -142,7 +155,8 @@ import Testing
         #expect(try await storage.all(Lender.self) == lenders)
         let byName = try await storage.query(Lender.self).where { Column<String>("live_town") == "Odesa" }.fetch()
         let byProperty = try await storage.query(Lender.self).where { $0.residence.town == "Odesa" }.fetch()
-        #expect(byName.map(\.id) == ["a", "c"] && byProperty == byName)
+        #expect(byName.map(\.id) == ["a", "c"])
+        #expect(byProperty == byName)
         #expect(try await storage.all(Lender.self, orderBy: "ship_town").map(\.id) == ["c", "b", "a"])
     }
 
@@ -178,12 +192,14 @@ import Testing
                 (row["labels"] as String, row["notes"] as String, row["more"] as String?)
             }
         }
-        #expect(stored?.0 == #"{"frame":"gold","size":"A0"}"# && stored?.2 == nil)
+        #expect(stored?.0 == #"{"frame":"gold","size":"A0"}"#)
+        #expect(stored?.2 == nil)
         #expect(
             stored?.1
                 == #"{"details":{"x":{"y":true}},"keywords":["old"],"marks":[5,4],"seen":"2026-01-15T10:20:30Z"}"#)
         let types = try await storage.read { db in try db.columns(in: "pieces").map { [$0.name, $0.type] } }
-        #expect(types.contains(["labels", "TEXT"]) && types.contains(["notes", "TEXT"]))
+        #expect(types.contains(["labels", "TEXT"]))
+        #expect(types.contains(["notes", "TEXT"]))
     }
 
     /// What is to be found belongs in a column; what only belongs to the row may be JSON beside it.
@@ -198,6 +214,7 @@ import Testing
             })
         let filtered = try await storage.all(Piece.self).filter { $0.labels["wood"] == "oak" }
         let found = try await storage.query(Piece.self).where { $0.material == "oak" }.fetch()
-        #expect(filtered == found && found.map(\.id) == ["0", "2"])
+        #expect(filtered == found)
+        #expect(found.map(\.id) == ["0", "2"])
     }
 }

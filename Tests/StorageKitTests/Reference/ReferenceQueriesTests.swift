@@ -58,7 +58,8 @@ import Testing
     @Test("A column is named by hand or by its property")
     func namingColumns() async throws {
         let age = Column<Int>("age")
-        #expect(age.name == "age" && WorkerRecord.columns.age == age)
+        #expect(age.name == "age")
+        #expect(WorkerRecord.columns.age == age)
         let predicate: Predicate = age >= 18 && Column<String>("role") == "smith"
         try await expect([
             ({ _ in predicate }, ["3"]), ({ $0.age >= 18 && $0.role == "smith" }, ["3"]),

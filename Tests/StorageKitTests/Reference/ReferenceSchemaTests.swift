@@ -72,8 +72,12 @@ import Testing
 
         let second = try open { $0.autoSchema(Later.MemberRecord.self) }
         let member = try #require(try await second.get(Later.Member.self, id: "m0"))
-        #expect(member.email == "a@x" && member.phone == "" && member.points == 0 && member.ratio == 0)
-        #expect(member.isPaid == false && member.leftAt == nil)
+        #expect(member.email == "a@x")
+        #expect(member.phone == "")
+        #expect(member.points == 0)
+        #expect(member.ratio == 0)
+        #expect(member.isPaid == false)
+        #expect(member.leftAt == nil)
         // Rows from before get the first moment of the reference date, and not the time at which the program was updated.
         #expect(member.joinedAt == Date(timeIntervalSinceReferenceDate: 0))
         // A table that is no longer declared stays.
@@ -87,7 +91,8 @@ import Testing
         try await first.save(members("a@x"))
         try await first.close()
         let error = #expect(throws: StorageError.self) { try open { $0.autoSchema(Wrong.MemberRecord.self) } }
-        #expect(error?.code == .schemaMismatch && error?.message.contains("token") ?? false)
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("token") ?? false)
         let again = try open { $0.autoSchema(MemberRecord.self) }
         #expect(try await again.count(Member.self) == 1)
         try await again.close()
@@ -102,7 +107,8 @@ import Testing
                 id: "m0", email: "a@x", phone: "1", points: 1, ratio: 1, isPaid: true, joinedAt: now, leftAt: nil))
         try await first.close()
         let error = #expect(throws: StorageError.self) { try open { $0.autoSchema(MemberRecord.self) } }
-        #expect(error?.code == .schemaMismatch && error?.remedy.contains("dropColumn") ?? false)
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.remedy.contains("dropColumn") ?? false)
         let again = try open { $0.autoSchema(Later.MemberRecord.self) }
         #expect(try await again.get(Later.Member.self, id: "m0")?.phone == "1")
         try await again.close()
@@ -118,7 +124,8 @@ import Testing
                 schema.autoSchema(MemberRecord.self)
             }
         }
-        #expect(error?.code == .schemaMismatch && error?.message.contains("members") ?? false)
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("members") ?? false)
         #expect(error?.remedy.contains("autoSchema") ?? false)
     }
 
@@ -136,7 +143,8 @@ import Testing
             }
             #expect(columns.map(\.name) == ["key", "blob", "updatedAt", "expiresAt", "size"])
             #expect(columns.map(\.type) == ["TEXT", "BLOB", "DATETIME", "DATETIME", "INTEGER"])
-            #expect(indexes.contains("idx_\(table)_expiresAt") && indexes.contains("idx_\(table)_updatedAt"))
+            #expect(indexes.contains("idx_\(table)_expiresAt"))
+            #expect(indexes.contains("idx_\(table)_updatedAt"))
         }
         try await storage.close()
         try await open { $0.addKVCache() }.close()
@@ -167,7 +175,8 @@ import Testing
         #expect(try await storage.all(Member.self).map(\.email) == ["a@x", "b@x"])
         // What a migration changes is told by the log, with its name.
         let change = try await storage.history(Member.self, id: "m0").last
-        #expect(change?.operation == .update && change?.commit.metadata.reason == "migration 2026-01-20_lower_case")
+        #expect(change?.operation == .update)
+        #expect(change?.commit.metadata.reason == "migration 2026-01-20_lower_case")
         #expect(try await storage.history(Member.self, id: "m1").count == 1)
         let plan = try await storage.query(Member.self).where { $0.email == "a@x" }.explain().plan
         #expect(plan.contains { $0.contains("idx_members_email") })
@@ -186,7 +195,8 @@ import Testing
         try await storage.save(members("a@x"))
         try await storage.write { try $0.execute("UPDATE members SET status = 'asleep'") }
         let change = try #require(try await storage.history(Member.self, id: "m0").last)
-        #expect(change.old?.map(\.value) == ["active"] && change.new?.map(\.value) == ["asleep"])
+        #expect(change.old?.map(\.value) == ["active"])
+        #expect(change.new?.map(\.value) == ["asleep"])
         // The entity doesn't know the column, and saving leaves it as it is.
         try await storage.save(members("b@x"))
         let status = try await storage.read { try String.fetchOne($0, sql: "SELECT status FROM members") }
@@ -270,7 +280,8 @@ import Testing
                 }
             }
         }
-        #expect(error?.code == .migrationFailed && error?.message.contains("3 columns but 4 values") ?? false)
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.message.contains("3 columns but 4 values") ?? false)
         let again = try open { $0.autoSchema(MemberRecord.self) }
         #expect(try await again.count(Member.self) == 1)
         #expect(try await again.read { try !$0.tableExists("members_new") })
@@ -321,7 +332,8 @@ import Testing
         try await open(declare).close()
         #expect(lines.withLock { $0 } == [])
         let options = Options()
-        #expect(options.eraseDatabaseOnSchemaChange == false && options.logger == nil)
+        #expect(options.eraseDatabaseOnSchemaChange == false)
+        #expect(options.logger == nil)
     }
 
     @Test("On request a store that doesn't fit is started over")

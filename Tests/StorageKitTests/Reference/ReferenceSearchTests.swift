@@ -53,8 +53,10 @@ import Testing
     func bestMatchFirst() async throws {
         let storage = try await open()
         let results = try await storage.search(Recipe.self, query: "cabbage OR beetroot")
-        #expect(results.first?.entity.id == "borscht" && results.count == 2)
-        #expect(results.map(\.rank) == results.map(\.rank).sorted() && results.allSatisfy { $0.rank < 0 })
+        #expect(results.first?.entity.id == "borscht")
+        #expect(results.count == 2)
+        #expect(results.map(\.rank) == results.map(\.rank).sorted())
+        #expect(results.allSatisfy { $0.rank < 0 })
         #expect(results.allSatisfy { $0.snippet == nil })
         #expect(
             try await storage.search(Recipe.self, query: "cabbage OR beetroot", limit: 1).map(\.entity.id) == [
@@ -86,7 +88,9 @@ import Testing
         try await storage.save(Recipe(id: "long", title: "Long", steps: long))
         let part = try await storage.searchWithSnippets(Recipe.self, query: "word100", snippetColumn: 1).first?.snippet
         let text = try #require(part)
-        #expect(text.hasPrefix("...") && text.hasSuffix("...") && text.contains("<b>word100</b>"))
+        #expect(text.hasPrefix("..."))
+        #expect(text.hasSuffix("..."))
+        #expect(text.contains("<b>word100</b>"))
         #expect(text.split(separator: " ").count == 32)
     }
 
@@ -123,7 +127,8 @@ import Testing
             { try await storage.searchWithSnippets(Recipe.self, query: "x") },
         ] {
             let error = await #expect(throws: StorageError.self) { _ = try await search() }
-            #expect(error?.code == .notFound && error?.remedy.contains("addFullTextSearch") ?? false)
+            #expect(error?.code == .notFound)
+            #expect(error?.remedy.contains("addFullTextSearch") ?? false)
         }
     }
 
@@ -135,6 +140,7 @@ import Testing
                 schema.autoSchema(RecipeRecord.self)
             }
         }
-        #expect(error?.code == .schemaMismatch && error?.remedy.contains("autoSchema before") ?? false)
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.remedy.contains("autoSchema before") ?? false)
     }
 }

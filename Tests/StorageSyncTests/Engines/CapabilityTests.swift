@@ -31,7 +31,8 @@ import Testing
         await engine.startListening()
         #expect(engine.status.missingCapabilities == missing)
         let logged = recorder.events.filter { $0.eventName == "products_remoteLimited" }
-        #expect(logged.count == 1 && logged.first?.type == .info)
+        #expect(logged.count == 1)
+        #expect(logged.first?.type == .info)
         #expect(
             logged.first?.parameters?["missing_capabilities"] as? String
                 == "deletionStreams, queries, partialUpdates, idempotencyKeys")
@@ -52,7 +53,8 @@ import Testing
         let remote = LimitedRemote(mock, RemoteCapabilities.standard.subtracting(.changeStreams))
         let engine = engine(remote)
         await engine.startListening()
-        #expect(engine.currentCollection.count == 3 && remote.streamCount == 0)
+        #expect(engine.currentCollection.count == 3)
+        #expect(remote.streamCount == 0)
         mock.change(Product("d"))
         mock.remove(id: "a")
         try await Task.sleep(for: .milliseconds(50))
@@ -79,7 +81,8 @@ import Testing
         let found = try await engine(remote).getDocumentsAsync { query in
             query.where("price", isGreaterThan: 1).order(by: "price", descending: true).limit(to: 1)
         }
-        #expect(found.map(\.id) == ["c"] && remote.queryCount == 0)
+        #expect(found.map(\.id) == ["c"])
+        #expect(remote.queryCount == 0)
     }
 
     @Test("Without partial updates the whole document is saved")

@@ -98,7 +98,8 @@ import Testing
         try await engine.updateDocument(id: "a", data: ["price": 2.0], expecting: .unchanged(since: read))
         try await eventually { shop.remote.attempts.count == 1 }
         try await engine.settled()
-        #expect(shop.mock.document("a")?.price == 2 && engine.getDocument(id: "a")?.price == 2)
+        #expect(shop.mock.document("a")?.price == 2)
+        #expect(engine.getDocument(id: "a")?.price == 2)
     }
 
     @Test("A precondition that fails in the store is refused at once")
@@ -113,7 +114,8 @@ import Testing
             }
             #expect(error?.code == .conflict)
         }
-        #expect(shop.storage.head == head && engine.pendingCount == 0)
+        #expect(shop.storage.head == head)
+        #expect(engine.pendingCount == 0)
     }
 
     @Test("An engine can park each conflict")
@@ -168,7 +170,8 @@ extension ConflictTests {
         try await receipt.confirmed()
         try await engine.settled()
         #expect(shop.mock.document("a") == Product("a", name: "Light", price: 17))
-        #expect(try await shop.stored() == shop.remoteProducts && engine.currentCollection == shop.remoteProducts)
+        #expect(try await shop.stored() == shop.remoteProducts)
+        #expect(engine.currentCollection == shop.remoteProducts)
         #expect(
             conflicts.withLock { $0 }.last
                 == Conflict(
@@ -182,7 +185,8 @@ extension ConflictTests {
         shop.mock.change(Product("a", name: "Light", price: 20))
         try await release(shop, engine)
         try await engine.settled()
-        #expect(shop.mock.document("a")?.price == 21 && engine.getDocument(id: "a")?.price == 21)
+        #expect(shop.mock.document("a")?.price == 21)
+        #expect(engine.getDocument(id: "a")?.price == 21)
     }
 
     @Test("A conflict that the closure doesn't merge is parked", arguments: [true, false])

@@ -27,7 +27,8 @@ import Testing
         #expect(mock.writes == [.update(id: "1", fields: ["name"])])
         #expect(engine.currentDocument?.name == "John")
         try await engine.deleteDocument()?.confirmed()
-        #expect(engine.currentDocument == nil && mock.documents.isEmpty)
+        #expect(engine.currentDocument == nil)
+        #expect(mock.documents.isEmpty)
     }
 
     @Test("The id and the document survive a restart")

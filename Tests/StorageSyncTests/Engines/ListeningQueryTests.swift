@@ -64,7 +64,8 @@ import Testing
         try await eventually { engine.currentCollection.map(\.id) == ["b", "c"] }
         try await eventually { engine.getDocument(id: "b") == Product("b", name: "table", price: 7) }
         // Nobody has asked for what doesn't concern the query.
-        #expect(engine.getDocument(id: "c")?.price == 3 && Set(remote.fetchedIds) == ["a", "b"])
+        #expect(engine.getDocument(id: "c")?.price == 3)
+        #expect(Set(remote.fetchedIds) == ["a", "b"])
     }
 
     @Test("Writes of documents outside of the query are sent and stay")
@@ -87,7 +88,8 @@ import Testing
         let engine = CollectionSyncEngine<Product>(
             remote: remote, managerKey: "products", enableLocalPersistence: false)
         try await engine.startListening(buildQuery: lamps)
-        #expect(engine.currentCollection.map(\.id) == ["a", "b"] && remote.queryCount == 0)
+        #expect(engine.currentCollection.map(\.id) == ["a", "b"])
+        #expect(remote.queryCount == 0)
     }
 
     @Test("Listening to everything again removes what is gone")

@@ -72,7 +72,9 @@ import Testing
             await #expect(throws: SyncWriteError.rejected("too cheap")) { try await receipt.confirmed() }
         }
         let parked = try #require(engine.parked.first)
-        #expect(engine.parked.count == 1 && parked.position == second.local.position && engine.pendingCount == 2)
+        #expect(engine.parked.count == 1)
+        #expect(parked.position == second.local.position)
+        #expect(engine.pendingCount == 2)
         // What is made later isn't merged into it.
         try await engine.updateDocument(id: "a", data: ["note": "later"])
         shop.remote.errors = [:]

@@ -33,8 +33,10 @@ import Testing
         shop.remote.willFetch = { throw RemoteError.unavailable() }
         let engine = shop.engine(logger: recorder)
         await engine.startListening()
-        #expect(recorder.parameters("bulkLoad_start").count == 1 && recorder.parameters("bulkLoad_fail").count == 1)
-        #expect(recorder.parameters("listener_fail").count == 1 && recorder.parameters("listener_success").isEmpty)
+        #expect(recorder.parameters("bulkLoad_start").count == 1)
+        #expect(recorder.parameters("bulkLoad_fail").count == 1)
+        #expect(recorder.parameters("listener_fail").count == 1)
+        #expect(recorder.parameters("listener_success").isEmpty)
         #expect(recorder.parameters("bulkLoad_success").isEmpty)
         #expect(recorder.events.last { $0.eventName == "products_bulkLoad_fail" }?.type == .severe)
     }
@@ -56,7 +58,8 @@ import Testing
         shop.remote.willFetch = { try await shop.storage.close() }
         let engine = shop.engine(logger: recorder)
         await engine.startListening()
-        #expect(recorder.parameters("bulkLoad_start").count == 1 && recorder.parameters("bulkLoad_success").isEmpty)
+        #expect(recorder.parameters("bulkLoad_start").count == 1)
+        #expect(recorder.parameters("bulkLoad_success").isEmpty)
         let errors = recorder.parameters("bulkLoad_fail").map { $0["error_description"] as? String }
         #expect(errors == [StorageError.closed().description])
         #expect(recorder.parameters("listener_fail").count == 1)
@@ -80,7 +83,8 @@ import Testing
         try await eventually { recorder.parameters("syncPendingWrites_complete").count > before }
         #expect(recorder.parameters("syncPendingWrites_start").last?["pending_write_count"] as? Int == 3)
         let complete = try #require(recorder.parameters("syncPendingWrites_complete").last)
-        #expect(complete["synced_count"] as? Int == 2 && complete["failed_count"] as? Int == 1)
+        #expect(complete["synced_count"] as? Int == 2)
+        #expect(complete["failed_count"] as? Int == 1)
         #expect(recorder.ids("writeParked") == ["x"])
     }
 
@@ -93,9 +97,11 @@ import Testing
             DocumentSyncEngine<Product>(remote: remote, managerKey: "products", logger: recorder)
         }
         await #expect(throws: StorageError.self) { try await engine.startListening(documentId: "a") }
-        #expect(recorder.ids("listener_fail") == ["a"] && recorder.ids("listener_start") == ["a"])
+        #expect(recorder.ids("listener_fail") == ["a"])
+        #expect(recorder.ids("listener_start") == ["a"])
         account.user = "u"
         try await engine.startListening(documentId: "a")
-        #expect(recorder.ids("listener_success") == ["a"] && recorder.ids("listener_fail") == ["a"])
+        #expect(recorder.ids("listener_success") == ["a"])
+        #expect(recorder.ids("listener_fail") == ["a"])
     }
 }

@@ -34,9 +34,11 @@ import Testing
         if !ofTail { hub = try await StoreHub(storage, limits: Self.limits(20_000)) }
         for first in [0, start] {
             let pages = try await Self.pages(of: hub, behind: first, waitsForTail: ofTail)
-            #expect(pages.count > 1 && pages.allSatisfy { $0.changes.count <= 1 || $0.byteCount <= 20_000 })
+            #expect(pages.count > 1)
+            #expect(pages.allSatisfy { $0.changes.count <= 1 || $0.byteCount <= 20_000 })
             let last = Dictionary(pages.flatMap(\.changes).map { ($0.document.id, $0.operation) }) { $1 }
-            #expect(last.values.count { $0 != .delete } == 39 && (first == 0 || last.count == 40))
+            #expect(last.values.count { $0 != .delete } == 39)
+            #expect((first == 0 || last.count == 40))
         }
     }
 
@@ -95,7 +97,8 @@ import Testing
             if case .save(let values) = change.operation { documents[change.document.id] = values.texts["n"] }
             if change.operation == .delete { documents[change.document.id] = nil }
         }
-        #expect(documents.count == 10 && pages.flatMap(\.changes).count <= 2 * 40)
+        #expect(documents.count == 10)
+        #expect(pages.flatMap(\.changes).count <= 2 * 40)
         for id in documents.keys {
             let document = try await hub.document(id, of: "notes", as: .full)
             #expect(documents[id] == document.fields["n"])
@@ -123,7 +126,8 @@ import Testing
             Issue.record("\(change)")
             return
         }
-        #expect(values.texts["n"] == "1" && values.texts["u"] == "2")
+        #expect(values.texts["n"] == "1")
+        #expect(values.texts["u"] == "2")
         // Whoever hasn't gets the last change, which is another's, behind that page.
         pull.producer = nil
         #expect(try await behind.pull(pull, as: .full).changes.allSatisfy { $0.document.id != "1" })
@@ -184,7 +188,8 @@ import Testing
         var pages: [SyncPage] = []
         while pull.position < head {
             let page = try await hub.pull(pull, as: access)
-            #expect(page.start == pull.position && page.end > page.start)
+            #expect(page.start == pull.position)
+            #expect(page.end > page.start)
             pages.append(page)
             pull.position = page.end
         }
@@ -233,7 +238,8 @@ import Testing
             if reads < 3 { throw StorageError(.busy, "Not now.", remedy: "Wait.") }
             return ([], position + 5, position + 5, Catalog())
         }
-        #expect(reads == 3 && tail.end == 5)
+        #expect(reads == 3)
+        #expect(tail.end == 5)
         await StoreHub.follow(tail) { _ in throw StorageError.closed() }
         #expect(tail.end == 5)
     }

@@ -62,7 +62,8 @@ struct OutboxConflictTests {
         var outbox = Outbox(rows: [write(1), write(2, isConditional: false)])
         _ = outbox.park(1, why)
         let rows = outbox.retry(1, pulledUpTo: 6)
-        #expect(rows.map(\.base) == [6, 6] && rows.map(\.kind) == [.save, .patch])
+        #expect(rows.map(\.base) == [6, 6])
+        #expect(rows.map(\.kind) == [.save, .patch])
         #expect(outbox.retry(1, pulledUpTo: 7).isEmpty, "it isn't parked any more")
     }
 
@@ -76,15 +77,18 @@ struct OutboxConflictTests {
         _ = outbox.settle(refused, pulledUpTo: 4)
         #expect(outbox.rebaseConflicts(to: 4).documents.isEmpty)
         let conflicts = outbox.rebaseConflicts(to: 5)
-        #expect(conflicts.documents.map(\.id) == ["a"] && conflicts.writes.map(\.position) == [1, 3])
-        #expect(states(outbox).allSatisfy { $0 == .waiting } && outbox.pending.map(\.base) == [5, 0, 5])
+        #expect(conflicts.documents.map(\.id) == ["a"])
+        #expect(conflicts.writes.map(\.position) == [1, 3])
+        #expect(states(outbox).allSatisfy { $0 == .waiting })
+        #expect(outbox.pending.map(\.base) == [5, 0, 5])
     }
 
     @Test("A deletion isn't merged")
     func deletionIsNotMerged() {
         var outbox = Outbox(rows: [write(1)])
         _ = outbox.parkConflicts(with: [change(5), change(6, .delete)])
-        #expect(outbox.rebaseConflicts(to: 6).documents.isEmpty && states(outbox) == [.parked(.deleted)])
+        #expect(outbox.rebaseConflicts(to: 6).documents.isEmpty)
+        #expect(states(outbox) == [.parked(.deleted)])
         // Nor is one that comes after a conflict.
         outbox = Outbox(rows: [write(1)])
         _ = outbox.parkConflicts(with: [change(5)])

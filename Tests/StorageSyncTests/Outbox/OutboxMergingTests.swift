@@ -70,22 +70,26 @@ struct OutboxMergingTests {
     func parkedTogether() {
         var outbox = sent(Outbox(rows: [write(1), write(2), write(3, of: "b")]), .rejected(.missing))
         #expect(outbox.parked.map(\.position) == [1, 2, 3])
-        #expect(outbox.retry(1, pulledUpTo: 0).map(\.position) == [1, 2] && outbox.parked.map(\.position) == [3])
+        #expect(outbox.retry(1, pulledUpTo: 0).map(\.position) == [1, 2])
+        #expect(outbox.parked.map(\.position) == [3])
         #expect(positions(outbox) == [[1, 2]])
         outbox = sent(Outbox(rows: [write(1), write(2)]), .rejected(.missing))
         outbox.append([write(3)])
         #expect(outbox.discard(2).map(\.position) == [1, 2])
-        #expect(outbox.pending.map(\.position) == [3] && positions(outbox) == [[3]])
+        #expect(outbox.pending.map(\.position) == [3])
+        #expect(positions(outbox) == [[3]])
     }
 
     @Test("Merged writes are confirmed together")
     func confirmedTogether() {
         var outbox = sent(Outbox(rows: [write(1), write(2), write(3, of: "b")]), .applied(at: 7))
-        #expect(outbox.unacceptedCount == 0 && outbox.pending.count == 3)
+        #expect(outbox.unacceptedCount == 0)
+        #expect(outbox.pending.count == 3)
         let change = RemoteChange(
             position: 7, document: DocumentID(entity: "notes", id: "a"), operation: .patch([:]), ownOrigin: 2)
         #expect(outbox.confirm([change], pulledUpTo: 6).map(\.position) == [1, 2])
-        #expect(outbox.confirmed.map(\.position) == [1, 2] && outbox.pending.map(\.position) == [3])
+        #expect(outbox.confirmed.map(\.position) == [1, 2])
+        #expect(outbox.pending.map(\.position) == [3])
         // And forgotten together.
         #expect(outbox.trim(toConfirmed: 1).map(\.position) == [1, 2])
     }
@@ -103,6 +107,7 @@ struct OutboxMergingTests {
     func pendingWritesOfCommit() {
         let outbox = Outbox(rows: [2, 4, 6].map { write($0) })
         #expect(outbox.pending(at: 3...6).map(\.position) == [4, 6])
-        #expect(outbox.pending(at: 7...9).isEmpty && outbox.pending(at: 1...2).map(\.position) == [2])
+        #expect(outbox.pending(at: 7...9).isEmpty)
+        #expect(outbox.pending(at: 1...2).map(\.position) == [2])
     }
 }

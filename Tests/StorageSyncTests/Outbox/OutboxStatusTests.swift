@@ -54,8 +54,11 @@ import Testing
                 try await engine.updateDocument(id: "b", data: ["price": 6.0])
                 try await eventually { engine.parked.count == 2 }
                 let outbox = try #require(try await outboxes(shop).first)
-                #expect(outbox.manager == "products" && outbox.entity == "products" && outbox.isActive)
-                #expect(outbox.parkedCount == 2 && outbox.writes.map(\.documentId) == ["a", "b"])
+                #expect(outbox.manager == "products")
+                #expect(outbox.entity == "products")
+                #expect(outbox.isActive)
+                #expect(outbox.parkedCount == 2)
+                #expect(outbox.writes.map(\.documentId) == ["a", "b"])
                 #expect(outbox.writes.map(\.state) == [.parked(reason: "no"), .parked(reason: "no")])
             }
             try await change(url) { try $0.selecting { $0.documentId == "b" }.retry(at: 0, in: $1) }
@@ -120,7 +123,8 @@ import Testing
             try await shop.storage.save(Product("x"))
             try await shop.storage.delete(Product.self, id: "a")
             let writes = try await outboxes(shop).flatMap(\.writes)
-            #expect(writes.map(\.documentId) == ["b", "x", "a"] && writes.map(\.kind) == [.patch, .save, .delete])
+            #expect(writes.map(\.documentId) == ["b", "x", "a"])
+            #expect(writes.map(\.kind) == [.patch, .save, .delete])
             #expect(writes.allSatisfy { $0.state == .waiting })
             try await shop.storage.close()
             try await change(url) { try $0.selecting { $0.documentId != "b" }.discard(in: $1) }
@@ -157,7 +161,8 @@ import Testing
             }
             try await change(url) { outbox, db in
                 if outbox.path == "anna" {
-                    #expect(!outbox.isActive && outbox.writes.map(\.documentId) == ["a"])
+                    #expect(!outbox.isActive)
+                    #expect(outbox.writes.map(\.documentId) == ["a"])
                     try outbox.discard(in: db)
                 }
             }

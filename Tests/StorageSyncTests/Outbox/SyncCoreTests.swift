@@ -85,16 +85,19 @@ struct SyncCoreTests {
         var bench = Bench([write(1), write(2, "b")])
         bench.open()
         let push = try #require(bench.push)
-        #expect(push.first == 1 && push.writes == [1, 2])
+        #expect(push.first == 1)
+        #expect(push.writes == [1, 2])
         #expect(bench.saved.last?.writes.map(\.state) == [.sending(number: 1), .sending(number: 2)])
-        #expect(bench.saved.last?.record.lastNumber == 2 && !bench.sendsEarly)
+        #expect(bench.saved.last?.record.lastNumber == 2)
+        #expect(!bench.sendsEarly)
     }
 
     @Test("A session is saved before it is requested")
     func sessionIsSavedFirst() {
         var bench = Bench()
         bench.step(.connected)
-        #expect(bench.saved.map(\.record.epoch) == [1] && !bench.sendsEarly)
+        #expect(bench.saved.map(\.record.epoch) == [1])
+        #expect(!bench.sendsEarly)
         #expect(bench.sent.map(\.kind) == [.hello(epoch: 1)])
     }
 
@@ -150,7 +153,8 @@ struct SyncCoreTests {
         var bench = Bench([write(1)])
         bench.step(.discard(position: 1))
         bench.step(.retry(position: 1))
-        #expect(bench.saved.isEmpty && bench.core.outbox.pending.count == 1)
+        #expect(bench.saved.isEmpty)
+        #expect(bench.core.outbox.pending.count == 1)
     }
 
     /// The answer was lost after the remote had applied the batch: the next session says so, and nothing is sent twice.
@@ -160,7 +164,8 @@ struct SyncCoreTests {
         bench.open()
         bench.now += 60_000_000
         bench.step(.timer)
-        #expect(bench.core.connection == .closed && bench.sent.isEmpty)
+        #expect(bench.core.connection == .closed)
+        #expect(bench.sent.isEmpty)
         bench.now = try #require(bench.timer)
         bench.step(.timer)
         let hello = try #require(bench.sent.first)
@@ -181,7 +186,8 @@ struct SyncCoreTests {
         bench.step(.disconnected)
         bench.step(.wrote([write(2, "b")]))
         bench.open()
-        #expect(bench.push?.first == 1 && bench.push?.writes == [1, 2])
+        #expect(bench.push?.first == 1)
+        #expect(bench.push?.writes == [1, 2])
     }
 
     @Test("An answer of an earlier session is skipped")
@@ -241,8 +247,10 @@ struct SyncCoreTests {
             bench.open()
             let pull = try #require(bench.sent.first)
             bench.step(.answer(.page(page), to: pull.id))
-            #expect(bench.core.connection == .closed && bench.core.record.failures == 1)
-            #expect(bench.core.record.position == 0 && bench.saved.allSatisfy(\.changes.isEmpty))
+            #expect(bench.core.connection == .closed)
+            #expect(bench.core.record.failures == 1)
+            #expect(bench.core.record.position == 0)
+            #expect(bench.saved.allSatisfy(\.changes.isEmpty))
         }
         for welcome in [
             SyncWelcome(lines: Self.lines, head: -1, lastNumber: 0, results: []),
@@ -252,14 +260,16 @@ struct SyncCoreTests {
             var bench = Bench()
             bench.step(.connected)
             bench.step(.answer(.welcome(welcome), to: bench.sent[0].id))
-            #expect(bench.core.connection == .closed && bench.core.record.failures == 1)
+            #expect(bench.core.connection == .closed)
+            #expect(bench.core.record.failures == 1)
         }
         // One of two writes is left out, or none was looked at.
         for results: [WriteResult] in [[.rejected(.missing)], [.blocked, .blocked]] {
             var bench = Bench([write(1), write(2)])
             bench.open()
             bench.answer(results)
-            #expect(bench.core.connection == .closed && bench.core.record.failures == 1)
+            #expect(bench.core.connection == .closed)
+            #expect(bench.core.record.failures == 1)
             // What has one in it counts when all have one.
             #expect(bench.core.outbox.pending.map(\.state) == [.sending(number: 1), .sending(number: 2)])
         }
@@ -272,7 +282,9 @@ struct SyncCoreTests {
         let pull = try #require(bench.sent.first)
         bench.now += 200_000
         bench.step(.answer(.page(SyncPage(start: 0, end: 0, changes: [])), to: pull.id))
-        #expect(bench.sent.isEmpty && bench.saved.isEmpty && bench.timer == bench.now + 800_000)
+        #expect(bench.sent.isEmpty)
+        #expect(bench.saved.isEmpty)
+        #expect(bench.timer == bench.now + 800_000)
         bench.now += 800_000
         bench.step(.timer)
         #expect(bench.sent.map(\.kind) == [.pull(line: [1], position: 0)])
@@ -306,7 +318,8 @@ struct SyncCoreTests {
             }
             return bench.core.record.retryTime - bench.now
         }
-        #expect(delays.count { $0 < 20_000_000 } > 15 && delays.count { $0 > 40_000_000 } > 15)
+        #expect(delays.count { $0 < 20_000_000 } > 15)
+        #expect(delays.count { $0 > 40_000_000 } > 15)
         // Not by a session alone.
         bench.step(
             .answer(.welcome(SyncWelcome(lines: Self.lines, head: 0, lastNumber: 0, results: [])), to: bench.sent[0].id)
@@ -326,7 +339,8 @@ struct SyncCoreTests {
         var bench = Bench([parked, write(2)], record)
         bench.open()
         let pull = try #require(bench.sent.first)
-        #expect(bench.push == nil && bench.core.record.failures == 5)
+        #expect(bench.push == nil)
+        #expect(bench.core.record.failures == 5)
         bench.step(.answer(.page(SyncPage(start: 0, end: 3, changes: [])), to: pull.id))
         #expect(bench.core.record.failures == 0)
     }
@@ -341,7 +355,8 @@ struct SyncCoreTests {
         next.now = bench.now + 119_000_000
         // A process that begins is no network that comes back.
         next.step(.connected)
-        #expect(next.sent.isEmpty && next.timer == bench.core.record.retryTime)
+        #expect(next.sent.isEmpty)
+        #expect(next.timer == bench.core.record.retryTime)
         next.now = bench.core.record.retryTime
         next.step(.timer)
         #expect(next.sent.count == 1)
@@ -374,7 +389,9 @@ struct SyncCoreTests {
         var bench = Bench([write(1)])
         bench.step(.connected)
         bench.fail(.unauthorized)
-        #expect(bench.core.connection == .unauthorized && bench.timer == nil && bench.core.record.failures == 0)
+        #expect(bench.core.connection == .unauthorized)
+        #expect(bench.timer == nil)
+        #expect(bench.core.record.failures == 0)
         bench.step(.connected)
         bench.step(.wrote([write(2)]))
         #expect(bench.sent.isEmpty)
@@ -393,7 +410,8 @@ struct SyncCoreTests {
         }
         bench.step(.authorized)
         bench.step(.failure(.unauthorized, of: push.id))
-        #expect(bench.core.connection == .closed && bench.timer != nil)
+        #expect(bench.core.connection == .closed)
+        #expect(bench.timer != nil)
     }
 
     /// A batch that a remote doesn't take becomes smaller, until the write is alone that is the reason.
@@ -418,7 +436,8 @@ struct SyncCoreTests {
         }
         #expect(sizes == [3, 1, 2, 1, 1])
         #expect(bench.core.outbox.parked.map(\.position) == [2])
-        #expect(bench.core.outbox.pending.count == 3 && !bench.core.outbox.hasSendable)
+        #expect(bench.core.outbox.pending.count == 3)
+        #expect(!bench.core.outbox.hasSendable)
     }
 
     /// A store that was put back asks with an epoch that the remote has seen.
@@ -443,7 +462,8 @@ struct SyncCoreTests {
             let hello = try #require(bench.sent.first)
             let welcome = SyncWelcome(lines: Self.lines, head: head, lastNumber: last, results: [])
             bench.step(.answer(.welcome(welcome), to: hello.id))
-            #expect(bench.core.connection == .halted(.remoteWentBack) && bench.sent.isEmpty)
+            #expect(bench.core.connection == .halted(.remoteWentBack))
+            #expect(bench.sent.isEmpty)
         }
     }
 
@@ -465,7 +485,8 @@ struct SyncCoreTests {
         bench.step(
             .answer(.welcome(SyncWelcome(lines: lines, head: 9, lastNumber: 9, results: results)), to: hello.id))
         #expect(bench.saved.first?.rewind == 5)
-        #expect(bench.push?.writes == [2, 3] && bench.core.outbox.confirmed.map(\.position) == [1])
+        #expect(bench.push?.writes == [2, 3])
+        #expect(bench.core.outbox.confirmed.map(\.position) == [1])
     }
 
     @Test("Confirmed writes that nobody kept are missed")
@@ -498,8 +519,10 @@ struct SyncCoreTests {
             let welcome = SyncWelcome(lines: Self.lines, head: 9, lastNumber: 0, results: [], access: access)
             bench.step(.answer(.welcome(welcome), to: hello.id))
             let saved = try #require(bench.saved.first)
-            #expect(saved.restartsPull == (position == 0) && saved.rewind == nil)
-            #expect(saved.record.position == position && saved.record.access == access ?? "a")
+            #expect(saved.restartsPull == (position == 0))
+            #expect(saved.rewind == nil)
+            #expect(saved.record.position == position)
+            #expect(saved.record.access == access ?? "a")
             #expect(bench.core.outbox.sending.map(\.base) == [4])
         }
         // What a version of before has saved doesn't say what could be seen.
@@ -509,7 +532,8 @@ struct SyncCoreTests {
         let hello = try #require(bench.sent.first)
         let welcome = SyncWelcome(lines: Self.lines, head: 9, lastNumber: 0, results: [], access: "b")
         bench.step(.answer(.welcome(welcome), to: hello.id))
-        #expect(bench.saved.first?.restartsPull == false && bench.core.record.position == 9)
+        #expect(bench.saved.first?.restartsPull == false)
+        #expect(bench.core.record.position == 9)
         #expect(bench.core.record.access == "b")
     }
 
@@ -535,7 +559,8 @@ struct SyncCoreTests {
         bench.step(.connected)
         bench.timer = nil
         bench.step(.timer)
-        #expect(bench.sent.isEmpty && bench.timer == bench.now + 60_000_000)
+        #expect(bench.sent.isEmpty)
+        #expect(bench.timer == bench.now + 60_000_000)
     }
 
     /// An answer that comes late, after the process was started again.
@@ -567,8 +592,11 @@ struct SyncCoreTests {
                 .welcome(
                     SyncWelcome(lines: Self.lines + [RemoteLine(id: [2], fork: 1)], head: 1, lastNumber: 1, results: [])
                 ), to: hello.id))
-        #expect(bench.saved.first?.rewind == 1 && bench.core.record.position == 1 && bench.core.record.lines.count == 2)
-        #expect(bench.push?.first == 2 && bench.push?.writes == [2, 3])
+        #expect(bench.saved.first?.rewind == 1)
+        #expect(bench.core.record.position == 1)
+        #expect(bench.core.record.lines.count == 2)
+        #expect(bench.push?.first == 2)
+        #expect(bench.push?.writes == [2, 3])
         // What the writer has seen behind it, nobody has seen now.
         #expect(bench.core.outbox.pending.map(\.base) == [0, 1])
     }
@@ -578,7 +606,8 @@ struct SyncCoreTests {
         var bench = Bench([write(1)])
         bench.open(lastNumber: 5)
         #expect(bench.core.connection == .halted(.unknownNumbers))
-        #expect(bench.sent.isEmpty && bench.timer == nil)
+        #expect(bench.sent.isEmpty)
+        #expect(bench.timer == nil)
         bench.step(.connected)
         #expect(bench.sent.isEmpty)
     }
@@ -607,7 +636,8 @@ struct SyncCoreTests {
             Issue.record("nothing was saved")
             return
         }
-        #expect(transaction.removed == [1, 2] && transaction.writes.map(\.position) == [1, 2, 3, 4])
+        #expect(transaction.removed == [1, 2])
+        #expect(transaction.writes.map(\.position) == [1, 2, 3, 4])
         #expect(core.outbox.confirmed.map(\.position) == [3, 4])
     }
 
@@ -634,7 +664,8 @@ struct SyncCoreTests {
         bench.open()
         #expect(bench.push?.writes == [3, 4])
         #expect(bench.saved.last?.writes.map(\.state) == [1, 1, 1, 2].map { .sending(number: $0) })
-        #expect(bench.saved.last?.writes.map(\.origin) == [3, 3, 3, 4] && bench.core.record.lastNumber == 2)
+        #expect(bench.saved.last?.writes.map(\.origin) == [3, 3, 3, 4])
+        #expect(bench.core.record.lastNumber == 2)
         bench.fail(.refused(.invalid("too large")))
         for isAlone in [true, false] {
             let hello = try #require(bench.sent.first)
@@ -645,6 +676,7 @@ struct SyncCoreTests {
                 bench.fail(.refused(.invalid("too large")))
             }
         }
-        #expect(bench.core.outbox.parked.map(\.position) == [1, 2, 3] && bench.push?.writes == [4])
+        #expect(bench.core.outbox.parked.map(\.position) == [1, 2, 3])
+        #expect(bench.push?.writes == [4])
     }
 }

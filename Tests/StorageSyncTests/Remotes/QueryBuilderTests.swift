@@ -38,10 +38,15 @@ import Testing
     @Test("An empty query is empty")
     func emptyQuery() {
         let query = QueryBuilder()
-        #expect(query.getOperations().isEmpty && query.getFilters().isEmpty && query.getOrders().isEmpty)
-        #expect(query.getLimit() == nil && query.getLimitToLast() == nil)
-        #expect(query.getStartAt() == nil && query.getStartAfter() == nil)
-        #expect(query.getEndAt() == nil && query.getEndBefore() == nil)
+        #expect(query.getOperations().isEmpty)
+        #expect(query.getFilters().isEmpty)
+        #expect(query.getOrders().isEmpty)
+        #expect(query.getLimit() == nil)
+        #expect(query.getLimitToLast() == nil)
+        #expect(query.getStartAt() == nil)
+        #expect(query.getStartAfter() == nil)
+        #expect(query.getEndAt() == nil)
+        #expect(query.getEndBefore() == nil)
     }
 
     @Test("The last limit and cursor of a kind count")

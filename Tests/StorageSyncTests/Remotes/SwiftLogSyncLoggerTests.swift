@@ -59,9 +59,11 @@ import Testing
         logger.trackEvent(event: SyncEvent.cachesCleared(key: "k"))
         #expect(lines.all.map(\.message) == ["k_save_start", "k_writeParked", "counted", "k_cachesCleared"])
         #expect(lines.all.map(\.level) == [.debug, .error, .info, .debug])
-        #expect(lines.all[0].metadata == ["document_id": "a"] && lines.all[1].metadata["reason"] == "no")
+        #expect(lines.all[0].metadata == ["document_id": "a"])
+        #expect(lines.all[1].metadata["reason"] == "no")
         #expect(lines.all[2].metadata == ["n": "3", "list": ["1", "2"], "map": ["x": "true"]])
-        #expect(lines.all[3].metadata.isEmpty && lines.all.allSatisfy { $0.source == "StorageSync" })
+        #expect(lines.all[3].metadata.isEmpty)
+        #expect(lines.all.allSatisfy { $0.source == "StorageSync" })
     }
 
     @Test("Levels can be chosen, and the logger's own level counts")
@@ -85,7 +87,8 @@ import Testing
         try await engine.startListening(documentId: "anna")
         try await engine.updateDocument(data: ["price": 2.0])
         let line = try #require(lines.all.last)
-        #expect(line.message == "user_update_success" && line.metadata["user_id"] == "anna")
+        #expect(line.message == "user_update_success")
+        #expect(line.metadata["user_id"] == "anna")
         try await eventually { engine.pendingCount == 0 }
         let recorder = EventRecorder()
         let other = DocumentSyncEngine<Product>(
