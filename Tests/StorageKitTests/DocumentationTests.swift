@@ -15,29 +15,31 @@ import Testing
     }()
 
     /// Where examples are compiled.
-    private static let compiled = [
+    private static let sources = [
         "StorageKitTests/DocumentationExamples.swift", "StorageSQLiteClientTests/ClientExamples.swift",
         "StorageSQLiteClientTests/NIOExamples.swift", "StorageSyncTests/SourceExamples.swift",
         "StorageSyncTests/Engines/SyncExamples.swift", "StorageServerTests/HubExamples.swift",
         "StorageHTTPTests/RESTExamples.swift", "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
     ]
 
-    /// Each line of an example stands, in its order, among the compiled examples.
+    private static let compiled = Result { try sources.flatMap { try lines("Tests/\($0)") } }
+
+    /// Each line of an example is among the compiled examples, in the same order.
     @Test("Every line of an example is compiled", arguments: pages)
     func examplesAreCompiled(page: String) throws {
-        let compiled = try Self.compiled.flatMap { try Self.lines("Tests/\($0)") }
+        let compiled = try Self.compiled.get()
         var isExample = false
-        var place = 0
+        var index = 0
         for line in try Self.lines(page) {
             if line.hasPrefix("```") {
                 isExample = line == "```swift"
-                place = 0
+                index = 0
                 continue
             }
             guard isExample, !line.isEmpty, !line.hasPrefix("import ") else { continue }
-            let found = compiled[place...].firstIndex(of: line)
+            let found = compiled[index...].firstIndex(of: line)
             #expect(found != nil, "\(page): \(line)")
-            place = found.map { $0 + 1 } ?? place
+            index = found.map { $0 + 1 } ?? index
         }
     }
 
