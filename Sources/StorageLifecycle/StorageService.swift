@@ -27,7 +27,7 @@ public struct StorageService: Service {
 
     /// Returns once the store is closed after a graceful shutdown.
     ///
-    /// - Throws: `CancellationError` where the task was cancelled; the store is closed then too. ``StorageError`` where the
+    /// - Throws: `CancellationError` where the task was cancelled; the store is closed then too. `StorageError` where the
     ///   disk failed on the way.
     public func run() async throws {
         do {

@@ -2,7 +2,7 @@
 public enum ProjectionMode: String, Sendable, Hashable {
     /// In the commit's own transaction: who reads the one reads the other. A projection that throws fails the commit.
     case inline
-    /// Behind the commits, by a task of its own. ``StorageKit/Storage/waitForProjections(through:)`` waits until it has
+    /// Behind the commits, by a task of its own. ``Storage/waitForProjections(through:of:)`` waits until it has
     /// come far enough.
     case async
 }

@@ -7,11 +7,13 @@ import Testing
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
+    /// Pages that show code.
     private static let pages: [String] = {
         let catalogue = root.appendingPathComponent("Sources/StorageKit/Documentation.docc")
         let files = FileManager.default.enumerator(atPath: catalogue.path)?.compactMap { $0 as? String } ?? []
         return ["README.md"]
             + files.filter { $0.hasSuffix(".md") }.sorted().map { "Sources/StorageKit/Documentation.docc/\($0)" }
+            .filter { (try? lines($0).contains("```swift")) ?? true }
     }()
 
     /// Where examples are compiled.

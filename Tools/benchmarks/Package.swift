@@ -11,7 +11,7 @@ let package = Package(
     dependencies: [
         // With both engines of SQLiteClient.
         .package(name: "StorageKit", path: "../..", traits: ["GRDB", "SQLiteNIO"]),
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", "7.10.0"..<"8.0.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [

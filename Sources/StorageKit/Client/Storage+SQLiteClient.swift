@@ -5,7 +5,7 @@
     public import StorageSQLiteClient
 
     extension Storage {
-        /// The store as an ``SQLiteClient``: what is written through it is a commit, captured like any other, with the task's
+        /// The store as an `SQLiteClient`: what is written through it is a commit, captured like any other, with the task's
         /// actor and correlation.
         ///
         /// ```swift
@@ -17,7 +17,7 @@
         /// that writes, the store's own methods that write would wait for it: they throw `invalid-argument`.
         public var sqliteClient: SQLiteClient { sqliteClient() }
 
-        /// The store as an ``SQLiteClient`` whose commits say who made them.
+        /// The store as an `SQLiteClient` whose commits say who made them.
         ///
         /// - Parameters:
         ///   - actor: Who makes the changes; the task-local ``StorageContext/actor`` where nil. Of a body inside of another one

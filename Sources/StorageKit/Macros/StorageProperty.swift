@@ -16,7 +16,7 @@ public macro StorageEmbedded(prefix: String? = nil) =
         module: "StorageMacrosPlugin", type: "StorageRoleMacro")
 
 /// The rows of another entity that refer to this one. The property isn't stored and is empty in what is read;
-/// ``EntityReader/loadChildren(of:_:orderBy:ascending:)`` loads it.
+/// `loadChildren(of:_:)` of ``EntityReader`` loads it.
 ///
 /// - Parameter foreignKey: The other entity's column that holds this one's id.
 @attached(peer)

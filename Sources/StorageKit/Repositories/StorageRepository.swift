@@ -73,7 +73,7 @@ extension StorageRepository {
         try await storage.deleteAll(E.self, where: column, equals: value)
     }
 
-    /// A page of entities by number. ``Query/page(after:size:)`` pages through rows that change.
+    /// A page of entities by number. ``FetchableQuery/page(after:size:)`` pages through rows that change.
     public func getPage(
         orderBy: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
     ) async throws -> RepoPage<E> {

@@ -19,7 +19,7 @@ extension Schema {
     ///
     /// - Parameters:
     ///   - id: The migration's name, by which the store remembers it; a date in front keeps names apart.
-    ///   - skipIfTableExists: The migration counts as done where this table exists already.
+    ///   - table: The migration counts as done where this table exists already.
     @discardableResult
     public mutating func migration(
         _ id: String, skipIfTableExists table: String? = nil, body: @escaping @Sendable (Database) throws -> Void

@@ -37,7 +37,7 @@ extension Storage {
     /// ```
     ///
     /// A change costs what the changed rows cost, and the copy of the list that is handed over. For lists that are long, a
-    /// ``StorageSubscriptions/QuerySubscription`` reports the differences only.
+    /// ``QuerySubscription`` reports the differences only.
     ///
     /// - Parameters:
     ///   - bufferingPolicy: What is kept for a reader that is slow: the last list where nothing else is said.

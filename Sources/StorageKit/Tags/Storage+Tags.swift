@@ -10,8 +10,8 @@ extension Storage {
     /// let shipped = try await storage.asOf(.tag("release-3"))
     /// ```
     ///
-    /// Tagging is an event of the log, with actor and reason, and moves the head; no row of users changes. ``undo(of:onConflict:actor:reason:)``
-    /// skips it, ``revert(_:onConflict:actor:reason:isDryRun:)`` of its commit reverts it. Exports and differences
+    /// Tagging is an event of the log, with actor and reason, and moves the head; no row of users changes. `undo`
+    /// skips it, and `revert` of its commit removes it. Exports and differences
     /// leave it out.
     ///
     /// - Parameters:

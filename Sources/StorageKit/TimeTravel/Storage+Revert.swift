@@ -42,7 +42,7 @@ extension Storage {
     /// Undoes the newest commit that isn't undone yet and has something left to revert. Call it again to undo the
     /// commit before.
     /// What migrations and conversions of columns have written isn't undone, nor what was there when a database was adopted;
-    /// ``revert(_:onConflict:actor:reason:isDryRun:)`` reverts a migration by its number.
+    /// `revert` reverts a migration by its number.
     ///
     /// - Parameters:
     ///   - author: Whose newest commit; anybody's where nil. An undo or redo is of those whose commit it is about.

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// Collects the arrays that ``storage_capture_define`` reads, and keeps them alive while it does.
+/// Collects the arrays that `storage_capture_define` reads, and keeps them alive while it does.
 struct CaptureDefinitions {
     private struct Table {
         var name: String

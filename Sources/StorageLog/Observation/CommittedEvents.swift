@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The events of one transaction that has just become durable, lent to those who are told of it.
 ///
-/// Nothing of it is copied or decoded until somebody asks. It is good only while it is told; ``batch(where:)`` is what
+/// Nothing of it is copied or decoded until somebody asks. It is good only while it is told; ``batch(byteLimit:where:)`` is what
 /// can be kept and handed on.
 package struct CommittedEvents {
     package let view: EventView

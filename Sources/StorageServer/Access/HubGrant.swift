@@ -17,7 +17,7 @@ public struct HubGrant: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - entity: nil for every entity without a grant of its own.
     ///   - condition: For example `owner = 'ada' and state <> 'draft'`.
-    /// - Throws: ``StorageError`` with the code `invalid-query` for an invalid condition.
+    /// - Throws: `StorageError` with the code `invalid-query` for an invalid condition.
     public init(entity: String?, reads: Bool = true, writes: Bool = false, condition: String? = nil) throws {
         self.entity = entity
         self.reads = reads

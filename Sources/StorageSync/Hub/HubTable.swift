@@ -148,7 +148,7 @@ extension HubTable {
 extension HubTable {
     private var list: String { ([key] + columns).map { quoted($0.stored) }.joined(separator: ", ") }
 
-    /// Selects the columns of ``row(_:at:)``: first `_position`, then the row.
+    /// Selects the columns of ``row(_:)``: first `_position`, then the row.
     var select: String { "SELECT _position, \(list) FROM \(quoted(entity.stored))" }
 
     func row(_ statement: PreparedStatement) -> (position: Int64, row: Row) {

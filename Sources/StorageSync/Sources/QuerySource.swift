@@ -9,7 +9,7 @@ public import StorageEntities
 ///     .cache(.staleWhileRevalidate(staleAfter: .minutes(5)))
 /// ```
 ///
-/// A value; ``PersistenceContainer`` shows its rows (``PersistenceContainer/results(of:)``) and fetches them. Fetched
+/// A value; ``PersistenceContainer`` shows its rows (`results(of:)`) and fetches them. Fetched
 /// rows are saved in a commit whose actor is the source's name and whose reason is its policy, so the history says
 /// where a row came from.
 ///

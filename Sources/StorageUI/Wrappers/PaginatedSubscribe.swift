@@ -14,7 +14,7 @@ public import StorageViews
 /// Button("Next") { Task { await $posts.goToNextPage() } }.disabled(!$posts.hasNextPage)
 /// ```
 ///
-/// The value is the page's rows, the projected value the ``StorageSubscriptions/PaginatedQuerySubscription`` that turns
+/// The value is the page's rows, the projected value the ``PaginatedQuerySubscription`` that turns
 /// pages. What ``QuerySubscribe`` says of its life holds here too.
 @MainActor @propertyWrapper
 public struct PaginatedSubscribe<Entity: RegisteredEntity> {

@@ -20,7 +20,7 @@ public import StorageSync
 /// }
 /// ```
 ///
-/// The value is the rows, the projected value (`$tasks`) the ``StorageSync/QueryResults`` behind them. The first access finds the source
+/// The value is the rows, the projected value (`$tasks`) the ``QueryResults`` behind them. The first access finds the source
 /// and reads its rows. The source's provider and the store come from the view's environment (`querySources(_:)`,
 /// `databaseContainer(_:)`), elsewhere from the task (`withQuerySources`, `withDatabaseContainer`); where one is missing, there are no rows,
 /// and the projected value's `error` says which.

@@ -18,7 +18,7 @@ public import StorageViews
 /// }
 /// ```
 ///
-/// The value is the rows, the projected value (`$users`) the ``StorageSubscriptions/QuerySubscription`` behind them.
+/// The value is the rows, the projected value (`$users`) the ``QuerySubscription`` behind them.
 /// The first access reads them.
 ///
 /// In a view of SwiftUI it lives as long as the view is on the screen, and stays with the query that it began with: give

@@ -16,7 +16,7 @@ public import StorageViews
 /// ```
 ///
 /// The value is the rows that were found, the projected value (`$found`) the
-/// ``StorageSubscriptions/SearchSubscription`` whose text is to be set. What ``QuerySubscribe`` says of its life
+/// ``SearchSubscription`` whose text is to be set. What ``QuerySubscribe`` says of its life
 /// holds here too.
 @MainActor @propertyWrapper
 public struct SearchSubscribe<Entity: RegisteredEntity> {

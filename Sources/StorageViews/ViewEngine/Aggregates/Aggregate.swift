@@ -61,7 +61,7 @@ extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
 }
 
 extension Aggregate where Value == Double? {
-    /// The mean of a column's values that aren't NULL; nil where there is none. As exact as ``sum(_:)``. For
+    /// The mean of a column's values that aren't NULL; nil where there is none. As exact as `sum`. For
     /// numbers: of a date, as of every text, SQLite takes the number that it begins with.
     public static func average<Column>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
@@ -92,7 +92,7 @@ extension Aggregate {
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column?>>
     ) -> Aggregate where Value == Column? { Aggregate(.minimum, Entity.Record.columns[keyPath: column].name) }
 
-    /// The greatest value of a column that isn't NULL, in SQLite's order; nil where there is none. See ``min(_:)``.
+    /// The greatest value of a column that isn't NULL, in SQLite's order; nil where there is none. See `min`.
     public static func max<Column: Sendable>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate where Value == Column? { Aggregate(.maximum, Entity.Record.columns[keyPath: column].name) }
