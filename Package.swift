@@ -25,7 +25,9 @@ let package = Package(
         .default(enabledTraits: ["GRDB"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        // A range, so that apps that use GRDB too can agree with StorageKit on a version. What the engine takes for granted of GRDB beyond its
+        // public API is listed in EngineContractTests: a release that breaks one of these facts fails there, and is then excluded here.
+        .package(url: "https://github.com/groue/GRDB.swift", "7.10.0"..<"8.0.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         // SHA-256 of the log's digests; Apple's CryptoKit where the system has it.
