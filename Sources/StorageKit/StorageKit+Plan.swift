@@ -12,7 +12,7 @@ extension StorageKit {
     ///
     /// Projections of your own that would be created or rebuilt are included, without being run.
     ///
-    /// - Throws: What opening it would throw; also `busy`, because it takes the writer's place for a moment.
+    /// - Throws: What opening it would throw; also `busy`, because it needs to be the store's writer for a moment.
     public static func plan(
         at url: URL, configuration: StorageConfiguration = StorageConfiguration(),
         _ declare: (inout Schema) throws -> Void

@@ -4,8 +4,8 @@ public import SwiftSyntaxMacros
 
 /// Adds the conformance of a record that ``StorageEntityMacro`` wrote.
 ///
-/// The conformance can't stand at the record itself: the compiler checks it there before it has registered the entity,
-/// as soon as a column's type is declared inside the entity, and finds that the entity is none.
+/// The conformance can't be declared on the record itself: the compiler checks it there before it has registered the
+/// entity, as soon as a column's type is declared inside the entity, and finds that the entity is none.
 public struct StorageRecordMacro: ExtensionMacro {
     public static func expansion(
         of node: AttributeSyntax,

@@ -36,8 +36,8 @@ public protocol Projection: Sendable {
     /// The tables of the entities whose events it reads, by their current names; all where empty.
     var entities: [String] { get }
 
-    /// Makes its tables, with indexes and first rows. They become its own: nobody else can write to them, and the store
-    /// drops them when the projection is rebuilt, so there is nothing to be undone here.
+    /// Makes its tables, with indexes and first rows. They belong to it: other writes to them are refused, and the
+    /// store drops them when the projection is rebuilt, so there is nothing to be undone here.
     ///
     /// Names that begin with `storage_` are refused.
     ///

@@ -1,13 +1,13 @@
 /// When a projection applies a commit.
 public enum ProjectionMode: String, Sendable, Hashable {
-    /// In the commit's own transaction: who reads the one reads the other. A projection that throws fails the commit.
+    /// In the commit's own transaction: readers see both or neither. A projection that throws fails the commit.
     case inline
     /// Behind the commits, by a task of its own. ``Storage/waitForProjections(through:of:)`` waits until it has
     /// come far enough.
     case async
 }
 
-/// What becomes of a projection that throws while it follows the log by itself.
+/// What happens when a projection throws while it follows the log.
 ///
 /// An event that a projection fails to apply never stops the store or another projection. Nothing is skipped silently.
 public struct FailurePolicy: Sendable, Hashable {

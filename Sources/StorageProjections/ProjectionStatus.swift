@@ -4,7 +4,7 @@ public struct ProjectionStatus: Sendable, Hashable {
     public enum State: String, Sendable, Hashable {
         /// It follows the log.
         case running
-        /// Somebody has stopped it.
+        /// It was paused by a call or a command.
         case paused
         /// It threw, and is stalled before the commit that it failed to apply.
         case failed

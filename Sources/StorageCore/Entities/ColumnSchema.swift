@@ -120,7 +120,7 @@ public struct ColumnReference: Sendable, Equatable {
     }
 }
 
-/// What becomes of a row when the row that it refers to is deleted. Whatever does is part of the log.
+/// What happens to a row when the row that it refers to is deleted. The resulting changes are part of the log.
 public enum StorageDeleteRule: String, Sendable, Equatable {
     /// It is deleted too.
     case cascade = "CASCADE"

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A place in history. The state at a point is what the events up to it make.
+/// A point in history. The state at a point is the result of all events up to it.
 public enum StoragePoint: Sendable, Hashable {
     /// After the event at this position; 0 is the time before the first.
     case position(Int64)

@@ -4,8 +4,8 @@ public import Foundation
 public protocol Clock: Sendable {
     /// The current time.
     var now: Date { get }
-    /// Returns once a time has come. Unless written otherwise, it looks at ``now`` again after a minute at most, so that a clock that is
-    /// set is noticed.
+    /// Returns when a time is reached. By default it checks ``now`` again after a minute at most, so that a clock that
+    /// is set is noticed.
     ///
     /// - Throws: `CancellationError`.
     func sleep(until time: Date) async throws

@@ -25,7 +25,7 @@
         /// - Parameters:
         ///   - url: The hub's address; the protocol's paths are appended to it.
         ///   - client: The connections, with TLS and proxy settings.
-        ///   - token: Called before each request; returns nil while nobody is signed in. If the hub rejects a token,
+        ///   - token: Called before each request; returns nil while no user is signed in. If the hub rejects a token,
         ///     engines wait for another one: until `retryNow()`, or the next use.
         /// - Throws: `StorageError` with `invalid-argument` for anything but an http or https URL without user, query
         ///   and fragment.

@@ -11,8 +11,9 @@ extension DatabaseActor {
     /// }
     /// ```
     ///
-    /// What a closure of SQL depends on nobody knows, so it runs again after every commit, and once for several that have come
-    /// meanwhile. A query is followed at the cost of the changed rows alone by `observeAll` and by live views.
+    /// The tables that a closure depends on aren't known, so it runs again after every commit, and once for several
+    /// commits that arrive meanwhile. A query is followed at the cost of the changed rows alone by `observeAll` and by
+    /// live views.
     ///
     /// Values come where they are awaited: on the main actor if the loop runs there. The stream ends when the store is
     /// closed or the reader's task is cancelled; an error never ends it.

@@ -31,7 +31,7 @@
     extension StoragePool: SQLiteDatabase, IdentifiedDatabase {
         package var identity: SQLiteClient.Identity { storage.engine }
 
-        /// Which of these entities' tables commits change, from now on, whoever makes them.
+        /// Reports which of these entities' tables later commits change, from any source.
         public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
             let sink = SQLiteTableChanges.Sink()
             // Where the log stands now, before the call returns: what is committed later is reported.

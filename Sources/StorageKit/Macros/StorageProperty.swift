@@ -28,8 +28,9 @@ public macro StorageHasMany(foreignKey: String) =
 ///
 /// - Parameters:
 ///   - foreignKey: The property of this entity that holds the other's id; this property's name and `Id` where nil.
-///   - onDelete: Where given, the database sees to it that the row is there, and this is what becomes of this row when
-///     that one is deleted. It holds for tables that are made from then on; an existing table is changed by a migration.
+///   - onDelete: If given, the database ensures that the referenced row exists, and this is what happens to this row
+///     when that one is deleted. It applies to tables that are created later; an existing table is changed by a
+///     migration.
 @attached(peer)
 public macro StorageBelongsTo(foreignKey: String? = nil, onDelete: StorageDeleteRule? = nil) =
     #externalMacro(

@@ -6,7 +6,7 @@ extension Storage {
     /// The projections that this program has declared: how they are doing, and what can be done with them.
     public var projections: Projections { Projections(runtime: runtime) }
 
-    /// Waits until the projections that follow behind have taken in a commit: reads see it there then.
+    /// Waits until the asynchronous projections have applied a commit, so that reads see it there.
     ///
     /// ```swift
     /// let receipt = try await storage.save(order)
@@ -70,8 +70,8 @@ public struct Projections: Sendable {
     /// program; its tables are in a file beside the store until then. One that is rebuilt in the store starts over.
     ///
     /// - Parameters:
-    ///   - options: Whether the new tables are compared with the old ones, apart from virtual tables, and whether they take
-    ///     their places; whether the old ones are kept.
+    ///   - options: Whether the new tables are compared with the old ones, apart from virtual tables, and whether they
+    ///     replace them; whether the old ones are kept.
     ///   - progress: Called with the progress, on any thread.
     /// - Throws: `projection-failed` where it throws and its policy for history is to pause; it stays as it was then, as it
     ///   does where the task is cancelled. Where it is compared, what keeps it from being made in a database of its own.

@@ -11,7 +11,7 @@ extension Schema {
     /// schema.addProjection(OrderTotals(), mode: .async, onFailure: .retry(3))
     /// ```
     ///
-    /// It takes in all of history first: an inline one while the store is opened, another one in the background. Where an
+    /// It applies all of history first: an inline one while the store is opened, another one in the background. If an
     /// inline projection throws then, it is stalled, the store is open, and `storage.projections` reports why.
     ///
     /// - Parameters:

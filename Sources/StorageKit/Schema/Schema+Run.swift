@@ -12,7 +12,7 @@ extension Schema {
     /// ```
     ///
     /// As at opening, all steps are one transaction, and other writes wait for its end. Declare the whole schema: a store
-    /// that has applied a migration that isn't declared is taken for one from a newer program. An open store is never
+    /// that has applied a migration that isn't declared counts as one from a newer program. An open store is never
     /// erased, whatever the options say.
     ///
     /// Projections are declared when a store is opened; here those can be named that were.

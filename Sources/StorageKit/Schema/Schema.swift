@@ -67,7 +67,7 @@ public struct Schema: Sendable {
     }
 
     /// Names migrations and changes that this program doesn't declare any more, so that a store that has applied them
-    /// isn't taken for one from a newer version.
+    /// doesn't count as one from a newer version.
     @discardableResult
     public mutating func retire(_ ids: String...) -> Schema {
         retired.formUnion(ids)

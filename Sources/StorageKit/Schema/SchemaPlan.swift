@@ -7,7 +7,7 @@ public struct SchemaPlan: Sendable, CustomStringConvertible {
     public struct Step: Sendable {
         /// What the step is called, such as `migration 2026-01-20_lower_case`.
         public let title: String
-        /// What becomes of tables and rows, a line for each change; empty for steps that are only remembered as done.
+        /// What happens to tables and rows, a line for each change; empty for steps that are only recorded as done.
         public let changes: [String]
     }
 

@@ -17,12 +17,12 @@ extension Storage {
 public struct EventLog: Sendable {
     let engine: StorageEngine
 
-    /// The matching events, read a row of the log at a time, so that memory stays small however long the log is.
+    /// The matching events, read a segment at a time, so that memory use doesn't grow with the log.
     ///
     /// Events that are committed while the sequence runs forward are part of it.
     public func events(_ query: LogQuery = LogQuery()) -> Events { Events(engine: engine, query: query) }
 
-    /// Hands over the decoded rows of the log that hold any of `positions`, oldest first, until `body` answers false:
+    /// Calls `body` with each decoded segment that holds any of `positions`, oldest first, until it returns false:
     /// the fastest way through the log.
     ///
     /// - Parameter body: Runs inside one read of the store, so it sees one state of the log, and the write-ahead log isn't cut

@@ -18,7 +18,7 @@ extension Storage {
     ///
     /// - Parameters:
     ///   - url: The file, in a folder that exists.
-    ///   - replacing: Whether a file of that name may be replaced, if nobody has it open.
+    ///   - replacing: Whether a file of that name may be replaced. One that is open is never replaced.
     ///   - verifying: Whether the copy is checked against its log before it gets its name: every byte is read once.
     ///   - progress: Called with the stage (`copy`, `verify`) and its progress, on any thread.
     /// - Returns: What the copy holds.

@@ -2,8 +2,8 @@ public import StorageCore
 public import StorageLog
 
 extension Storage {
-    /// What is committed behind a point, commit by commit: first what is there already, then what comes, until the store is closed
-    /// or the task is cancelled.
+    /// The changes after a point, commit by commit: first those that exist already, then each new one, until the store
+    /// is closed or the task is cancelled.
     ///
     /// ```swift
     /// for try await change in storage.changes(since: .head) {
@@ -32,7 +32,7 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// A program that keeps the token with what it made of the changes takes in each of them exactly once.
+    /// A program that stores the token together with the result of the changes processes each of them exactly once.
     ///
     /// - Parameter query: The same as before: a token says that everything up to it was asked for.
     /// - Throws: While it is read: `not-found` for a token of another history.

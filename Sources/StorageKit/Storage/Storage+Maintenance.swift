@@ -20,7 +20,7 @@ extension Storage {
     /// Rebuilds entity tables from the log, with the full-text indexes and inline projections that follow from them.
     ///
     /// The new tables are made beside the old ones while reads and writes continue, and are swapped in one transaction
-    /// once they have come up with the log: whatever interrupts a rebuild, a table is the old one or the
+    /// once they have caught up with the log: whatever interrupts a rebuild, a table is the old one or the
     /// new one. Commits wait only for that last step, in which indexes are made, full-text indexes among them.
     ///
     /// ```swift

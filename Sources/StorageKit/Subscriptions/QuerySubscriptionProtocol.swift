@@ -3,7 +3,7 @@ public import StorageViews
 
 /// A live view that ``SubscriptionFactory`` can make: of a query over a repository's rows, set up by one value.
 ///
-/// Conform a class of yours that wraps such views, so that code which is handed a type makes it like all others.
+/// Conform a class of your own that wraps such views, so that code that receives a type creates it like all others.
 @MainActor
 public protocol QuerySubscriptionProtocol: SubscriptionStatus {
     associatedtype Model: RegisteredEntity

@@ -12,8 +12,8 @@ public enum SubscriptionFactory {
     ///
     /// - Parameters:
     ///   - query: What it finds among the repository's rows; all of them where nil.
-    ///   - identifier: The name that it is registered under; one is made up where nil.
-    ///   - registry: Where it can be looked at from now on, unless it is a class of your own; nowhere where nil.
+    ///   - identifier: The name that it is registered under; one is generated if nil.
+    ///   - registry: Where it is registered, unless it is a class of your own; nowhere if nil.
     public static func create<Subscription: QuerySubscriptionProtocol>(
         _ type: Subscription.Type, repository: AnyRepository<Subscription.Model>,
         query: Query<Subscription.Model>? = nil, configuration: Subscription.Configuration,

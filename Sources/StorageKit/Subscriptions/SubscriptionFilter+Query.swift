@@ -10,8 +10,8 @@ extension SubscriptionFilter {
     /// let events = try await storage.changeNotifier.events(for: Order.self, filter: .queryRelevant(open))
     /// ```
     ///
-    /// A limit and an offset aren't looked at: rows outside the window are reported too. Of SQL of your own only the
-    /// database knows whether a row meets it, so there it is taken for true.
+    /// A limit and an offset are ignored: rows outside the window are reported too. Only the database can evaluate SQL
+    /// of your own, so such a condition counts as true.
     ///
     /// - Parameter fields: The columns that matter of rows that stay, besides those that the query sorts by; all columns
     ///   where nil.

@@ -40,7 +40,7 @@ extension Storage {
         try await receipt(of: engine.removeTag(name, metadata: metadata(actor, reason)))
     }
 
-    /// The tags that there are, in the order of the points that they name.
+    /// All tags, in the order of the points that they name.
     public func tags() async throws -> [StorageTag] { try await reading { try TagReader($0).tags() } }
 
     /// Every change of a tag, oldest first, also of one that is deleted by now.
@@ -56,7 +56,7 @@ extension Storage {
         }
     }
 
-    /// Notes a text of a point, in the place of what was noted of it before. The log keeps what that was.
+    /// Annotates a point. An earlier note of the same point is replaced, and stays in the log.
     ///
     /// ```swift
     /// try await storage.note("imported twice by mistake", at: .commit(77))
@@ -83,7 +83,7 @@ extension Storage {
         try await receipt(of: engine.note(nil, at: point, metadata: metadata(actor, reason)))
     }
 
-    /// The notes that there are, in the order of the points that they are about.
+    /// All notes, in the order of the points that they are about.
     public func notes() async throws -> [StorageNote] { try await reading { try TagReader($0).notes() } }
 
     private func receipt(of report: TagReport) throws -> CommitReceipt {

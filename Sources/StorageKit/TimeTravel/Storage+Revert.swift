@@ -45,7 +45,8 @@ extension Storage {
     /// `revert` reverts a migration by its number.
     ///
     /// - Parameters:
-    ///   - author: Whose newest commit; anybody's where nil. An undo or redo is of those whose commit it is about.
+    ///   - author: The actor whose newest commit is undone; any actor's if nil. An undo or redo belongs to the actor of
+    ///     the commit that it is about.
     ///   - policy: What happens where something has changed since.
     ///   - isDryRun: Only reports what would be done.
     @discardableResult
@@ -60,7 +61,7 @@ extension Storage {
     /// Redoes the newest undo, if nothing else was changed since.
     ///
     /// - Parameters:
-    ///   - author: Whose commit was undone; anybody's where nil.
+    ///   - author: The actor whose commit was undone; any actor's if nil.
     ///   - isDryRun: Only reports what would be done.
     @discardableResult
     public func redo(

@@ -2,9 +2,9 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// The decoded events of one row of the log.
+/// The decoded events of one segment.
 ///
-/// Sound as `@unchecked Sendable`: the decoder fills the memory before anybody else sees the batch, and nothing writes
+/// Sound as `@unchecked Sendable`: the decoder fills the memory before other code sees the batch, and nothing writes
 /// to it afterwards.
 public final class EventBatch: @unchecked Sendable {
     package let header: SegmentHeader

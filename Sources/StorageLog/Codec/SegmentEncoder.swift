@@ -65,7 +65,7 @@ final class SegmentEncoder {
         guard output.count <= Limits.segmentBytes else {
             throw StorageError(
                 .limitExceeded,
-                "The events from @\(first) on take \(output.count) bytes; a row of the log holds \(Limits.segmentBytes).",
+                "The events from @\(first) on need \(output.count) bytes; a segment holds at most \(Limits.segmentBytes).",
                 remedy: "Store large content in files, and their names here.")
         }
         var row = Row(header: header.with(size: output.count), body: [])

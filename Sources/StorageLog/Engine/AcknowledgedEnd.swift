@@ -50,7 +50,7 @@ package struct AcknowledgedEnd: Sendable {
             message:
                 "\(log) is damaged \(location): \(count) after it can't be read, and the next writer would overwrite them.",
             remedy:
-                "Copy \(store) and \(log) to another place. Then restore a backup, or restore what precedes the damage: storagekit restore \(store) -o NEW"
+                "Copy \(store) and \(log) to another folder. Then restore a backup, or restore what precedes the damage: storagekit restore \(store) -o NEW"
         )
     }
 

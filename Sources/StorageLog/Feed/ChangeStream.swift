@@ -1,10 +1,10 @@
 internal import GRDB
 package import StorageCore
 
-/// The changes behind a place, commit by commit: those that are there already, then each that is made from now on.
+/// The changes after a position, commit by commit: those that exist already, then each new one.
 ///
-/// Every iteration begins at the same place. It hands over each commit once, in order, without a gap between what was there
-/// and what is new. It reads when it is asked, so a slow reader holds up no writer and costs no memory; a reader that stops asking
+/// Every iteration begins at the same position. It returns each commit once, in order, without a gap between old and
+/// new ones. It reads on demand, so a slow reader blocks no writer and costs no memory; a reader that stops asking
 /// leaves nothing behind.
 ///
 /// It ends when the store is closed or the reader's task is cancelled. What it hasn't handed over by then comes when it is

@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// How far a reader of changes has come. Kept, it says where to resume, also in another process and after a restart.
+/// The progress of a reader of changes: where to resume, also in another process and after a restart.
 ///
 /// ```swift
 /// let page = try await storage.changes(since: token, limit: 100)

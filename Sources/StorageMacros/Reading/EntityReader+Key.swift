@@ -11,7 +11,7 @@ extension EntityReader {
         if key.access < access, let variable = key.name.enclosing(VariableDeclSyntax.self) {
             report(
                 "hidden-id", at: key.name,
-                "Make 'id' \(access) like '\(structure.name.bareText)': whoever can see an entity can see its key.",
+                "Make 'id' \(access) like '\(structure.name.bareText)': code that can see an entity must see its key.",
                 fixIts: [opening(variable, to: access)])
         }
         guard key.isOptional, let mark = optionalMark(of: key.name) else { return }

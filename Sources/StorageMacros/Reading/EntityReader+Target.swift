@@ -32,7 +32,8 @@ extension EntityReader {
         if lexicalContext.contains(where: isCode) {
             report(
                 "local", at: structure.name,
-                "Move '\(name)' out of this function: its record needs a place in a type or at the top of a file.")
+                "Move '\(name)' out of this function: declare it in a type or at the top level of a file."
+            )
             return
         }
         if lexicalContext.contains(where: isGeneric) {

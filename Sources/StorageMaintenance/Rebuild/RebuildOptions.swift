@@ -1,8 +1,8 @@
 /// What a rebuild is to do with the tables that it has made.
 public struct RebuildOptions: Sendable, Hashable {
-    /// Whether the new tables are compared with the old ones before they take their places.
+    /// Whether the new tables are compared with the old ones before they replace them.
     public var compares: Bool
-    /// Whether the new tables take the places of the old ones. Without it a rebuild only reports the differences.
+    /// Whether the new tables replace the old ones. Otherwise a rebuild only reports the differences.
     public var swaps: Bool
     /// Whether the old tables are kept, each as a plain table that ``RebuildReport/kept`` names. Earlier kept tables
     /// must have been discarded.

@@ -1,4 +1,4 @@
-/// How far a rebuild has come.
+/// The progress of a rebuild.
 public struct RebuildProgress: Sendable, Hashable {
     /// A phase of a rebuild.
     public enum Phase: String, Sendable {
@@ -6,7 +6,7 @@ public struct RebuildProgress: Sendable, Hashable {
         case reading
         /// New and old tables are being compared, while commits continue.
         case comparing
-        /// The new tables take the places of the old, and commits wait.
+        /// The new tables replace the old ones, and commits wait.
         case swapping
     }
 
@@ -15,7 +15,7 @@ public struct RebuildProgress: Sendable, Hashable {
     /// The events of the log that were read or skipped, including those of an interrupted rebuild that this one
     /// resumes.
     public let completed: Int64
-    /// What ``completed`` will be once the tables have come up with the log.
+    /// What ``completed`` will be once the tables have caught up with the log.
     public let total: Int64
     /// Since the rebuild began.
     public let elapsed: Duration

@@ -13,7 +13,7 @@ public struct RebuildReport: Sendable {
     public internal(set) var differences: [Difference] = []
     /// How many rows differ altogether.
     public internal(set) var differingRows = 0
-    /// Whether the new tables have taken the places of the old.
+    /// Whether the new tables have replaced the old ones.
     public internal(set) var isSwapped = false
     /// Names of the tables that hold what the old ones held, by entity, or by table of a projection.
     public internal(set) var kept: [String: String] = [:]

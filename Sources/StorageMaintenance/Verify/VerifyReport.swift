@@ -5,7 +5,7 @@ public struct VerifyReport: Sendable {
         /// `write-ahead-log`, `file`, `schema`, `bookkeeping`, `log`, `event`, `commit-key`, `tombstone`, `projection`
         /// or `full-text`.
         public let kind: String
-        /// The event, or the first event of the row of the log, where it can be named.
+        /// The event, or the first event of the segment, if known.
         public let position: Int64?
         /// The entity, where it can be named.
         public let table: String?
@@ -18,7 +18,7 @@ public struct VerifyReport: Sendable {
         }
     }
 
-    /// The positions that there are: 1 to the head; nil in an empty store.
+    /// The positions of the log, from 1 to the head; nil in an empty store.
     public internal(set) var requested: ClosedRange<Int64>?
     /// Positions that can't be vouched for, because the log is damaged there.
     public internal(set) var notVerified: [ClosedRange<Int64>] = []

@@ -3,7 +3,7 @@ public import StorageCore
 /// A Swift type that fills one column.
 ///
 /// `String`, `UUID`, `URL`, `Bool`, every integer, `Double`, `Float`, `Date`, `Data`, their optionals and enums over
-/// them are columns already. Conform a type of yours by turning it into one of them:
+/// them are columns already. Conform a type of your own by converting it to one of them:
 ///
 /// ```swift
 /// extension Money: StorageColumnValue {

@@ -1,6 +1,6 @@
 /// What a changed row is to a subscription.
 public enum SubscriptionEffect: UInt8, Sendable, Hashable {
-    /// The row belongs to the result from now on.
+    /// The row begins to match.
     case enter
     /// It doesn't any more.
     case leave

@@ -6,7 +6,7 @@ public struct SubscriptionExplanation: Sendable, Hashable {
         case indexed
         /// Evaluated on every change of its entity that touches its columns.
         case evaluated
-        /// Holds SQL of its own; whether it is concerned only the database knows.
+        /// Contains custom SQL; only the database knows whether a change affects it.
         case opaque
     }
 

@@ -199,7 +199,7 @@ extension SQLiteClient {
         return try await SQLiteClientError.namingCancellation { try await observing(tables) }
     }
 
-    /// Calls a closure after commits that change one of these tables, from now on.
+    /// Calls a closure after later commits that change one of these tables.
     ///
     /// Calls don't overlap; commits during a call are followed by one more.
     ///

@@ -42,7 +42,7 @@ extension ServiceRemote {
                     result = try await attempt(write, origin, in: first, behind: position)
                     failures = 0
                     if result == .blocked {
-                        failure = RemoteError.conflict("somebody else has changed the document \"\(id)\"")
+                        failure = RemoteError.conflict("another client has changed the document \"\(id)\"")
                     }
                 } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()

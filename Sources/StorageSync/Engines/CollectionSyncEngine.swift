@@ -52,7 +52,7 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
             resolution: conflictResolution, logger: logger)
     }
 
-    /// The documents, by id. Empty while nobody is signed in.
+    /// The documents, by id. Empty while no user is signed in.
     public var currentCollection: [T] { controller.shown }
     /// The status of synchronization.
     public var status: SyncStatus { controller.status }
@@ -92,8 +92,9 @@ extension CollectionSyncEngine {
     /// - Parameter buildQuery: Adds conditions, but no limits or cursors. An order only excludes documents without its
     ///   field. If the remote can't answer queries, the whole collection is fetched, and documents that don't match are
     ///   dropped.
-    /// - Throws: `StorageError` with `invalid-argument` for a query that can't be listened to, while nobody is signed
-    ///   in, or if there is no store. Not if the remote can't be reached: the engine then retries by itself, and
+    /// - Throws: `StorageError` with `invalid-argument` for a query that can't be listened to, while no user is signed
+    ///   in,
+    ///   or if there is no store. Not if the remote can't be reached: the engine then retries by itself, and
     ///   ``status`` says so.
     public func startListening(buildQuery: (QueryBuilder) -> QueryBuilder) async throws {
         try await controller.listen(query: buildQuery(QueryBuilder()))
@@ -243,8 +244,9 @@ extension CollectionSyncEngine {
     public func discardPending() async throws { try await controller.discardPending() }
 
     /// Continues as a new device with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``).
-    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because nobody
-    /// knows whether the remote has them.
+    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because
+    /// it isn't
+    /// known whether the remote has them.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
     ///   the store.

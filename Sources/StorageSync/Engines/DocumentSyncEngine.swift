@@ -32,7 +32,7 @@ public final class DocumentSyncEngine<T: DataSyncModelProtocol> {
             resolution: conflictResolution, logger: logger)
     }
 
-    /// The document; nil if there is none, or nobody is signed in.
+    /// The document; nil if there is none, or no user is signed in.
     public var currentDocument: T? { controller.shown.first }
     /// The status of synchronization.
     public var status: SyncStatus { controller.status }
@@ -52,7 +52,7 @@ extension DocumentSyncEngine {
     /// Returns once the document was received or the remote couldn't be reached. The engine then retries by itself, and
     /// ``status`` says so.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func startListening(documentId: String) async throws { try await controller.listen(to: documentId) }
 
     /// Stops following the document. Pending writes are still sent, and are kept in the store until then.
@@ -170,8 +170,9 @@ extension DocumentSyncEngine {
     public func discardPending() async throws { try await controller.discardPending() }
 
     /// Continues as a new device with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``).
-    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because nobody
-    /// knows whether the remote has them.
+    /// Everything is received again. Waiting writes are sent; those that were being sent are parked, because
+    /// it isn't
+    /// known whether the remote has them.
     ///
     /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
     ///   the store.

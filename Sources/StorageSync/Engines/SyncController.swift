@@ -92,7 +92,7 @@ extension SyncController {
     func path() throws -> String {
         guard let path = access.path() else {
             throw StorageError(
-                .invalidArgument, "The remote of the sync engine \"\(key)\" has no path: nobody is signed in.",
+                .invalidArgument, "The remote of the sync engine \"\(key)\" has no path: no user is signed in.",
                 remedy: "Use the engine once its collectionPath returns a path.")
         }
         return path

@@ -5,7 +5,7 @@ internal import StorageCore
 public struct SyncStatus: Sendable, Equatable {
     /// The state of the connection to the remote.
     public enum Connection: Sendable, Equatable {
-        /// The engine hasn't been used yet, or nobody is signed in.
+        /// The engine hasn't been used yet, or no user is signed in.
         case idle
         /// The remote is being contacted for the first time.
         case connecting
@@ -117,7 +117,7 @@ extension SyncStatus {
 public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
     /// The remote has rejected it; it is parked.
     case rejected(String)
-    /// It was parked, and then discarded.
+    /// It was parked and then discarded.
     case discarded
 
     public var description: String {
@@ -132,9 +132,9 @@ public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
 extension WriteRejection: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .deleted: "the document was deleted by somebody else"
+        case .deleted: "another client has deleted the document"
         case .missing: "there is no such document"
-        case .conflict: "somebody else has changed the document meanwhile"
+        case .conflict: "another client has changed the document meanwhile"
         case .unknown: "the remote doesn't know its outcome"
         case .invalid(let reason): reason
         }

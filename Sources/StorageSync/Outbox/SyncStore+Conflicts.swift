@@ -138,7 +138,7 @@ extension SyncStore {
             throw Unmerged(reason: (error as? StorageError)?.message ?? "\(error)")
         }
         guard let merged else { throw Unmerged(reason: nil) }
-        guard merged.id == id else { throw Unmerged(reason: "the result has another id") }
+        guard merged.id == id else { throw Unmerged(reason: "the merged document has another id") }
         try bases.saveAncestor(.unchanged, of: id, in: db)
         let position = tx.writer.nextPosition
         let existed = try table.get(id, db) != nil
@@ -171,7 +171,7 @@ private struct Unmerged: Error, CustomStringConvertible {
     let reason: String?
 
     var description: String {
-        "somebody else has changed the document meanwhile, and the changes weren't merged"
+        "another client has changed the document meanwhile, and the changes weren't merged"
             + (reason.map { ": \($0)" } ?? "")
     }
 }

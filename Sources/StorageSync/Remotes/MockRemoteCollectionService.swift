@@ -3,11 +3,11 @@
 /// ```swift
 /// let remote = MockRemoteCollectionService(collection: [keyboard, mouse], delay: .zero)
 /// remote.change(trackball)  // what another device does
-/// remote.failure = RemoteError.unavailable()  // no network from now on
+/// remote.failure = RemoteError.unavailable()  // the network is down
 /// ```
 ///
 /// It behaves like a remote: updates are merged by top-level keys, queries follow Firestore's rules, and any number of
-/// streams see each change, whoever makes it. A call that is cancelled while it waits has no effect.
+/// streams see each change from any source. A call that is cancelled while it waits has no effect.
 ///
 /// - Complexity: O(*n*) in the number of documents for each call.
 @MainActor

@@ -3,7 +3,7 @@
 /// ```swift
 /// let remote = MockRemoteDocumentService(document: settings, delay: .zero)
 /// remote.change(otherSettings)  // what another device does
-/// remote.failure = RemoteError.unavailable()  // no network from now on
+/// remote.failure = RemoteError.unavailable()  // the network is down
 /// ```
 ///
 /// It behaves like a remote: updates are merged by top-level keys, and any number of streams see each change, whoever

@@ -35,7 +35,7 @@
             databaseContainer(container)
         }
 
-        /// A provider of query sources for the queries inside this view, in the place of one of its type around it.
+        /// A provider of query sources for the queries inside this view, instead of an outer one of its type.
         public func querySources(_ provider: some QuerySourceProvider) -> some View {
             transformEnvironment(\.querySourceRegistry) { registry in
                 let inner = QuerySourceRegistry(parent: registry)

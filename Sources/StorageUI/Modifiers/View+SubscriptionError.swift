@@ -3,8 +3,8 @@
     public import SwiftUI
 
     extension View {
-        /// Says in an alert why values couldn't be brought up to date, and what to do about it. An error that somebody has
-        /// dismissed isn't shown again before it was away, or is another one.
+        /// Shows an alert when values couldn't be updated, with the reason and the remedy. A dismissed error isn't
+        /// shown again until it was resolved or replaced by another one.
         ///
         /// - Parameter retry: What the button does; it reloads everything if nil. Views also retry by themselves.
         public func withSubscriptionError(

@@ -2,7 +2,7 @@
     public import SwiftUI
 
     extension View {
-        /// Shows that values are still on their way, over what there is to see meanwhile.
+        /// Shows that values are loading, over the content that is visible meanwhile.
         public func withSubscriptionLoading(_ subscription: some SubscriptionStatus) -> some View {
             overlay {
                 if subscription.isLoading { ProgressView() }

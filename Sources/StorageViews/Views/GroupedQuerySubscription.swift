@@ -17,7 +17,7 @@ public import StorageEntities
 /// query's order. A change touches the group that its row was in and the group where it is now; a row that changes its
 /// group moves from one to the other.
 ///
-/// It keeps the place of each row that the query finds, some hundred bytes, also of those that aren't shown. The query
+/// It keeps the index of each row that the query finds, some hundred bytes, also of those that aren't shown. The query
 /// has no limit and no offset; ``Configuration/maxItemsPerGroup`` limits what is shown of each group. Conditions in SQL
 /// of your own, and collations that the program has brought, are only understood by the database: with them each change
 /// of the table reloads all rows.

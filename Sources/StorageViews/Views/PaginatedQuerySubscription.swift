@@ -21,7 +21,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         case numbered
         /// A page is known by the row that it begins with: rows inserted or deleted before it don't move it.
         case anchored
-        /// The next page is put behind the rows that are shown: one list that grows while somebody scrolls.
+        /// The next page is appended to the rows that are shown: one list that grows while the user scrolls.
         case scrolling
     }
 
@@ -34,7 +34,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     public let style: Style
     /// How many rows the query finds.
     public private(set) var totalCount = 0
-    /// The place of the page's first row among all.
+    /// The index of the page's first row among all rows.
     public private(set) var offset = 0
     @ObservationIgnored private var isMoving = false
 

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// What all live views have in common.
 ///
-/// A view is brought up to date by the log: each commit that concerns it changes it in place, and all views of a store
-/// show the state at one position. It lives as long as somebody holds it, or reads one of its sequences.
+/// A view is brought up to date by the log: each commit that affects it changes it in place, and all views of a store
+/// show the state at one position. It stays active while it, or one of its sequences, is retained.
 ///
 /// When it can't be kept up to date, it keeps its last value, says why in ``error``, and tries again, waiting longer each
 /// time; an error never ends it.

@@ -1,8 +1,8 @@
-/// The updates of a subscription, for code without a screen. It begins with what there is, keeps the subscription
+/// The updates of a subscription, for code without a screen. It begins with the current value, keeps the subscription
 /// alive, and
 /// ends when that is cancelled, the store is closed, or the reader's task is cancelled.
 ///
-/// A reader that is slow gets what has come meanwhile as one element. Each sequence is for one reader; ask the
+/// A slow reader receives all pending updates as one element. Each sequence is for one reader; ask the
 /// subscription for another one where there are more.
 public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let read: @Sendable () async -> Element?

@@ -5,7 +5,7 @@ import Testing
 
 /// What a write expects of its document, and what becomes of documents that are changed on both sides.
 @MainActor @Suite struct ConflictTests {
-    private let meanwhile = "somebody else has changed the document meanwhile"
+    private let meanwhile = "another client has changed the document meanwhile"
 
     /// Makes an engine wait, so that what is written isn't sent yet.
     private func hold(
@@ -130,7 +130,7 @@ import Testing
         shop.mock.remove(id: "b")
         try await release(shop, engine)
         try await eventually { engine.parked.count == 2 }
-        #expect(engine.parked.map(\.reason) == [meanwhile, "the document was deleted by somebody else"])
+        #expect(engine.parked.map(\.reason) == [meanwhile, "another client has deleted the document"])
         for write in engine.parked { try await engine.discard(write) }
         try await engine.settled()
         try await eventually { engine.currentCollection == shop.remoteProducts }

@@ -139,7 +139,7 @@ struct ServeCommand: AsyncParsableCommand {
             } catch {
                 throw CommandError(
                     .inconclusive, "The hub can't serve on \(host):\(port).", why: "\(error)",
-                    next: "Name an address of this machine, and a port that nobody else uses.")
+                    next: "Name an address of this machine, and a port that is free.")
             }
         }
 
@@ -164,7 +164,7 @@ struct ServeCommand: AsyncParsableCommand {
             try output.writeLine("Serving on \(url)")
             if !hasTokens {
                 try output.writeLine(
-                    "Nobody has a token yet. Type: storagekit tokens -s \(quoted(path)) create NAME --write '*'")
+                    "There are no tokens yet. Type: storagekit tokens -s \(quoted(path)) create NAME --write '*'")
             }
             try output.flush()
         }

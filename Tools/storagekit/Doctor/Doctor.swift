@@ -335,7 +335,9 @@ extension Doctor {
     }
 
     private func writer() throws -> [Checkup] {
-        guard let holder = WriterLock.holder(of: path) else { return [.ok("writer", "nobody has it open for writing")] }
+        guard let holder = WriterLock.holder(of: path) else {
+            return [.ok("writer", "no process has it open for writing")]
+        }
         guard kill(pid_t(truncatingIfNeeded: holder), 0) == 0 || errno == EPERM else {
             return [
                 .warning(

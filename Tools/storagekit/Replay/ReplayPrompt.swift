@@ -88,7 +88,7 @@ final class ReplayPrompt {
         case "?", "h", "help": try output.lines(Self.help.split(separator: "\n").map(String.init))
         case "q", "quit": return false
         default:
-            throw CommandError(.usage, "There is no command '\(parts[0])'.", next: "Type ? for those that there are.")
+            throw CommandError(.usage, "There is no command '\(parts[0])'.", next: "Type ? for the list.")
         }
         return true
     }

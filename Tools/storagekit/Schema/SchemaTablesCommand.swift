@@ -39,7 +39,7 @@ struct SchemaTablesCommand: AsyncParsableCommand {
             for name in command.tables where try names.users(named: name).allSatisfy(\.isDropped) {
                 throw CommandError(
                     .notFound, "The table \"\(name)\" was dropped.",
-                    next: "See what became of it: storagekit schema log \(name)")
+                    next: "See its history: storagekit schema log \(name)")
             }
             if !command.tables.isEmpty {
                 let wanted = Set(command.tables.map(ExactText.init))

@@ -57,6 +57,6 @@ struct EntityNames {
     private static func hint(for name: String) -> String {
         let isPoint = (try? PointArgument(name, now: 0)) != nil
         return isPoint
-            ? "For history up to a point type ..\(name), for what came after it \(name).." : "Type: storagekit schema"
+            ? "For history up to a point type ..\(name), for later history \(name).." : "Type: storagekit schema"
     }
 }

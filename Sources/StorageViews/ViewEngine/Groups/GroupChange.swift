@@ -16,11 +16,11 @@ public struct GroupSection<Key: Hashable & Sendable, Item: Sendable>: Sendable, 
 extension GroupSection: Equatable where Item: Equatable {}
 extension GroupSection: Hashable where Item: Hashable {}
 
-/// A row's place in a grouped list.
+/// A row's index in a grouped list.
 public struct GroupPath: Sendable, Hashable {
     /// The group's index.
     public let section: Int
-    /// The row's place in its group.
+    /// The row's index in its group.
     public let row: Int
 
     /// Creates an index path.
@@ -30,8 +30,8 @@ public struct GroupPath: Sendable, Hashable {
     }
 }
 
-/// One step from an old grouped list to a new one. Places are those at the moment of the step: the steps of a
-/// difference are to be made one after another.
+/// One step from an old grouped list to a new one. Indexes are those at the moment of the step: apply the
+/// steps of a difference one after another.
 public enum GroupChange<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     /// Inserts a group.
     case insertSection(GroupSection<Key, Item>, at: Int)

@@ -1,5 +1,5 @@
-/// One step from an old list to a new one. Places are those at the moment of the step: the steps of a difference are to
-/// be made one after another.
+/// One step from an old list to a new one. Indexes are those at the moment of the step: apply the steps of a
+/// difference one after another.
 public enum ListChange<Item: Sendable>: Sendable {
     /// Inserts a row.
     case insert(Item, at: Int)

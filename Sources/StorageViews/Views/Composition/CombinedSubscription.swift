@@ -14,8 +14,8 @@ public import StorageCore
 /// ```
 ///
 /// Views of one store change together: between two turns of the main actor all of them show the same state, so an order
-/// that is done is never in both lists, and never in none. Whoever is called in the middle of such a turn, as
-/// `onChange` of `withObservationTracking` is, looks again in the next one.
+/// that is done is never in both lists, and never in none. Code that is called in the middle of such a turn, as
+/// `onChange` of `withObservationTracking` is, must read again in the next one.
 ///
 /// It holds the views and knows nothing that they don't: it is as observable as they are.
 @MainActor

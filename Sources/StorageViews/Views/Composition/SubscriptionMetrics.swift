@@ -10,7 +10,7 @@ public struct SubscriptionMetrics: Sendable, Hashable, Identifiable {
     public let createdAt: Date
     /// How often its value has been brought up to date.
     public let refreshCount: Int
-    /// How many seconds of the main actor that took in all. What the database did meanwhile isn't among them.
+    /// How many seconds of the main actor that took altogether, without the time of the database.
     public let totalRefreshTime: TimeInterval
     /// When its value was brought up to date last.
     public let lastRefreshTime: Date?

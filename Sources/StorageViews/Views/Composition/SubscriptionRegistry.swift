@@ -7,8 +7,8 @@ internal import Foundation
 /// for info in await SubscriptionRegistry.shared.getDebugInfo() { print(info) }
 /// ```
 ///
-/// Released views are never reported. What is left of them is taken away when others come or somebody looks, so it is
-/// never more than what is there; no timer runs.
+/// Released views are never reported. Their remains are removed when others are added or the registry is read,
+/// so no timer is needed.
 @MainActor
 public final class SubscriptionRegistry {
     /// The one that ``SubscriptionFactory`` registers with.

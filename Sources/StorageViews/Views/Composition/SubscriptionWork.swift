@@ -7,16 +7,16 @@
 /// print(after.duration - before.duration)
 /// ```
 ///
-/// It counts the work beside commits: what reading the store, finding the views that are concerned and bringing them up to
+/// It counts the work beside commits: what reading the store, finding the affected views and bringing them up to
 /// date takes. For the main actor's time see ``SubscriptionMetrics``.
 public struct SubscriptionWork: Sendable, Hashable {
     /// The number of updates: for commits, several of which may be applied together, and for new views.
     public let steps: Int
-    /// How long that took in all, waiting for the processor and the database included.
+    /// How long that took altogether, including waiting for the processor and the database.
     public let duration: Duration
     /// How many statements the views ran for that, rows that were looked up to learn what an update left alone among them.
     public let statements: Int
-    /// How many transactions touched tables with live views but concerned none of them, so that nothing had to be done.
+    /// How many transactions touched tables with live views but affected none of them, so that nothing had to be done.
     /// Where that can't be determined without reading the store, the transaction counts as a step instead.
     public let skippedTransactions: Int
 

@@ -15,7 +15,7 @@ public enum ChangeEvent: Sendable, Hashable {
     case deleted(tableName: String, id: StorageValue, oldData: [String: StorageValue], position: Int64)
     /// Too many changes to report row by row. Refetch the table's rows.
     ///
-    /// `affectedCount` says how many changes of rows it stands for; nil where nobody has counted them.
+    /// `affectedCount` says how many changes of rows it stands for; nil if unknown.
     case bulkChange(tableName: String, affectedCount: Int?, position: Int64)
     /// The table has other columns than before, and perhaps other rows. Refetch its rows.
     case schemaChange(tableName: String, position: Int64)

@@ -10,8 +10,8 @@ public import StorageEntities
 /// ```
 ///
 /// Everything that is committed after the call has returned is reported, however it was changed, in the order of
-/// commits; what is rolled back never. A reader that is slow holds up nobody: what has come meanwhile is kept up to a
-/// limit, and above it one event says how much there was.
+/// commits; what is rolled back never. A slow reader blocks no writer: pending changes are kept up to a
+/// limit, and beyond it one event says how many there were.
 ///
 /// It reports net changes and keeps no history: to see each commit, resume after a restart, or start earlier, read
 /// `storage.changes(since:)`; for a list on a screen, a `QuerySubscription` does all of this.
@@ -25,7 +25,7 @@ public struct SmartChangeNotifier: Sendable {
 
     package init(_ engine: SubscriptionEngine) { self.engine = engine }
 
-    /// The changes of an entity's rows from now on.
+    /// The changes of an entity's rows that are committed after this call.
     ///
     /// - Parameters:
     ///   - tableName: The entity's name.
@@ -38,7 +38,7 @@ public struct SmartChangeNotifier: Sendable {
         try await engine.events(for: tableName, filter: filter, limit: limit)
     }
 
-    /// The changes of an entity's rows from now on.
+    /// The changes of an entity's rows that are committed after this call.
     ///
     /// - Parameter limit: How many events are kept for a reader, and reported row by row of one commit; 2 at least.
     /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for a filter by a query of another entity.

@@ -4,7 +4,7 @@ internal import StorageRouting
 
 /// Which changes of a table a ``SmartChangeNotifier`` reports.
 ///
-/// All but ``custom(_:)`` are conditions that changes are found by: a filter costs nothing while changes don't concern
+/// All but ``custom(_:)`` are conditions that changes are found by: a filter costs nothing while changes don't affect
 /// it, however many there are. ``ChangeEvent/bulkChange(tableName:affectedCount:position:)`` and
 /// ``ChangeEvent/schemaChange(tableName:position:)`` pass every filter, because they may stand for a change that does.
 public struct SubscriptionFilter: Sendable {

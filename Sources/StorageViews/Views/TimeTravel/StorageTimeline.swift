@@ -3,7 +3,7 @@ public import StorageCore
 package import StorageEntities
 public import StorageLog
 
-/// A place in a store's history that moves, with the views that show it.
+/// A moving point in a store's history, with the views that show it.
 ///
 /// Views are made for its queries as they are for the store's, and go through the same operators. Moving forward costs
 /// what the events cost; moving back reloads views. Historical tables are built in a temporary database, for the
@@ -44,7 +44,7 @@ public actor StorageTimeline {
 
     /// The position that views show; where they follow the store, its last one.
     public nonisolated var position: Int64 { source.isLive ? engine.committed.position : source.position }
-    /// Whether it has come to the end, and follows the store.
+    /// Whether it has reached the end and follows the store.
     public nonisolated var isLive: Bool { source.isLive }
 
     /// Goes to the end of the next commit.
