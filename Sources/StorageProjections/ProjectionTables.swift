@@ -78,7 +78,7 @@ extension ProjectionTables {
             throw StorageError(
                 .invalidArgument,
                 "The projection \(projection.name) makes \(name) on \"\(table)\", which isn't its own.",
-                remedy: "Indexes and triggers of entities belong into a migration.")
+                remedy: "Create indexes and triggers of entities in a migration.")
         }
         for (number, table) in tables.enumerated() where table.isPlain {
             for operation in ["INSERT", "UPDATE", "DELETE"] {

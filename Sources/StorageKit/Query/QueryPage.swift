@@ -34,7 +34,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
             let values = Self.values(form)
         else {
             throw StorageError(
-                .invalidArgument, "This text isn't a page's cursor.",
+                .invalidArgument, "This text isn't a page cursor.",
                 remedy: "Pass the text of a page's `next` unchanged.")
         }
         self.init(signature: form.order, values: values)

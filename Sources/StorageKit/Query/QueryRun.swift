@@ -59,7 +59,8 @@ struct QueryRun<E: RegisteredEntity> {
 extension QueryRun {
     func page(_ db: GRDB.Database, after cursor: PageCursor?, size: Int) throws -> QueryPage<E> {
         guard size > 0 else {
-            throw StorageError(.invalidArgument, "A page can't have \(size) rows.", remedy: "Ask for one or more.")
+            throw StorageError(
+                .invalidArgument, "A page can't have \(size) rows.", remedy: "Use a number of at least 1.")
         }
         let query = try sql
         let order = query.totalOrder

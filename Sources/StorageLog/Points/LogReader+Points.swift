@@ -13,7 +13,7 @@ extension LogReader {
             guard (0...head.position).contains(position) else {
                 throw StorageError(
                     .notFound, "There is no position \(position).",
-                    remedy: "The log reaches from 0, the time before everything, to \(head.position).")
+                    remedy: "The log has the positions 0, before the first event, to \(head.position).")
             }
             return position
         case .commit(let number):

@@ -191,7 +191,9 @@ extension HubWriter {
 
     private func find(_ document: DocumentID, _ scope: HubScope) throws -> Found {
         guard let entity = writer.catalog.entity(named: document.entity) else {
-            guard !document.id.utf8.contains(0) else { throw Rejected(rejection: .invalid("Ids can't contain NUL.")) }
+            guard !document.id.utf8.contains(0) else {
+                throw Rejected(rejection: .invalid("An id can't contain a NUL character."))
+            }
             return Found(key: .text(document.id), isVisible: false)
         }
         guard let table = HubTable(entity), let key = table.key(of: document.id) else {

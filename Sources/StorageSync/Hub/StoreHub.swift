@@ -171,7 +171,9 @@ extension StoreHub {
         guard pull.position >= 0, pull.line.map({ $0 == line }) ?? (pull.position == 0) else {
             throw SyncFailure.sessionEnded(epoch: nil)
         }
-        guard pull.limit > 0 else { throw SyncFailure.refused(.invalid("A page's limit must be at least 1.")) }
+        guard pull.limit > 0 else {
+            throw SyncFailure.refused(.invalid("A page must have room for at least one change."))
+        }
         let scope = HubScope(pull, access)
         let start = pull.position
         // The hub was replaced by an older copy: there is nothing to wait for.

@@ -188,15 +188,15 @@ extension StorageError {
 
     fileprivate static func notAskedForChanges() -> StorageError {
         StorageError(
-            .remoteFailed, "The remote answered `notModified` to a request without a validator.",
-            remedy: "Answer `notModified` only where the request has a validator.")
+            .remoteFailed, "The remote answered that nothing changed, but the request had no validator.",
+            remedy: "Return `notModified` only if the request has a validator.")
     }
 
     /// The cursor isn't included: it may contain a secret.
     fileprivate static func endlessPages() -> StorageError {
         StorageError(
-            .remoteFailed, "The remote's pages form a cycle: a cursor was repeated.",
-            remedy: "Answer nil as the next page after the last one.")
+            .remoteFailed, "The remote's pages form a cycle: the same next page was named twice.",
+            remedy: "Return nil as the next page after the last one.")
     }
 }
 

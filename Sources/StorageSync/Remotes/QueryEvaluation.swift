@@ -129,7 +129,7 @@ extension StorageError {
     fileprivate static func limitTooSmall(_ limit: Int) -> StorageError {
         StorageError(
             .invalidArgument, "A query is limited to \(limit) documents.",
-            remedy: "Set a limit of at least 1, or skip the query.")
+            remedy: "Use a limit of at least 1, or make no request.")
     }
 
     fileprivate static func windowListenedTo() -> StorageError {
