@@ -1,16 +1,22 @@
+public import Foundation
+internal import StorageCore
 public import StorageLog
 
 /// An event that a projection failed to apply, or that waits for an earlier one of the same row.
 public struct DeadLetter: Sendable, Hashable {
+    /// The projection's name.
     public let projection: String
     /// The event's position in the log.
     public let position: Int64
-    /// Why it is here, in words.
+    /// Why the event couldn't be applied.
     public let error: String
-    /// Microseconds since 1970 UTC of the last attempt.
+    /// When it was last tried, in microseconds since 1970 UTC. See ``date``.
     public let time: Int64
     /// How often it was tried.
     public let attempts: Int
     /// The event itself.
     public let event: StorageEvent
+
+    /// When it was last tried.
+    public var date: Date { Date(microseconds: time) }
 }

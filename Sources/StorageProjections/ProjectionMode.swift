@@ -22,18 +22,16 @@ public struct FailurePolicy: Sendable, Hashable {
 
     /// How often it is tried again.
     public var retries: Int
-    /// Seconds before it is tried again; twice as many each time.
-    public var delaySeconds: Double
-    /// What is done when retries haven't helped.
+    /// How long it waits before it is tried again; twice as long each time.
+    public var delay: Duration
     public var outcome: Outcome
 
     /// Pauses at once: the default.
-    public static let pause = FailurePolicy(retries: 0, delaySeconds: 0, outcome: .pause)
+    public static let pause = FailurePolicy(retries: 0, delay: .zero, outcome: .pause)
     /// Stores a dead letter at once.
-    public static let deadLetter = FailurePolicy(retries: 0, delaySeconds: 0, outcome: .deadLetter)
+    public static let deadLetter = FailurePolicy(retries: 0, delay: .zero, outcome: .deadLetter)
     /// Tries again some times first.
-    public static func retry(_ times: Int, delaySeconds: Double = 0.1, then outcome: Outcome = .pause) -> FailurePolicy
-    {
-        FailurePolicy(retries: times, delaySeconds: delaySeconds, outcome: outcome)
-    }
+    public static func retry(
+        _ times: Int, delay: Duration = .milliseconds(100), then outcome: Outcome = .pause
+    ) -> FailurePolicy { FailurePolicy(retries: times, delay: delay, outcome: outcome) }
 }

@@ -52,7 +52,7 @@ extension ProjectionRuntime {
         let policy = registration.policy(isReplay: isReplay)
         attempts += 1
         if attempts <= policy.retries {
-            try await wait(policy.delaySeconds * Double(1 << min(attempts - 1, 16)))
+            try await wait(policy.delay / .seconds(1) * Double(1 << min(attempts - 1, 16)))
             return true
         }
         attempts = 0

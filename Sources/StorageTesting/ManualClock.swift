@@ -6,7 +6,7 @@ internal import Synchronization
 /// clock is moved to its time.
 ///
 /// Isolation: `Sendable`; the time is guarded by a lock.
-public final class ManualClock: CommitClock, StorageCore.Clock {
+public final class ManualClock: StorageClock {
     private struct State {
         var microseconds: Int64
         var nextId = 0
@@ -19,20 +19,17 @@ public final class ManualClock: CommitClock, StorageCore.Clock {
     public init(microseconds: Int64 = 1_704_067_200_000_000) { state = Mutex(State(microseconds: microseconds)) }
 
     public var microseconds: Int64 { state.withLock { $0.microseconds } }
-    public var now: Date { Self.date(microseconds) }
-
-    private static func date(_ microseconds: Int64) -> Date {
-        Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
-    }
+    public var now: Date { Date(microseconds: microseconds) }
 
     /// How many tasks wait for a time.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Moves the clock; back as well, to see that commit times don't follow it there.
-    public func advance(seconds: Double) {
+    public func advance(by duration: Duration) {
+        let microseconds = Int64((duration / .seconds(1) * 1_000_000).rounded())
         let woken = state.withLock { state in
-            state.microseconds += Int64(seconds * 1_000_000)
-            let now = Self.date(state.microseconds)
+            state.microseconds += microseconds
+            let now = Date(microseconds: state.microseconds)
             let due = state.sleepers.filter { $0.value.until <= now }
             for id in due.keys { state.sleepers[id] = nil }
             return due.values.map(\.continuation)
@@ -49,7 +46,7 @@ public final class ManualClock: CommitClock, StorageCore.Clock {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let outcome: Result<Void, any Error>? = state.withLock { state in
                     if Task.isCancelled { return .failure(CancellationError()) }
-                    if time <= Self.date(state.microseconds) { return .success(()) }
+                    if time <= Date(microseconds: state.microseconds) { return .success(()) }
                     state.sleepers[id] = (time, continuation)
                     return nil
                 }

@@ -26,11 +26,7 @@ public struct ProjectionConformance: Sendable {
     public var batchSizes = [1, 2, 7, 1_000]
 
     /// Nothing here is about the loss of power, so no write waits for the disk.
-    private var configuration: StorageConfiguration {
-        var configuration = StorageConfiguration()
-        configuration.durability = .normal
-        return configuration
-    }
+    private let config = StorageConfig(durability: .normal)
 
     /// - Parameters:
     ///   - declare: Declares what the history needs, without the projection.
@@ -50,7 +46,7 @@ public struct ProjectionConformance: Sendable {
         var findings: [String] = []
         let projection = projection
         let declare = declare
-        let store = try TemporaryStore(configuration: configuration) {
+        let store = try TemporaryStore(config: config) {
             declare(&$0)
             $0.addProjection(projection, mode: .inline)
         }
@@ -86,10 +82,10 @@ public struct ProjectionConformance: Sendable {
         _ store: TemporaryStore, _ watched: WatchedProjection?, _ size: Int, _ expected: [String]?, _ what: String,
         begins: Bool = true
     ) async throws -> [String] {
-        let storage = try StorageKit.start(at: store.url, configuration: configuration) { schema in
+        let storage = try StorageKit.start(at: store.url, config: config) { schema in
             declare(&schema)
             // A commit that is cut into many batches is undone once for each of them.
-            let policy = FailurePolicy.retry(watched?.stumbles == true ? 1_000 : 0, delaySeconds: 0)
+            let policy = FailurePolicy.retry(watched?.stumbles == true ? 1_000 : 0, delay: .zero)
             schema.addProjection(
                 watched ?? projection, mode: .async, onFailure: policy, onReplayFailure: policy, batchSize: size)
         }.facade

@@ -1,6 +1,5 @@
 public import Foundation
 public import StorageKit
-public import StorageLog
 
 /// A store in a folder of its own, which is removed when the object is no longer used.
 ///
@@ -13,26 +12,29 @@ public final class TemporaryStore {
     /// The store's file.
     public let url: URL
     public private(set) var storage: Storage
-    private let configuration: StorageConfiguration
+    private let config: StorageConfig?
     private let declare: (inout Schema) throws -> Void
 
+    /// - Parameter config: How the store is opened, the first time and again.
+    /// - Throws: As `StorageKit.start` does.
     public init(
-        configuration: StorageConfiguration = StorageConfiguration(),
-        _ declare: @escaping (inout Schema) throws -> Void = { _ in }
+        config: StorageConfig? = nil, _ declare: @escaping (inout Schema) throws -> Void = { _ in }
     ) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         url = folder.appendingPathComponent("store.sqlite")
-        self.configuration = configuration
+        self.config = config
         self.declare = declare
-        storage = try StorageKit.start(at: url, configuration: configuration, declare).facade
+        storage = try StorageKit.start(at: url, config: config, declare).facade
     }
 
     deinit { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
 
     /// Closes the store and opens it again from its file.
+    ///
+    /// - Throws: As `StorageKit.start` does.
     public func reopen() async throws {
         try await storage.close()
-        storage = try StorageKit.start(at: url, configuration: configuration, declare).facade
+        storage = try StorageKit.start(at: url, config: config, declare).facade
     }
 }

@@ -31,7 +31,7 @@ struct CrashWorker {
             let asks = arguments[2] == "checkpoint"
             return try Checkpointer(store: arguments[1], asks: asks, seconds: Double(arguments[3]) ?? 1).run()
         }
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = 64
         if arguments[2] == "listening" { return try await listen(arguments[1]) }
         if arguments[2] == "asking" { return try await ask(arguments[1], for: Int(arguments[3]) ?? 1) }
@@ -42,7 +42,7 @@ struct CrashWorker {
         if ["refreshing", "paging"].contains(arguments[2]) {
             return try await Refresher(store: arguments[1], isPaged: arguments[2] == "paging").run()
         }
-        let context = try StorageKit.start(at: URL(fileURLWithPath: arguments[1]), configuration: configuration) {
+        let context = try StorageKit.start(at: URL(fileURLWithPath: arguments[1]), config: configuration) {
             $0.autoSchema(MarkRecord.self)
             if ["projecting", "remaking", "serving"].contains(arguments[2]) {
                 $0.addProjection(MarkCounts(), mode: .async, batchSize: 7)
@@ -69,7 +69,7 @@ struct CrashWorker {
     }
 
     /// As many transactions a second as the writer can do.
-    private static func saveWithoutPause(_ store: String, _ configuration: StorageConfiguration) throws -> Never {
+    private static func saveWithoutPause(_ store: String, _ configuration: StorageConfig) throws -> Never {
         _ = try StorageKit.start(at: URL(fileURLWithPath: store)) { $0.autoSchema(MarkRecord.self) }
         let engine = try StorageEngine.open(path: store, configuration: configuration)
         say("ready")
@@ -97,10 +97,9 @@ struct CrashWorker {
 
     /// A store that another process writes to. It has no heartbeat that would help.
     private static func reader(_ store: String) throws -> Storage {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
+        var configuration = StorageConfig(isReadOnly: true)
         configuration.heartbeat = .seconds(3_600)
-        return try StorageKit.start(at: URL(fileURLWithPath: store), configuration: configuration).facade
+        return try StorageKit.start(at: URL(fileURLWithPath: store), config: configuration).facade
     }
 
     /// Prints each commit of another process with the time at which it is seen.

@@ -12,7 +12,7 @@ struct Refresher {
     let store: String
     let isPaged: Bool
 
-    private final class Remote: Sendable, StorageCore.Clock {
+    private final class Remote: Sendable, StorageClock {
         let generation: Int
         init(generation: Int) { self.generation = generation }
         var now: Date { Date(timeIntervalSince1970: Double(generation)) }

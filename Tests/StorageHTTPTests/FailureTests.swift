@@ -83,7 +83,7 @@
                 #expect(results.status?.nextRefresh == nil)
                 #expect((results.error?.cause as? HTTPRemoteError)?.status == 401)
                 #expect(results.error?.remedy.contains("credentialsChanged()") == true)
-                home.clock.advance(seconds: 86_400)
+                home.clock.advance(by: .seconds(86_400))
                 #expect(home.clock.sleeperCount == 0)
                 #expect(server.requests.count == 1)
                 isSignedIn.isOn = true

@@ -117,7 +117,7 @@
                 } else {
                     // localOnly asks on refresh() only.
                     try await home.container.refresh(source(server.origin))
-                    home.clock.advance(seconds: the.age == .young ? 30 : 400)
+                    home.clock.advance(by: .seconds(the.age == .young ? 30 : 400))
                 }
                 let (before, head) = (server.requests.count, home.storage.head)
                 let lastRefresh = the.age == .never ? nil : try await home.status().lastRefresh
@@ -187,11 +187,11 @@
                     .cache(.staleWhileRevalidate(staleAfter: .minutes(5)))
                 let results = home.container.results(of: source)
                 try await eventually { results.error != nil && home.clock.sleeperCount == 1 }
-                home.clock.advance(seconds: 59)
+                home.clock.advance(by: .seconds(59))
                 #expect(home.clock.sleeperCount == 1)
                 #expect(server.requests.count == 1)
                 recovers.isOn = true
-                home.clock.advance(seconds: 3)
+                home.clock.advance(by: .seconds(3))
                 try await eventually { results.error == nil && !results.isLoading }
                 #expect(results.items == Self.new)
                 #expect(server.requests.count == 2)
@@ -209,7 +209,7 @@
                     .cache(.staleWhileRevalidate(staleAfter: .minutes(5)))
                 let results = home.container.results(of: source)
                 try await eventually { !results.isLoading }
-                home.clock.advance(seconds: 299)
+                home.clock.advance(by: .seconds(299))
                 refuses.isOn = true
                 await results.refresh()
                 #expect(results.error != nil)
@@ -219,12 +219,12 @@
                 #expect(next >= home.clock.now + 3_600)
                 refuses.isOn = false
                 try await eventually { home.clock.sleeperCount == 1 }
-                home.clock.advance(seconds: 2)
+                home.clock.advance(by: .seconds(2))
                 try await eventually { results.isStale }
                 #expect(!results.isLoading)
                 #expect(results.items == Self.new)
                 #expect(server.requests.count == 2)
-                home.clock.advance(seconds: next.timeIntervalSince(home.clock.now) + 1)
+                home.clock.advance(by: .seconds(next.timeIntervalSince(home.clock.now) + 1))
                 try await eventually { results.error == nil && !results.isLoading }
                 #expect(server.requests.count == 3)
             }

@@ -11,16 +11,16 @@ import Testing
     @Test("Every point of a random history reads as it was")
     func randomHistoryAtEveryPoint() async throws {
         let clock = ManualClock()
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.clock = clock
         configuration.segmentLength = 16
-        let storage = try StorageKit.inMemory(configuration: configuration) {
+        let storage = try StorageKit.inMemory(config: configuration) {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
             $0.addFullTextSearch(table: "notes", columns: ["text"])
         }.facade
         var states: [(position: Int64, commit: Int64, time: Date, notes: [Note])] = []
         for round in 0..<60 {
-            clock.advance(seconds: 10)
+            clock.advance(by: .seconds(10))
             let receipt = try await storage.write { tx in
                 for _ in 0..<Int.random(in: 1...4) {
                     let id = Int.random(in: 0..<9)
@@ -113,9 +113,9 @@ import Testing
     func snapshotFromNearerEnd() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("damaged.sqlite")
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = 64
-        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) {
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration) {
             $0.autoSchema(NoteRecord.self)
         }.facade
         for round in 0..<20 {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A clock that tests move.
-final class TestClock: Clock {
+final class TestClock: StorageClock {
     private let time = Mutex(Date(timeIntervalSince1970: 1_000_000))
     var now: Date { time.withLock { $0 } }
     func advance(_ seconds: Double) { time.withLock { $0 += seconds } }
@@ -45,9 +45,9 @@ final class TestClock: Clock {
             switch Int.random(in: 0..<10) {
             case 0..<4: #expect(await cache.get(key) == oracle.get(key, clock.now))
             case 4..<8:
-                let ttl: Double? = [nil, 0, 3, 100].randomElement()!
+                let ttl: TTL? = [nil, 0, 3, 100].randomElement()!
                 await cache.set(step, for: key, ttl: ttl)
-                let seconds = ttl ?? 10
+                let seconds = ttl?.seconds ?? 10
                 oracle.set(step, key, seconds > 0 ? clock.now.addingTimeInterval(seconds) : nil)
             case 8:
                 await cache.remove(key)

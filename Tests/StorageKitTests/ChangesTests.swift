@@ -13,9 +13,9 @@ import Testing
     }
 
     private static func store() throws -> TemporaryStore {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = 8
-        return try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
+        return try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
     }
 
     /// Commits of many sizes, some longer than a row of the log.
@@ -80,10 +80,10 @@ import Testing
     /// A page that takes in more of the log than one read of the store goes through.
     @Test("One page may take many reads of the log")
     func pageOfManyReads() async throws {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = 2
         configuration.sealsInBackground = false
-        let store = try TemporaryStore(configuration: configuration) {
+        let store = try TemporaryStore(config: configuration) {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
         }
         try await store.storage.save((0..<150).map { Note(id: $0, text: "a") })
@@ -265,9 +265,8 @@ import Testing
         let path = folder.file("a.sqlite")
         let worker = try Worker(store: path, mode: "single", prefix: "x")
         #expect(try await worker.waitForLines(3))
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
+        let configuration = StorageConfig(isReadOnly: true)
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration).facade
         var numbers: [Int64] = []
         for try await change in storage.changes(since: .position(0), matching: LogQuery(tables: ["marks"])) {
             numbers.append(change.commit.number)

@@ -8,9 +8,9 @@ import Testing
 @Suite(.serialized) struct CorruptedInputTests {
     /// A small store with everything in it: sealed runs and a tail, several entities, tombstones, keys, an index.
     private func makeStore(_ path: String) async throws {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = 8
-        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) {
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration) {
             $0.autoSchema(PersonRecord.self, NoteRecord.self)
         }.facade
         try await storage.write(actor: "anna", reason: "index") { tx in
@@ -32,9 +32,8 @@ import Testing
     private func content(_ path: String) async throws -> (
         report: VerifyReport, events: [StorageEvent], people: [Person], notes: [Note]
     ) {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
+        let configuration = StorageConfig(isReadOnly: true)
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration).facade
         let report = try await storage.verify()
         var events: [StorageEvent] = []
         guard report.isSound else { return (report, [], [], []) }

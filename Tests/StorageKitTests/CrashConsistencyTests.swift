@@ -222,9 +222,9 @@ import Testing
 
     /// The store as the worker opens it; rows of the log as short as its own make many steps.
     private func open(_ url: URL) throws -> Storage {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = 64
-        return try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(MarkRecord.self) }.facade
+        return try StorageKit.start(at: url, config: configuration) { $0.autoSchema(MarkRecord.self) }.facade
     }
 
     /// Whatever a rebuild or a restoration had done when it was killed: the table is the old one or the new one.

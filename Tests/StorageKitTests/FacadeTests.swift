@@ -118,15 +118,15 @@ struct FacadeTests {
     @Test("updatedAt moves only when another column changes")
     func updatedAtFollowsOtherColumns() async throws {
         let clock = ManualClock()
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.clock = clock
-        let storage = try StorageKit.inMemory(configuration: configuration) { $0.autoSchema(NoteRecord.self) }.facade
+        let storage = try StorageKit.inMemory(config: configuration) { $0.autoSchema(NoteRecord.self) }.facade
         func stamp() async throws -> Date? {
             try await storage.read { try Date.fetchOne($0, sql: "SELECT updatedAt FROM notes") }
         }
         try await storage.save(Note(id: 1, text: "one"))
         let first = try await stamp()
-        clock.advance(seconds: 60)
+        clock.advance(by: .seconds(60))
         #expect(try await storage.save(Note(id: 1, text: "one")).commit == nil)
         #expect(try await stamp() == first)
         try await storage.save(Note(id: 1, text: "two"))
@@ -165,8 +165,8 @@ struct FacadeTests {
     @Test("Task-local values name the actor and the correlation")
     func taskLocalActor() async throws {
         let storage = try open()
-        let receipt = try await StorageContext.$actor.withValue("anna") {
-            try await StorageContext.$correlation.withValue("request 7") {
+        let receipt = try await CommitContext.$actor.withValue("anna") {
+            try await CommitContext.$correlation.withValue("request 7") {
                 try await storage.save(Note(id: 1, text: ""))
             }
         }
@@ -217,9 +217,9 @@ struct FacadeTests {
     /// Reading the log takes long, and has a lane of its own.
     @Test("Reads of the log don't delay other reads")
     func logReadsDelayNobody() async throws {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         (configuration.readerCount, configuration.longReaderCount) = (1, 1)
-        let store = try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self) }
+        let store = try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self) }
         let storage = store.storage
         try await storage.save(Note(id: 1, text: "first"))
         let gate = DispatchSemaphore(value: 0)

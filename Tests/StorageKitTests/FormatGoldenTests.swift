@@ -17,13 +17,13 @@ struct FormatGoldenTests {
 
     private func makeStore(_ url: URL) async throws {
         let clock = ManualClock()
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.clock = clock
-        let storage = try StorageKit.start(at: url, configuration: configuration) {
+        let storage = try StorageKit.start(at: url, config: configuration) {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
         }.facade
         for number in 0..<6 {
-            clock.advance(seconds: 1.5)
+            clock.advance(by: .seconds(1.5))
             try await storage.write(
                 actor: number < 3 ? "anna" : nil, app: "golden", reason: "round \(number)", correlation: "c\(number)",
                 idempotencyKey: "k\(number)", attributes: ["b": "2", "a": "1"]
@@ -49,9 +49,8 @@ struct FormatGoldenTests {
 
     /// Everything that the log says, as text.
     private func describe(_ url: URL) async throws -> String {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        let storage = try StorageKit.start(at: url, configuration: configuration).facade
+        let configuration = StorageConfig(isReadOnly: true)
+        let storage = try StorageKit.start(at: url, config: configuration).facade
         var query = LogQuery()
         query.includesSchema = true
         var lines: [String] = []
@@ -77,13 +76,13 @@ struct FormatGoldenTests {
     /// lineage of a copy.
     private func makeSealedStore(_ url: URL) async throws {
         let clock = ManualClock()
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         (configuration.clock, configuration.segmentLength) = (clock, 16)
         configuration.sealsInBackground = false
         let origin = URL(fileURLWithPath: url.path + ".origin")
         var storage = try Self.openSamples(origin, configuration)
         for round in 0..<5 {
-            clock.advance(seconds: round == 3 ? -7_200 : 61.000_001)
+            clock.advance(by: .seconds(round == 3 ? -7_200 : 61.000_001))
             try await storage.write(actor: "anna", attributes: ["é": "1", "z": "2", "e\u{301}x": "3"]) { tx in
                 for number in 0..<14 { try tx.save(Sample.made(number, round: round)) }
             }
@@ -95,7 +94,7 @@ struct FormatGoldenTests {
         storage = try Self.openSamples(url, configuration)
         // Behind the fork, and by rows that change, go and come again within a window.
         for round in 5..<14 {
-            clock.advance(seconds: 1_000)
+            clock.advance(by: .seconds(1_000))
             try await storage.write(actor: "ben") { tx in
                 for number in 0..<5 { try tx.save(Sample.made(number, round: round)) }
             }
@@ -105,8 +104,8 @@ struct FormatGoldenTests {
         try await storage.close()
     }
 
-    private static func openSamples(_ url: URL, _ configuration: StorageConfiguration) throws -> Storage {
-        try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(SampleRecord.self) }.facade
+    private static func openSamples(_ url: URL, _ configuration: StorageConfig) throws -> Storage {
+        try StorageKit.start(at: url, config: configuration) { $0.autoSchema(SampleRecord.self) }.facade
     }
 
     @StorageEntity struct Sample {

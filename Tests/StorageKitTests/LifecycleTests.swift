@@ -38,10 +38,10 @@ private struct Slow: Projection {
     private let pace = Pace()
 
     private func store(poison: Int = -1) throws -> TemporaryStore {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = 8
         configuration.sealsInBackground = false
-        return try TemporaryStore(configuration: configuration) {
+        return try TemporaryStore(config: configuration) {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
             $0.addProjection(Slow(pace: pace, poison: poison), mode: .async, batchSize: 5)
             $0.addProjection(Tally(), mode: .async, batchSize: 5)
@@ -54,9 +54,8 @@ private struct Slow: Projection {
 
     /// Opens a store without doing anything to it.
     private func look(_ store: TemporaryStore) throws -> Storage {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        return try StorageKit.start(at: store.url, configuration: configuration).facade
+        let configuration = StorageConfig(isReadOnly: true)
+        return try StorageKit.start(at: store.url, config: configuration).facade
     }
 
     @Test("A graceful shutdown finishes projections, seals and closes")
@@ -169,9 +168,8 @@ private struct Slow: Projection {
             let acknowledged = worker.terminate()
             #expect(worker.exitStatus == 0)
             #expect(acknowledged.last?.name == "ended")
-            var configuration = StorageConfiguration()
-            configuration.isReadOnly = true
-            let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
+            let configuration = StorageConfig(isReadOnly: true)
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration).facade
             #expect(try await status(storage, "mark_counts").lag == 0)
             let counts = try await storage.read { db in
                 try GRDB.Row.fetchAll(db, sql: "SELECT batch, marks FROM mark_counts").reduce(into: [:]) {

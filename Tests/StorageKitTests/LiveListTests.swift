@@ -276,9 +276,8 @@ struct Card: Hashable {
     func readerFollowsAnotherWriter() async throws {
         let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
         try await store.storage.save(cards(0..<3))
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        let reader = try StorageKit.start(at: store.url, configuration: configuration) {
+        let configuration = StorageConfig(isReadOnly: true)
+        let reader = try StorageKit.start(at: store.url, config: configuration) {
             $0.autoSchema(CardRecord.self)
         }.facade
         let list = QuerySubscription(reader.query(Card.self).orderBy(\.rank, .descending).limit(2))

@@ -127,7 +127,7 @@ import Testing
     func readOfClosedConnection() async throws {
         let queue = try DatabaseQueue()
         let engine = StorageEngine(
-            path: ":memory:", configuration: StorageConfiguration(), pool: queue, lock: nil, writer: nil)
+            path: ":memory:", configuration: StorageConfig(), pool: queue, lock: nil, writer: nil)
         #expect(try engine.readNow { try Int.fetchOne($0, sql: "SELECT 1") } == 1)
         #expect(try await engine.read { try Int.fetchOne($0, sql: "SELECT 1") } == 1)
         #expect(throws: (any Error).self) { try engine.readNow { try $0.execute(sql: "CREATE TABLE a(b)") } }

@@ -288,7 +288,7 @@ struct ProjectionTests {
     @Test("Retries come before the pause")
     func retriesBeforePausing() async throws {
         let tally = Tally()
-        let store = try store([tally], mode: .async, onFailure: .retry(1_000_000, delaySeconds: 0.001))
+        let store = try store([tally], mode: .async, onFailure: .retry(1_000_000, delay: .milliseconds(1)))
         let storage = store.storage
         tally.poison.withLock { $0 = [storage.head + 1] }
         let receipt = try await storage.save(Note(id: 1, text: "a"))
@@ -360,7 +360,7 @@ struct ProjectionTests {
     @Test("Catching up within a commit is retried as well")
     func catchUpInCommitRetries() async throws {
         let tally = Tally()
-        let store = try store([tally], mode: .inline, onFailure: .retry(3, delaySeconds: 10))
+        let store = try store([tally], mode: .inline, onFailure: .retry(3, delay: .seconds(10)))
         let storage = store.storage
         try await storage.projections.pause("tally")
         let receipt = try await storage.save(Note(id: 1, text: "a"))

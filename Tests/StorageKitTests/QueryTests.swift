@@ -185,7 +185,7 @@ struct Sample: Equatable {
     @Test("Pages by key survive inserts and deletes")
     func pagesByKey() async throws {
         for (first, second) in [
-            (SortOrder.ascending, SortOrder.ascending), (.descending, .ascending), (.ascending, .descending),
+            (RowOrder.ascending, RowOrder.ascending), (.descending, .ascending), (.ascending, .descending),
         ] {
             let (storage, all) = try await open(97)
             let query = storage.query(Sample.self).orderBy(\.maybeNumber, first).orderBy(\.text, second)

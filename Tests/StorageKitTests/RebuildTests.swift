@@ -70,9 +70,8 @@ struct RebuildTests {
             #expect(throws: DatabaseError.self) { try db.execute(sql: "UPDATE storage_log SET last = 1") }
         }
         try foreign.close()
-        var readOnly = StorageConfiguration()
-        readOnly.isReadOnly = true
-        let reader = try StorageKit.start(at: store.url, configuration: readOnly).facade
+        let readOnly = StorageConfig(isReadOnly: true)
+        let reader = try StorageKit.start(at: store.url, config: readOnly).facade
         let report = try await reader.verify()
         try await reader.close()
         let messages = report.findings.map(\.description)

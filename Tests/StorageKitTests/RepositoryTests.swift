@@ -146,7 +146,7 @@ import Testing
         let context = try open()
         try await fill(context.facade)
         let head = context.facade.head
-        let count = try await StorageContext.$actor.withValue("anna") {
+        let count = try await CommitContext.$actor.withValue("anna") {
             try await context.storage.pool.write { db in
                 try db.execute(sql: "UPDATE volumes SET title = title || '!' WHERE id < 2")
                 return db.changesCount

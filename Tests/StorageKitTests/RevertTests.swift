@@ -21,9 +21,9 @@ import Testing
     }
 
     private func open(segmentLength: Int = 16) throws -> Storage {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = segmentLength
-        return try StorageKit.inMemory(configuration: configuration) {
+        return try StorageKit.inMemory(config: configuration) {
             $0.autoSchema(ItemRecord.self, PartRecord.self)
         }.facade
     }

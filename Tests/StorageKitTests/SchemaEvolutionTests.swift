@@ -206,13 +206,12 @@ import Testing
         try await open { second(&$0) }.close()
         let error = #expect(throws: StorageError.self) { try open { $0.autoSchema(V1.PersonRecord.self) } }
         #expect(error?.code == .newerSchema)
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
+        let configuration = StorageConfig(isReadOnly: true)
         // What it declares isn't there any more, so it can't even read as declared.
         #expect(throws: StorageError.self) {
-            try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(V1.PersonRecord.self) }
+            try StorageKit.start(at: url, config: configuration) { $0.autoSchema(V1.PersonRecord.self) }
         }
-        let storage = try StorageKit.start(at: url, configuration: configuration).facade
+        let storage = try StorageKit.start(at: url, config: configuration).facade
         #expect(try await storage.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM people") } == 2)
         try await storage.close()
     }

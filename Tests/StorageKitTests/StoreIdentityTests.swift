@@ -8,12 +8,12 @@ import Testing
 
 /// What a store says of itself: whose history it is, which features it needs, and that each part of it stands where it was written.
 @Suite struct StoreIdentityTests {
-    private static func store(clock: any CommitClock = SystemCommitClock()) throws -> TemporaryStore {
-        var configuration = StorageConfiguration()
+    private static func store(clock: any StorageClock = SystemClock()) throws -> TemporaryStore {
+        var configuration = StorageConfig()
         configuration.segmentLength = 8
         configuration.sealsInBackground = false
         configuration.clock = clock
-        return try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self) }
+        return try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self) }
     }
 
     private static func fill(_ storage: Storage, _ ids: Range<Int>, text: String = "a note") async throws {
@@ -31,9 +31,9 @@ import Testing
     }
 
     private static func open(_ url: URL, readOnly: Bool = false) throws -> Storage {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.isReadOnly = readOnly
-        return try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(NoteRecord.self) }.facade
+        return try StorageKit.start(at: url, config: configuration) { $0.autoSchema(NoteRecord.self) }.facade
     }
 
     private static func commits(_ storage: Storage) async throws -> [CommitInfo] {
@@ -172,20 +172,20 @@ import Testing
         try await Self.fill(store.storage, 0..<1)
         let jumps = [7_000 * Self.year, 20 * Self.year]
         for jump in jumps {
-            clock.advance(seconds: jump)
+            clock.advance(by: .seconds(jump))
             let error = await #expect(throws: StorageError.self) { try await Self.fill(store.storage, 1..<2) }
             #expect(error?.code == .clockAhead)
             #expect(error?.remedy.contains("maximumClockJump") ?? false)
-            clock.advance(seconds: -jump)
+            clock.advance(by: .seconds(-jump))
         }
         try await Self.fill(store.storage, 1..<2)
         let log = try await Self.commits(store.storage)
         #expect(log.map(\.time).max() == clock.microseconds)
         // Also where the store is opened while the clock is wrong.
-        clock.advance(seconds: jumps[0])
+        clock.advance(by: .seconds(jumps[0]))
         try await store.reopen()
         await #expect(throws: StorageError.self) { try await Self.fill(store.storage, 2..<3) }
-        clock.advance(seconds: -jumps[0])
+        clock.advance(by: .seconds(-jumps[0]))
         try await Self.fill(store.storage, 2..<3)
         #expect(try await Self.commits(store.storage).map(\.time).max() == clock.microseconds)
     }
@@ -195,7 +195,7 @@ import Testing
         let clock = ManualClock()
         let store = try Self.store(clock: clock)
         try await Self.fill(store.storage, 0..<1)
-        clock.advance(seconds: 40 * Self.year)
+        clock.advance(by: .seconds(40 * Self.year))
         try await store.reopen()
         try await Self.fill(store.storage, 1..<2)
         #expect(try await Self.commits(store.storage).map(\.time).max() == clock.microseconds)
@@ -204,10 +204,10 @@ import Testing
     @Test("Any time is accepted on request")
     func anyTimeOnRequest() async throws {
         let clock = ManualClock()
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         (configuration.clock, configuration.maximumClockJump) = (clock, nil)
-        let store = try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self) }
-        clock.advance(seconds: 1_000 * Self.year)
+        let store = try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self) }
+        clock.advance(by: .seconds(1_000 * Self.year))
         try await Self.fill(store.storage, 0..<1)
         #expect(try await Self.commits(store.storage).map(\.time).max() == clock.microseconds)
     }
@@ -218,7 +218,7 @@ import Testing
         let store = try Self.store(clock: clock)
         try await Self.fill(store.storage, 0..<10)
         let latest = clock.microseconds
-        clock.advance(seconds: -3_600)
+        clock.advance(by: .seconds(-3_600))
         try await Self.fill(store.storage, 10..<20)
         func readings() async throws -> [Int64?] {
             let commits = try await Self.commits(store.storage)

@@ -105,19 +105,4 @@ import Testing
         #expect(single.isLoading)
         #expect(Set(registry.getMetrics().map(\.id)) == ["list", "page", "single"])
     }
-
-    private protocol OldNames { @MainActor func areTheNewOnes() -> Bool }
-
-    private struct Names: OldNames {
-        @available(*, deprecated)
-        func areTheNewOnes() -> Bool {
-            SimpleQuerySubscription<Card>.self == QuerySubscription<Card>.self
-                && BasicQuerySubscription<Card>.self == QuerySubscription<Card>.self
-                && SimpleSingleQuerySubscription<Card>.self == SingleQuerySubscription<Card>.self
-                && BasicSingleQuerySubscription<Card>.self == SingleQuerySubscription<Card>.self
-        }
-    }
-
-    @Test("Old names still mean the same")
-    func oldNames() { #expect((Names() as any OldNames).areTheNewOnes()) }
 }

@@ -84,9 +84,8 @@ import Testing
         #expect(try await storage.tag("start", at: .position(head - 1)).commit == nil)
         #expect(try await storage.tag("start").commit == nil)
         #expect(storage.head == head)
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        let reader = try StorageKit.start(at: store.url, configuration: configuration).facade
+        let configuration = StorageConfig(isReadOnly: true)
+        let reader = try StorageKit.start(at: store.url, config: configuration).facade
         #expect(try await reader.tags().map(\.name) == ["start"])
         #expect(await code { try await reader.tag("end") } == .readOnly)
         try await reader.close()
@@ -95,9 +94,9 @@ import Testing
     /// Tags and notes at the end of the log don't change what the head is to those who tag it.
     @Test("The head is that of the newest change", arguments: [1, 2, 3, 1_024])
     func headIgnoresTags(segmentLength: Int) async throws {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = segmentLength
-        let storage = try StorageKit.inMemory(configuration: configuration) { $0.autoSchema(ItemRecord.self) }.facade
+        let storage = try StorageKit.inMemory(config: configuration) { $0.autoSchema(ItemRecord.self) }.facade
         try await storage.save([Item(id: 1, name: "a"), Item(id: 2, name: "a"), Item(id: 3, name: "a")])
         let head = storage.head
         for name in ["a", "b", "c"] {
@@ -261,9 +260,9 @@ import Testing
     func tagsEqualLog(segmentLength: Int) async throws {
         let seed = testSeeds(1)[0]
         var random = SeededGenerator(seed: seed)
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = segmentLength
-        let store = try TemporaryStore(configuration: configuration) { $0.autoSchema(ItemRecord.self) }
+        let store = try TemporaryStore(config: configuration) { $0.autoSchema(ItemRecord.self) }
         var tags: [String: (position: Int64, note: String?)] = [:]
         var notes: [Int64: String] = [:]
         for step in 0..<120 {

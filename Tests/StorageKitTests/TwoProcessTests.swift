@@ -5,9 +5,8 @@ import Testing
 
 /// P7 of the engine: one process writes, any number read, and nobody but the writer checkpoints.
 @Suite(.serialized) struct TwoProcessTests {
-    private func readOnly() -> StorageConfiguration {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
+    private func readOnly() -> StorageConfig {
+        let configuration = StorageConfig(isReadOnly: true)
         return configuration
     }
 
@@ -38,7 +37,7 @@ import Testing
         let end = ContinuousClock.now + .seconds(max(1, 2 * testScale))
         // At least a few readers, however slow the machine is.
         while ContinuousClock.now < end || heads.count < 4 || heads.first == heads.last && heads.count < 2_000 {
-            let reader = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: readOnly()).facade
+            let reader = try StorageKit.start(at: URL(fileURLWithPath: path), config: readOnly()).facade
             // Up to the head as the reader found it: the writer may well be faster than a reader.
             var query = LogQuery()
             query.positions = 1...max(1, reader.head)

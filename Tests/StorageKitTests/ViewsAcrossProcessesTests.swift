@@ -46,7 +46,7 @@ import Testing
         let first = try Worker(store: path, mode: "hold", prefix: "x")
         #expect(try await first.waitForLines(1))
         _ = first.kill()
-        let storage = try StorageKit.quietReader(at: path)
+        let storage = try quietReader(at: path)
         let page = QuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending).orderBy(\.id).limit(15))
         let count = CountSubscription(storage.query(Mark.self))
         let batches = GroupedAggregationSubscription(
@@ -102,7 +102,7 @@ import Testing
     func everyForeignCommitIsShown() async throws {
         let writer = try Worker(store: path, mode: "asked", prefix: "x")
         #expect(try await writer.waitForLines(1))
-        let storage = try StorageKit.quietReader(at: path)
+        let storage = try quietReader(at: path)
         let newest = SingleQuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending))
         var snapshots = newest.snapshots.makeAsyncIterator()
         #expect(try #require(await snapshots.next()) == nil)

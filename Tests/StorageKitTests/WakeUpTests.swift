@@ -35,7 +35,7 @@ import Testing
     func listeningAfterKilledWriter() async throws {
         let first = try Worker(store: path, mode: "asked", prefix: "x")
         #expect(try await first.waitForLines(1))
-        let storage = try StorageKit.quietReader(at: path)
+        let storage = try quietReader(at: path)
         var changes = storage.changes(since: .position(storage.head)).makeAsyncIterator()
         try first.ask(for: 1)
         let number = try #require(try await changes.next()).commit.number

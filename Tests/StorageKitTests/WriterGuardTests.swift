@@ -378,9 +378,9 @@ struct WriterGuardTests {
 
     @Test("A queue with a limit refuses one more")
     func queueLimit() async throws {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.maximumQueuedWrites = 3
-        let store = try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self) }
+        let store = try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self) }
         let outcomes = try await together(store, 3) { tx, index in try tx.save(Note(id: index, text: "waits")) }
         #expect(outcomes.allSatisfy { $0 == nil })
         let gate = DispatchSemaphore(value: 0)

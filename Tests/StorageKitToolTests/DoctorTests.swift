@@ -16,9 +16,9 @@ struct DoctorTests {
     }
 
     private func open(_ path: String, at time: Int64 = SampleStore.start, projections: Bool = false) throws -> Storage {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.clock = StillClock(microseconds: time)
-        return try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) { schema in
+        return try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration) { schema in
             schema.autoSchema(ArticleRecord.self)
             schema.addFullTextSearch(table: "articles", columns: ["title"])
             guard projections else { return }

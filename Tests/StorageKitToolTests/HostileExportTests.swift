@@ -15,7 +15,7 @@ struct HostileExportTests {
     func operationsEqualTables(seed: UInt64) async throws {
         let folder = try TestFolder()
         var generator = HostileStatements(seed: seed)
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = generator.random.pick([4, 16, 1_024])
         let engine = try StorageEngine.open(path: folder.path(), configuration: configuration)
         _ = try await engine.commit(CommitMetadata()) { writer, db in

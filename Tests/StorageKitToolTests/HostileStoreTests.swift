@@ -194,7 +194,7 @@ struct HostileStoreTests {
     @Test("No room for temporary files isn't damage")
     func noTemporarySpace() async throws {
         let folder = try TestFolder()
-        let engine = try StorageEngine.open(path: folder.path(), configuration: StorageConfiguration())
+        let engine = try StorageEngine.open(path: folder.path(), configuration: StorageConfig())
         _ = try await engine.commit(CommitMetadata()) { writer, db in
             try writer.adopt(
                 db, "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")

@@ -13,7 +13,7 @@ import Testing
         var title: String
     }
 
-    private struct StillTime: StorageCore.Clock {
+    private struct StillTime: StorageClock {
         let now = Date(timeIntervalSince1970: Double(SampleStore.start) / 1_000_000)
     }
 

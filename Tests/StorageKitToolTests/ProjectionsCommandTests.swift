@@ -16,9 +16,9 @@ struct ProjectionsCommandTests {
     }
 
     private func open(_ folder: TestFolder, poison: String = "poison") throws -> Storage {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.clock = StillClock(microseconds: SampleStore.start)
-        return try StorageKit.start(at: URL(fileURLWithPath: folder.path()), configuration: configuration) { schema in
+        return try StorageKit.start(at: URL(fileURLWithPath: folder.path()), config: configuration) { schema in
             schema.autoSchema(ArticleRecord.self)
             schema.addFullTextSearch(table: "articles", columns: ["title"])
             schema.addProjection(Titles(name: "inline_titles", version: 3, poison: "-"), mode: .inline)

@@ -45,10 +45,10 @@ import Testing
     private static func makeStore() async throws -> TestFolder {
         let folder = try TestFolder()
         func open(_ hours: Int64, _ declare: (inout Schema) -> Void) throws -> Storage {
-            var configuration = StorageConfiguration()
+            var configuration = StorageConfig()
             configuration.clock = StillClock(microseconds: SampleStore.start + hours * 3_600_000_000)
             return try StorageKit.start(
-                at: URL(fileURLWithPath: folder.path()), configuration: configuration, declare
+                at: URL(fileURLWithPath: folder.path()), config: configuration, declare
             ).facade
         }
         let first = try open(0) { $0.autoSchema(V1.PersonRecord.self, V1.LetterRecord.self, V1.DraftRecord.self) }

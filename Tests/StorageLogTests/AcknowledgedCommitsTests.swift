@@ -18,8 +18,7 @@ struct AcknowledgedCommitsTests {
     init() throws { folder = try TestFolder() }
 
     private func verify(_ path: String) async throws -> VerifyReport {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
+        let configuration = StorageConfig(isReadOnly: true)
         let engine = try StorageEngine.open(path: path, configuration: configuration)
         let end = engine.acknowledgedEnd()
         let report = try await engine.read { db in
@@ -31,7 +30,7 @@ struct AcknowledgedCommitsTests {
         return report
     }
 
-    private func open(_ path: String, _ durability: StorageConfiguration.Durability = .full) throws -> StorageEngine {
+    private func open(_ path: String, _ durability: StorageConfig.Durability = .full) throws -> StorageEngine {
         var configuration = TestStore.configuration()
         configuration.durability = durability
         configuration.sealsInBackground = false
@@ -397,7 +396,7 @@ struct AcknowledgedCommitsTests {
     @Test("The next opening knows the durability")
     func durabilityIsRecorded() async throws {
         let path = folder.path()
-        for durability in [StorageConfiguration.Durability.full, .normal, .full] {
+        for durability in [StorageConfig.Durability.full, .normal, .full] {
             let engine = try open(path, durability)
             #expect(Acknowledgement.reading(besideStore: path)?.durability == durability)
             if engine.committed.position == 0 {

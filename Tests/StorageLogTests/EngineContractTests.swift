@@ -14,14 +14,14 @@ import Testing
 
     init() throws { folder = try TestFolder() }
 
-    private func open(_ change: (inout StorageConfiguration) -> Void = { _ in }) throws -> StorageEngine {
+    private func open(_ change: (inout StorageConfig) -> Void = { _ in }) throws -> StorageEngine {
         var configuration = TestStore.configuration()
         change(&configuration)
         return try .open(path: folder.path(), configuration: configuration)
     }
 
-    @Test("Durability is set", arguments: [(StorageConfiguration.Durability.full, Int64(2)), (.normal, 1)])
-    func durabilityIsSet(durability: StorageConfiguration.Durability, level: Int64) async throws {
+    @Test("Durability is set", arguments: [(StorageConfig.Durability.full, Int64(2)), (.normal, 1)])
+    func durabilityIsSet(durability: StorageConfig.Durability, level: Int64) async throws {
         let engine = try open { $0.durability = durability }
         #expect(try await engine.integer("PRAGMA synchronous") == level)
         try await engine.commit("CREATE TABLE x(y)")
@@ -31,7 +31,7 @@ import Testing
 
     @Test("The writer has its settings")
     func writerSettings() async throws {
-        let engine = try open { $0.busyTimeoutSeconds = 3.25 }
+        let engine = try open { $0.busyTimeout = .milliseconds(3_250) }
         #expect(try await engine.integer("PRAGMA foreign_keys") == 1)
         #expect(try await engine.integer("PRAGMA busy_timeout") == 3_250)
         #expect(try await engine.integer("PRAGMA secure_delete") == 0)

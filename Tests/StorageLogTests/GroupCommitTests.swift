@@ -11,7 +11,7 @@ import Testing
 @Suite struct GroupCommitTests {
     private static let table = "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)"
 
-    private func open(_ length: Int? = nil, clock: (any CommitClock)? = nil) async throws -> StorageEngine {
+    private func open(_ length: Int? = nil, clock: (any StorageClock)? = nil) async throws -> StorageEngine {
         let engine = try TestStore.inMemory(segmentLength: length, clock: clock)
         try await engine.adopt("t", Self.table)
         return engine

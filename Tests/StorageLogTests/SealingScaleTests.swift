@@ -86,7 +86,7 @@ import Testing
     // MARK: Filling
 
     private func open(
-        _ durability: StorageConfiguration.Durability, _ segmentLength: Int?
+        _ durability: StorageConfig.Durability, _ segmentLength: Int?
     ) throws -> StorageEngine {
         var configuration = TestStore.configuration(segmentLength: segmentLength)
         (configuration.durability, configuration.sealsInBackground) = (durability, false)

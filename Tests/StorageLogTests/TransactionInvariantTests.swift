@@ -15,7 +15,7 @@ import Testing
 
     init() throws { folder = try TestFolder() }
 
-    private func open(_ change: (inout StorageConfiguration) -> Void = { _ in }) async throws -> StorageEngine {
+    private func open(_ change: (inout StorageConfig) -> Void = { _ in }) async throws -> StorageEngine {
         var configuration = TestStore.configuration()
         configuration.sealsInBackground = false
         change(&configuration)
@@ -23,7 +23,7 @@ import Testing
     }
 
     private func openWithTable(
-        _ change: (inout StorageConfiguration) -> Void = { _ in }
+        _ change: (inout StorageConfig) -> Void = { _ in }
     ) async throws -> StorageEngine {
         let engine = try await open(change)
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")

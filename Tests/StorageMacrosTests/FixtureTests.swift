@@ -50,7 +50,7 @@ internal import Testing
         "role-conflict", "role-id", "has-many-array", "belongs-to-optional", "role-literal",
         "foreign-key-missing", "prefix-duplicate", "role-not-a-property", "role-not-stored", "role-outside",
         "conditional-role",
-        "type-captured",
+        "type-captured", "unsupported-id", "unsupported-type",
         "private-sources", "sources-missing", "source-conditional", "source-effects", "source-function", "source-lazy",
         "source-name", "source-parameters", "source-private", "source-static", "source-type",
     ]

@@ -38,7 +38,7 @@ import StorageMaintenance
                     try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')")
                     try db.execute("UPDATE users SET name = ? WHERE id = ?", ["b", 1])
                 }
-                try await StorageContext.$actor.withValue("anna") {
+                try await CommitContext.$actor.withValue("anna") {
                     try await storage.sqliteClient.write { db in _ = try db.execute("DELETE FROM users WHERE id = 1") }
                     // A body that asks for its connection keeps the task's actor, too.
                     try await storage.sqliteClient.write {
@@ -95,9 +95,8 @@ import StorageMaintenance
                 try await database.write { db in try db.execute(sql: "INSERT INTO users (id) VALUES (1)") }
                 #expect(try await reader.next() == ["Users"])
                 // Another opening of the file, for reading only, hears of it as well.
-                var configuration = StorageConfiguration()
-                configuration.isReadOnly = true
-                let other = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
+                let configuration = StorageConfig(isReadOnly: true)
+                let other = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration).facade
                 var others = try await other.sqliteClient.observeTables(["users"]).makeAsyncIterator()
                 try await storage.sqliteClient.write { db in _ = try db.execute("DELETE FROM users WHERE id = 1") }
                 #expect(try await others.next() == ["users"])

@@ -29,7 +29,7 @@ import Testing
         let source = home.source(.networkFirst)
         try await home.container.refresh(source)
         let head = home.storage.head
-        home.clock.advance(seconds: 60)
+        home.clock.advance(by: .seconds(60))
         try await home.container.refresh(source)
         #expect(home.storage.head == head)
         let status = try #require(try await home.storage.querySourceStatuses().first)
@@ -187,9 +187,8 @@ import Testing
         let home = try Household(at: url)
         home.remote.rows = [chore(1)]
         try await home.container.refresh(home.source(.networkFirst))
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        let reader = try PersistenceContainer.file(at: url, configuration: configuration)
+        let configuration = StorageConfig(isReadOnly: true)
+        let reader = try PersistenceContainer.file(at: url, config: configuration)
         let results = reader.results(of: home.source(.networkFirst))
         try await eventually { results.error != nil }
         #expect(results.error?.code == .readOnly)
@@ -215,13 +214,10 @@ import Testing
         let source = home.source(.networkFirst)
         await #expect(throws: StorageError.self) { try await home.container.refresh(source) }
         try await eventually { home.clock.sleeperCount == 0 }
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        let reader = try PersistenceContainer.file(
-            at: url, config: StorageConfig(clock: home.clock), configuration: configuration)
+        let reader = try PersistenceContainer.file(at: url, config: .init(isReadOnly: true, clock: home.clock))
         let results = reader.results(of: source)
         try await eventually { results.status?.failures == 1 && home.clock.sleeperCount == 1 }
-        home.clock.advance(seconds: 120)
+        home.clock.advance(by: .seconds(120))
         await results.refresh()
         #expect(results.error?.code == .readOnly)
         #expect(!results.isLoading)

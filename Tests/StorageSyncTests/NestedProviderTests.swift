@@ -109,13 +109,13 @@ private struct HomeSources {
         }
         let before = outer.count
         try await eventually { home.clock.sleeperCount == 1 }
-        home.clock.advance(seconds: 300)
+        home.clock.advance(by: .seconds(300))
         try await eventually { outer.count == before + 1 && !first.isLoading }
     }
 
     private func reachAge(of results: QueryResults<Chore>, counts expected: [Int]) async throws {
         try await eventually { home.clock.sleeperCount == 1 }
-        home.clock.advance(seconds: 300)
+        home.clock.advance(by: .seconds(300))
         try await eventually { counts == expected && !results.isLoading }
     }
 
@@ -126,7 +126,7 @@ private struct HomeSources {
         #expect(shown.inner.items.map(\.title) == ["outer"])
         try await eventually { home.clock.sleeperCount == 1 }
         let third = home.container.results(of: HomeSources(remote: inner, policy: .localOnly).source(\.all))
-        home.clock.advance(seconds: 300)
+        home.clock.advance(by: .seconds(300))
         try await eventually { counts == [2, 0] && !third.isLoading }
     }
 }

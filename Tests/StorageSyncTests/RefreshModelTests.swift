@@ -59,7 +59,7 @@ struct Parcel: DataSyncModelProtocol, Equatable {
         }
 
         private static func open(_ folder: URL, _ clock: ManualClock) throws -> PersistenceContainer {
-            var configuration = StorageConfiguration()
+            var configuration = StorageConfig()
             // A loss of power isn't among the steps.
             configuration.durability = .normal
             return try .file(
@@ -187,10 +187,10 @@ struct Parcel: DataSyncModelProtocol, Equatable {
                     model.fail()
                 }
                 remote.failsBetweenPages = false
-            case 12, 13: clock.advance(seconds: .random(in: 1...40, using: &random))
+            case 12, 13: clock.advance(by: .seconds(.random(in: 1...40, using: &random)))
             case 14:
                 // The clock is set: a little back or forth, or by days.
-                clock.advance(seconds: [-200_000, -30, 30, 200_000].randomElement(using: &random)!)
+                clock.advance(by: .seconds([-200_000, -30, 30, 200_000].randomElement(using: &random)!))
             case 15, 16:
                 try await look(at: source, depot, &model, fails: .random(using: &random), place)
             case 17:

@@ -12,7 +12,7 @@ import Testing
     private func refused(_ home: Household, _ policy: QueryCachePolicy) async throws -> QueryResults<Chore> {
         home.remote.rows = [Household.chore(1)]
         try await home.container.refresh(home.source(policy))
-        home.clock.advance(seconds: 301)
+        home.clock.advance(by: .seconds(301))
         home.remote.failure = Self.refusal
         let results = home.container.results(of: home.source(policy))
         try await eventually { results.error != nil && !results.isLoading }
@@ -32,7 +32,7 @@ import Testing
             #expect(status.failures == 1)
             #expect(status.retryTime == nil)
             #expect(status.nextRefresh == nil)
-            home.clock.advance(seconds: 86_400)
+            home.clock.advance(by: .seconds(86_400))
             // Neither for others who begin to show it.
             let others = home.container.results(of: home.source(policy))
             #expect(others.items == [Household.chore(1)])
@@ -108,7 +108,7 @@ import Testing
             _ = try await refused(first, lenient)
             try await first.storage.close()
             let home = try Household(at: url)
-            home.clock.advance(seconds: 400)
+            home.clock.advance(by: .seconds(400))
             home.remote.failure = Self.refusal
             let results = home.container.results(of: home.source(lenient))
             #expect(results.items == [Household.chore(1)])

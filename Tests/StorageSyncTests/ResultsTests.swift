@@ -15,7 +15,7 @@ import Testing
         home.remote.rows = [chore(1, "old")]
         let source = home.source(.staleWhileRevalidate(staleAfter: .minutes(5)))
         try await home.container.refresh(source)
-        home.clock.advance(seconds: 301)
+        home.clock.advance(by: .seconds(301))
         home.remote.rows = [chore(1, "new")]
         home.remote.hold()
         let results = home.container.results(of: source)
@@ -38,15 +38,15 @@ import Testing
             let source = home.source(policy, name: "\(policy)")
             try await home.container.refresh(source)
             let count = home.remote.count
-            home.clock.advance(seconds: 100)
+            home.clock.advance(by: .seconds(100))
             let results = home.container.results(of: source)
             #expect(results.items.count == 1)
             #expect(!results.isStale)
             #expect(!results.isLoading)
             try await eventually { home.clock.sleeperCount == 1 }
-            home.clock.advance(seconds: 199)
+            home.clock.advance(by: .seconds(199))
             #expect(home.remote.count == count)
-            home.clock.advance(seconds: 1)
+            home.clock.advance(by: .seconds(1))
             try await eventually { home.remote.count == count + 1 && !results.isLoading }
             #expect(!results.isStale)
         }
@@ -58,7 +58,7 @@ import Testing
         home.remote.rows = [chore(1, "old")]
         let source = home.source(.cacheFirst(ttl: .minutes(5)))
         try await home.container.refresh(source)
-        home.clock.advance(seconds: 301)
+        home.clock.advance(by: .seconds(301))
         home.remote.hold()
         home.remote.rows = [chore(1, "new")]
         let results = home.container.results(of: source)
@@ -79,7 +79,7 @@ import Testing
             home.remote.rows = [chore(1, "old")]
             let source = home.source(policy)
             try await home.container.refresh(source)
-            home.clock.advance(seconds: 301)
+            home.clock.advance(by: .seconds(301))
             home.remote.failure = FakeRemote.Failure(retryAfter: .seconds(60))
             let results = home.container.results(of: source)
             try await eventually { results.error != nil }
@@ -92,12 +92,12 @@ import Testing
             #expect(status.nextRefresh ?? .distantPast >= home.clock.now + 60)
             // It isn't asked before it wants to be.
             try await eventually { home.clock.sleeperCount == 1 }
-            home.clock.advance(seconds: 59)
+            home.clock.advance(by: .seconds(59))
             #expect(home.remote.count == 2)
             home.remote.failure = nil
             home.remote.rows = [chore(1, "new")]
             // The random part of the delay comes on top.
-            home.clock.advance(seconds: 3)
+            home.clock.advance(by: .seconds(3))
             try await eventually { results.error == nil }
             #expect(results.items == [chore(1, "new")])
             #expect(!results.isStale)
@@ -111,7 +111,7 @@ import Testing
         home.remote.rows = [chore(1, "old")]
         let source = home.source(.staleWhileRevalidate(staleAfter: .minutes(5)))
         try await home.container.refresh(source)
-        home.clock.advance(seconds: 299)
+        home.clock.advance(by: .seconds(299))
         let results = home.container.results(of: source)
         home.remote.failure = FakeRemote.Failure(retryAfter: .hours(1))
         await results.refresh()
@@ -122,15 +122,15 @@ import Testing
         #expect(next >= home.clock.now + 3_600)
         home.remote.failure = nil
         try await eventually { home.clock.sleeperCount == 1 }
-        home.clock.advance(seconds: 1)
+        home.clock.advance(by: .seconds(1))
         try await eventually { results.isStale }
         #expect(!results.isLoading)
         #expect(home.remote.count == 2)
         try await eventually { home.clock.sleeperCount == 1 }
-        home.clock.advance(seconds: 3_598)
+        home.clock.advance(by: .seconds(3_598))
         #expect(home.clock.sleeperCount == 1)
         #expect(home.remote.count == 2)
-        home.clock.advance(seconds: next.timeIntervalSince(home.clock.now) + 1)
+        home.clock.advance(by: .seconds(next.timeIntervalSince(home.clock.now) + 1))
         try await eventually { results.error == nil }
         #expect(!results.isStale)
         #expect(home.remote.count == 3)
@@ -271,7 +271,7 @@ import Testing
         let results = home.container.results(of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))))
         try await eventually { home.clock.sleeperCount == 1 }
         try await home.storage.close()
-        home.clock.advance(seconds: 61)
+        home.clock.advance(by: .seconds(61))
         try await eventually { results.error?.code == .closed }
         #expect(!results.isLoading)
         #expect(home.clock.sleeperCount == 0)
@@ -289,7 +289,7 @@ import Testing
         try await home.storage.close()
         home.remote.release()
         try await eventually { results.status?.failures == 1 && home.clock.sleeperCount == 1 }
-        home.clock.advance(seconds: 120)
+        home.clock.advance(by: .seconds(120))
         await results.refresh()
         #expect(results.error?.code == .closed)
         #expect(!results.isLoading)
@@ -360,7 +360,7 @@ import Testing
         let results = home.container.results(of: source)
         await results.waitUntilRefreshed()
         #expect(results.status?.failures == 1)
-        home.clock.advance(seconds: 120)
+        home.clock.advance(by: .seconds(120))
         await results.refresh()
         #expect(results.error?.code == .notFound)
         #expect(!results.isLoading)

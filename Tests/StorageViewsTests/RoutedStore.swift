@@ -23,7 +23,7 @@ enum RoutedStore {
     static func open(
         path: String? = nil, _ table: TablePlan = .standard, _ watch: @escaping @Sendable (Commit) throws -> Void
     ) async throws -> StorageEngine {
-        let configuration = StorageConfiguration()
+        let configuration = StorageConfig()
         let watcher = Watcher(watch)
         let makeProjections: StorageEngine.InlineProjectionMaker = { _, _ in [watcher.value.withLock { $0.projection }]
         }

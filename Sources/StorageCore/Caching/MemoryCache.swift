@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// Values in memory, for a time and up to a number; the one that was not used for the longest time goes first.
 ///
@@ -17,16 +17,15 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
 
     /// The maximum number of values; beyond it, the least recently used one is removed.
     public nonisolated let capacity: Int
-    /// Seconds that a value stays; 0 or less for as long as there is room.
-    public nonisolated let defaultTTL: TimeInterval
-    /// The clock that determines when values expire.
-    public nonisolated let clock: any Clock
+    /// How long a value stays; for as long as there is room where 0.
+    public nonisolated let defaultTTL: TTL
+    public nonisolated let clock: any StorageClock
     private var entries: LeastRecentlyUsed<Key, Entry>
 
     /// Creates an empty cache.
     ///
     /// - Parameter defaultTTL: The lifetime of values in seconds; 0 or less keeps them as long as there is room.
-    public init(capacity: Int, defaultTTL: TimeInterval = 300, clock: any Clock = SystemClock()) {
+    public init(capacity: Int, defaultTTL: TTL = .minutes(5), clock: any StorageClock = SystemClock()) {
         self.capacity = capacity
         self.defaultTTL = defaultTTL
         self.clock = clock
@@ -43,9 +42,11 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         return entry.value
     }
 
-    /// - Parameter ttl: Seconds that the value stays; ``defaultTTL`` where nil, for ever for 0 or less.
-    public func set(_ value: Value, for key: Key, ttl: TimeInterval? = nil) {
-        let seconds = ttl ?? defaultTTL
+    /// Keeps a value, in the place of what the key has had.
+    ///
+    /// - Parameter ttl: How long the value stays; ``defaultTTL`` where nil, for ever for 0.
+    public func set(_ value: Value, for key: Key, ttl: TTL? = nil) {
+        let seconds = (ttl ?? defaultTTL).seconds
         let expires = seconds > 0 ? clock.now.addingTimeInterval(seconds) : nil
         entries.set(Entry(value: value, expires: expires), for: key)
     }

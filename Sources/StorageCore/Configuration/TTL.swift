@@ -1,12 +1,17 @@
-public import Foundation
-
-/// How long a cached value stays: `.minutes(5)`. Zero is for ever.
+/// How long a cached value stays: `.minutes(5)`, a `Duration`, or a number of seconds. Zero is for ever.
+///
+/// ```swift
+/// let config = StorageConfig(defaultTTL: .hours(1))
+/// await cache.set(user, for: "user-1", ttl: TTL(.milliseconds(500)))
+/// ```
 public struct TTL: Sendable, Hashable {
     /// The lifetime in seconds.
-    public let seconds: TimeInterval
+    public let duration: Duration
 
-    /// Creates a lifetime of a number of seconds.
-    public init(seconds: TimeInterval) { self.seconds = max(seconds, 0) }
+    /// - Parameter duration: Where negative, zero.
+    public init(_ duration: Duration) { self.duration = max(duration, .zero) }
+    /// - Parameter seconds: Where negative or no number, zero.
+    public init(seconds: Double) { self.init(.seconds(seconds > 0 ? min(seconds, Self.longest) : 0)) }
 
     /// A lifetime of a number of seconds.
     public static func seconds(_ count: Double) -> TTL { TTL(seconds: count) }
@@ -16,22 +21,15 @@ public struct TTL: Sendable, Hashable {
     public static func hours(_ count: Double) -> TTL { TTL(seconds: count * 3_600) }
     /// A lifetime of a number of days.
     public static func days(_ count: Double) -> TTL { TTL(seconds: count * 86_400) }
+
+    /// The same in seconds.
+    public var seconds: Double { duration / .seconds(1) }
+
+    /// Thirty million years, in seconds: what is longer doesn't fit in every date.
+    private static let longest = 1e15
 }
 
-/// How much room a cache may take: `.megabytes(30)`.
-public struct Quota: Sendable, Hashable {
-    /// The size in bytes.
-    public let bytes: Int
-
-    /// Creates a quota of a number of bytes.
-    public init(bytes: Int) { self.bytes = max(bytes, 0) }
-
-    /// A quota of a number of bytes.
-    public static func bytes(_ count: Int) -> Quota { Quota(bytes: count) }
-    /// A quota of a number of kilobytes.
-    public static func kilobytes(_ count: Int) -> Quota { Quota(bytes: count * 1_024) }
-    /// A quota of a number of megabytes.
-    public static func megabytes(_ count: Int) -> Quota { Quota(bytes: count * 1_048_576) }
-    /// A quota of a number of gigabytes.
-    public static func gigabytes(_ count: Int) -> Quota { Quota(bytes: count * 1_073_741_824) }
+extension TTL: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+    public init(integerLiteral seconds: Int64) { self.init(.seconds(seconds)) }
+    public init(floatLiteral seconds: Double) { self.init(seconds: seconds) }
 }

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 internal import GRDB
 public import StorageCore
 internal import StorageLog
@@ -58,8 +58,10 @@ public actor DiskCache<Value: Codable & Sendable> {
         }
     }
 
-    /// - Parameter ttl: Seconds that the value stays; the configuration's where nil, for ever for 0 or less.
-    public func set(_ value: Value, for key: String, ttl: TimeInterval? = nil) async {
+    /// Keeps a value, in the place of what the key has had.
+    ///
+    /// - Parameter ttl: How long the value stays; the configuration's where nil, for ever for 0.
+    public func set(_ value: Value, for key: String, ttl: TTL? = nil) async {
         let data: Data
         do {
             data = try config.makeEncoder().encode(value)
@@ -67,7 +69,7 @@ public actor DiskCache<Value: Codable & Sendable> {
             return report(.cacheEncodingFailed, "A \(Value.self) can't be cached as \"\(key)\".", error)
         }
         let now = config.clock.now
-        let seconds = ttl ?? config.defaultTTL
+        let seconds = (ttl ?? config.defaultTTL).seconds
         // A time that no date can tell is GRDB's NaN, and so NULL: for ever.
         let expires = seconds > 0 ? (now + seconds).storageValue : .null
         let quota = config.diskQuotaBytes

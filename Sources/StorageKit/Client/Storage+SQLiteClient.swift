@@ -20,7 +20,7 @@
         /// The store as an `SQLiteClient` whose commits say who made them.
         ///
         /// - Parameters:
-        ///   - actor: Who makes the changes; the task-local ``StorageContext/actor`` where nil. Of a body inside of another one
+        ///   - actor: Who makes the changes; the task-local ``CommitContext/actor`` where nil. Of a body inside of another one
         ///     that of the outer counts, as both are one commit.
         ///   - reason: Why they are made.
         public func sqliteClient(actor: String? = nil, reason: String? = nil) -> SQLiteClient {

@@ -1,6 +1,5 @@
 public import Foundation
 public import StorageCore
-public import StorageLog
 
 /// A store as views are given it. With `StorageSync` it shows query sources, and keeps them fresh.
 ///
@@ -22,25 +21,22 @@ public final class PersistenceContainer: Sendable {
     /// Opens a store's file, or makes it.
     ///
     /// - Parameters:
-    ///   - configuration: How the store is opened.
+    ///   - config: How the store is opened.
     ///   - schema: Declares its tables, as for `StorageKit.start`.
-    /// - Throws: ``StorageError`` as `StorageKit.start` does.
+    /// - Throws: ``StorageError`` as ``start(at:cacheTTL:diskQuota:config:_:)`` does.
     public static func file(
-        at url: URL, config: StorageConfig? = nil,
-        configuration: StorageConfiguration = StorageConfiguration(),
-        schema: (inout Schema) throws -> Void = { _ in }
+        at url: URL, config: StorageConfig? = nil, schema: (inout Schema) throws -> Void = { _ in }
     ) throws -> PersistenceContainer {
-        PersistenceContainer(
-            try StorageKit.start(at: url, config: config, configuration: configuration, schema).facade)
+        PersistenceContainer(try start(at: url, config: config, schema).facade)
     }
 
     /// Opens a store in memory, for tests and previews.
+    ///
+    /// - Throws: ``StorageError`` as ``StorageKit/inMemory(cacheTTL:diskQuota:config:_:)`` does.
     public static func inMemory(
-        config: StorageConfig? = nil, configuration: StorageConfiguration = StorageConfiguration(),
-        schema: (inout Schema) throws -> Void = { _ in }
+        config: StorageConfig? = nil, schema: (inout Schema) throws -> Void = { _ in }
     ) throws -> PersistenceContainer {
-        PersistenceContainer(
-            try StorageKit.inMemory(config: config, configuration: configuration, schema).facade)
+        PersistenceContainer(try StorageKit.inMemory(config: config, schema).facade)
     }
 }
 

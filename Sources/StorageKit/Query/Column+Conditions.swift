@@ -18,8 +18,8 @@ extension StorageColumn where Value: StorageColumnValue {
     }
 
     /// What an update puts into the column.
-    public func set(to value: Value) -> ColumnAssignment {
-        ColumnAssignment(column: name, value: value.storageValue)
+    public func set(to value: Value) -> StorageAssignment {
+        StorageAssignment(column: name, value: value.storageValue)
     }
 }
 
@@ -32,8 +32,8 @@ extension StorageColumn where Value: RawRepresentable, Value.RawValue: StorageCo
 
     /// What an update puts into the column.
     @_disfavoredOverload
-    public func set(to value: Value) -> ColumnAssignment {
-        ColumnAssignment(column: name, value: value.rawValue.storageValue)
+    public func set(to value: Value) -> StorageAssignment {
+        StorageAssignment(column: name, value: value.rawValue.storageValue)
     }
 }
 

@@ -1,8 +1,6 @@
 public import StorageCore
 
-/// A typed column; see ``StorageColumn``.
+/// A typed column by its name, where no property stands for it: `Column<String>("home_city") == "Kyiv"`.
+///
+/// In a file that imports GRDB as well, write ``StorageColumn``, or `StorageKit.Column`.
 public typealias Column<Value> = StorageColumn<Value>
-/// A condition on rows; see ``RowPredicate``.
-public typealias Predicate = RowPredicate
-/// The direction of a sort; see ``RowOrder``.
-public typealias SortOrder = RowOrder

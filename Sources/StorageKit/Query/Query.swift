@@ -56,7 +56,7 @@ public struct Query<Entity: RegisteredEntity>: FetchableQuery {
     ///
     /// - Returns: How many rows were changed.
     @discardableResult
-    public func updateAll(@AssignmentBuilder _ assignments: (ColumnRef<Entity>) -> [ColumnAssignment]) async throws
+    public func updateAll(@AssignmentBuilder _ assignments: (ColumnRef<Entity>) -> [StorageAssignment]) async throws
         -> Int
     {
         let query = self

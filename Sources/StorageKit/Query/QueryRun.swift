@@ -35,7 +35,7 @@ struct QueryRun<E: RegisteredEntity> {
 
     func deleteAll(_ db: GRDB.Database) throws -> Int { try sql.delete().change(db) }
 
-    func updateAll(_ assignments: [ColumnAssignment], now: StorageValue, _ db: GRDB.Database) throws -> Int {
+    func updateAll(_ assignments: [StorageAssignment], now: StorageValue, _ db: GRDB.Database) throws -> Int {
         try sql.update(assignments, stamp: stamp(now))?.change(db) ?? 0
     }
 

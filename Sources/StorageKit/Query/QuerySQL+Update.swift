@@ -6,7 +6,7 @@ extension QuerySQL {
     /// Changes only rows in which something differs, so that an update that changes nothing writes nothing.
     ///
     /// - Parameter stamp: The column that is to say when a row was changed, and the time.
-    func update(_ assignments: [ColumnAssignment], stamp: (column: String, now: StorageValue)?) throws -> Text? {
+    func update(_ assignments: [StorageAssignment], stamp: (column: String, now: StorageValue)?) throws -> Text? {
         guard !assignments.isEmpty else { return nil }
         var sets: [String] = []
         var differences: [String] = []

@@ -27,11 +27,11 @@ public struct TransactionQuery<Entity: RegisteredEntity>: EntityQuery {
 
     /// Changes columns of every entity that fits.
     @discardableResult
-    public func updateAll(@AssignmentBuilder _ assignments: (ColumnRef<Entity>) -> [ColumnAssignment]) throws -> Int {
+    public func updateAll(@AssignmentBuilder _ assignments: (ColumnRef<Entity>) -> [StorageAssignment]) throws -> Int {
         try update(assignments(ColumnRef()))
     }
 
-    func update(_ assignments: [ColumnAssignment]) throws -> Int {
+    func update(_ assignments: [StorageAssignment]) throws -> Int {
         try run.updateAll(assignments, now: transaction.now.storageValue, transaction.database)
     }
 }

@@ -24,12 +24,12 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
     }
 
     private let state: Mutex<State>
-    private let ttl: TimeInterval
-    private let clock: any Clock
+    private let ttl: Double
+    private let clock: any StorageClock
 
     init(_ engine: StorageEngine, config: StorageConfig) {
         state = Mutex(State(entries: LeastRecentlyUsed(capacity: config.memoryCapacity)))
-        ttl = config.defaultTTL
+        ttl = config.defaultTTL.seconds
         clock = config.clock
         let name = E.Record.databaseTableName
         let observation = engine.observers.add { [weak self] events in

@@ -26,7 +26,7 @@ public struct EventLog: Sendable {
     /// the fastest way through the log.
     ///
     /// - Parameter body: Runs inside one read of the store, so it sees one state of the log, and the write-ahead log isn't cut
-    ///   until it ends. Other reads don't wait for it; see ``StorageConfiguration/longReaderCount``.
+    ///   until it ends. Other reads don't wait for it; see ``StorageConfig/longReaderCount``.
     public func forEachBatch(
         in positions: ClosedRange<Int64> = 1...Int64.max, _ body: @escaping @Sendable (EventBatch) throws -> Bool
     ) async throws {

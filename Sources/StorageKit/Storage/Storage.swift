@@ -15,8 +15,8 @@ package import StorageViews
 /// Isolation: `Sendable`, a reference to the open store; copies share it.
 public struct Storage: Sendable {
     package let engine: StorageEngine
-    /// What caches and encoders are made with.
-    public let config: StorageConfig
+    /// How the store was opened, and what caches and encoders are made with.
+    public var config: StorageConfig { engine.configuration }
     let caches = EntityCaches()
     let snapshots: SnapshotCache
     /// What the program's conversions of columns do, by their titles.
@@ -29,12 +29,10 @@ public struct Storage: Sendable {
     package let subscriptions: SubscriptionEngine
 
     package init(
-        engine: StorageEngine, runtime: ProjectionRuntime, config: StorageConfig = StorageConfig(),
-        upcasts: [String: Upcast] = [:]
+        engine: StorageEngine, runtime: ProjectionRuntime, upcasts: [String: Upcast] = [:]
     ) {
         self.engine = engine
         self.runtime = runtime
-        self.config = config
         snapshots = SnapshotCache(upcasts: upcasts)
         subscriptions = SubscriptionEngine(LiveSource(engine))
     }
@@ -88,7 +86,7 @@ extension Storage {
     /// change nothing but the store.
     ///
     /// - Parameters:
-    ///   - actor: Who makes the change; the task-local ``StorageContext/actor`` where nil. Likewise `correlation`.
+    ///   - actor: Who makes the change; the task-local ``CommitContext/actor`` where nil. Likewise `correlation`.
     ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned.
     /// - Returns: The position of the commit in the log. The store's file has it when the call returns.
     /// - Throws: What `body` throws; ``StorageError`` with `invalid-argument` inside of a body of the store's `sqliteClient` that it would wait
@@ -101,8 +99,8 @@ extension Storage {
     ) async throws -> CommitReceipt {
         try checkWaitsForNoBody(writes: true)
         let metadata = CommitMetadata(
-            actor: actor ?? StorageContext.actor, app: app ?? StorageContext.app, reason: reason,
-            correlation: correlation ?? StorageContext.correlation, idempotencyKey: idempotencyKey,
+            actor: actor ?? CommitContext.actor, app: app ?? CommitContext.app, reason: reason,
+            correlation: correlation ?? CommitContext.correlation, idempotencyKey: idempotencyKey,
             attributes: attributes)
         return try await engine.commit(metadata) { writer, db in
             try body(WriteTransaction(writer: writer, database: db))

@@ -21,12 +21,8 @@ public struct WriteTransaction {
         self.database = database
     }
 
-    /// Counted from 2001, as dates are, so that a microsecond keeps the six digits that it has.
-    var now: Date {
-        let microseconds =
-            writer.configuration.clock.microseconds - Int64(Date.timeIntervalBetween1970AndReferenceDate) * 1_000_000
-        return Date(timeIntervalSinceReferenceDate: Double(microseconds) / 1_000_000)
-    }
+    /// The time of what is written now.
+    var now: Date { Date(microseconds: writer.configuration.clock.microseconds) }
 
     /// Inserts or updates an entity's row.
     public func save<E: RegisteredEntity>(_ entity: E) throws {

@@ -109,7 +109,7 @@ extension Storage {
 
     func metadata(_ actor: String?, _ reason: String?) -> CommitMetadata {
         CommitMetadata(
-            actor: actor ?? StorageContext.actor, app: StorageContext.app, reason: reason,
-            correlation: StorageContext.correlation)
+            actor: actor ?? CommitContext.actor, app: CommitContext.app, reason: reason,
+            correlation: CommitContext.correlation)
     }
 }

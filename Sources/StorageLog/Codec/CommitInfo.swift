@@ -1,3 +1,6 @@
+public import Foundation
+internal import StorageCore
+
 /// Who made a commit, with what, and why. Every field is optional.
 public struct CommitMetadata: Sendable, Hashable {
     /// The person or service that made the changes.
@@ -54,7 +57,7 @@ extension CommitMetadata {
 public struct CommitInfo: Sendable, Hashable {
     /// 1, 2, 3 … without gaps.
     public let number: Int64
-    /// Microseconds since 1970 UTC; never less than the previous commit's.
+    /// When it was made, in microseconds since 1970 UTC; never less than the previous commit's. See ``date``.
     public let time: Int64
     /// What the clock read, in the same unit, where that was less than the time of the commit before, which ``time`` is then;
     /// nil where it is `time`.
@@ -63,6 +66,9 @@ public struct CommitInfo: Sendable, Hashable {
     public let metadata: CommitMetadata
     /// Parts of the header that a newer version has written, as they are stored.
     let extensions: [UInt8]
+
+    /// When it was made: ``time`` as a date. `.time(commit.date)` is the point after it and all others of the same microsecond.
+    public var date: Date { Date(microseconds: time) }
 
     /// Whether the header has an extension block.
     var isExtended: Bool { clock != nil || !extensions.isEmpty }

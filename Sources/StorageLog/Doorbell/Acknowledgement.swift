@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+package import StorageCore
 
 /// How far a writer has said that commits are done: the last position of which the answer was given, kept in the file of the
 /// ``Doorbell`` behind its count.
@@ -9,14 +10,14 @@ internal import Foundation
 /// makes no sense says nothing.
 package struct Acknowledgement: Hashable {
     package let position: Int64
-    let durability: StorageConfiguration.Durability
+    let durability: StorageConfig.Durability
     /// The number of the store's file: what was known of another one under this name says nothing of this one.
     let file: UInt64
 
     /// Bytes that it takes: durability (4), position (8), file (8), checksum (8), numbers in the machine's byte order.
     static let size = 28
 
-    package init(position: Int64, durability: StorageConfiguration.Durability, file: UInt64) {
+    package init(position: Int64, durability: StorageConfig.Durability, file: UInt64) {
         self.position = position
         self.durability = durability
         self.file = file
@@ -46,9 +47,9 @@ package struct Acknowledgement: Hashable {
         return bytes
     }
 
-    private static func code(_ durability: StorageConfiguration.Durability) -> UInt32 { durability == .full ? 1 : 2 }
+    private static func code(_ durability: StorageConfig.Durability) -> UInt32 { durability == .full ? 1 : 2 }
 
-    private static func durability(_ code: UInt32) -> StorageConfiguration.Durability? {
+    private static func durability(_ code: UInt32) -> StorageConfig.Durability? {
         [1: .full, 2: .normal][code]
     }
 

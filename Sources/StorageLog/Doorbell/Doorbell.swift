@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Foundation
+internal import StorageCore
 
 /// What the writer of a store rings after each transaction, so that other processes wake up: a number at the beginning of a
 /// file of 32 bytes beside the store, which threads of any process sleep on (futex(2)). Behind it stands the writer's
@@ -20,7 +21,7 @@ final class Doorbell: Sendable {
     /// Nil where the bell is silent.
     private let descriptor: Int32?
     /// What the writer writes with each acknowledgement; nil where it only listens.
-    private let writing: (durability: StorageConfiguration.Durability, file: UInt64)?
+    private let writing: (durability: StorageConfig.Durability, file: UInt64)?
     static let countSize = MemoryLayout<UInt32>.size
     private static let size = countSize + Acknowledgement.size
 
@@ -34,7 +35,7 @@ final class Doorbell: Sendable {
 
     private init(
         _ memory: UnsafeMutablePointer<UInt32>, _ descriptor: Int32?,
-        writing: (durability: StorageConfiguration.Durability, file: UInt64)?
+        writing: (durability: StorageConfig.Durability, file: UInt64)?
     ) {
         self.memory = memory
         self.descriptor = descriptor
@@ -68,7 +69,7 @@ final class Doorbell: Sendable {
 extension Doorbell {
     /// The bell for the writer of a store, made if need be with the owner and the permissions of the store's file; nil where that
     /// can't be.
-    static func making(besideStore store: String, durability: StorageConfiguration.Durability) -> Doorbell? {
+    static func making(besideStore store: String, durability: StorageConfig.Durability) -> Doorbell? {
         guard let file = Acknowledgement.file(of: store) else { return nil }
         // A pipe or a device of that name must neither hold us up nor be written to.
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
@@ -113,7 +114,7 @@ extension Doorbell {
     /// Takes over the descriptor.
     private static func mapped(
         _ descriptor: Int32, _ protection: Int32,
-        writing: (durability: StorageConfiguration.Durability, file: UInt64)? = nil
+        writing: (durability: StorageConfig.Durability, file: UInt64)? = nil
     ) -> Doorbell? {
         guard isBell(descriptor), let memory = mmap(nil, countSize, protection, MAP_SHARED, descriptor, 0),
             memory != MAP_FAILED

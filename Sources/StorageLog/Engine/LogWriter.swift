@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Foundation
 internal import GRDB
-internal import StorageCore
+package import StorageCore
 
 /// Everything that the writer connection knows and does: capture, commits, the tail of the log.
 ///
@@ -10,7 +10,7 @@ internal import StorageCore
 package final class LogWriter {
     package let database: Connection
     let capture: OpaquePointer
-    package let configuration: StorageConfiguration
+    package let configuration: StorageConfig
 
     /// The last position, commit and time in the log, as of the last finished transaction.
     package internal(set) var head: LogHead
@@ -48,7 +48,7 @@ package final class LogWriter {
     var role = WriterRole()
     var guarded = GuardedState()
 
-    init(database: Connection, configuration: StorageConfiguration, doorbell: Doorbell?) throws {
+    init(database: Connection, configuration: StorageConfig, doorbell: Doorbell?) throws {
         self.database = database
         self.configuration = configuration
         self.doorbell = doorbell

@@ -22,7 +22,7 @@ struct SegmentMerge: Sendable {
     /// Merges the rows of a run as a connection finds them; nil where somebody else has sealed them meanwhile.
     ///
     /// - Throws: Where a row can't be read, or where what was encoded doesn't decode to the same events.
-    init?(_ run: SealingRun, from database: Connection, _ configuration: StorageConfiguration) throws {
+    init?(_ run: SealingRun, from database: Connection, _ configuration: StorageConfig) throws {
         let start = run.rows[0].position
         let decoder = SegmentDecoder()
         let select = try PreparedStatement(

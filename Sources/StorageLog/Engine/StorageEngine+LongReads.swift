@@ -4,7 +4,7 @@ internal import Synchronization
 
 extension StorageEngine {
     /// Reads one state of the store for as long as it takes: to verify it, to make its past, to read much of the log. Such
-    /// reads have connections of their own, ``StorageConfiguration/longReaderCount``, so that others never wait for them; more of
+    /// reads have connections of their own, ``StorageConfig/longReaderCount``, so that others never wait for them; more of
     /// them wait for each other.
     ///
     /// - Throws: `CancellationError` where the task is cancelled before it has a connection.

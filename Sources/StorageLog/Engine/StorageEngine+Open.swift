@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Foundation
 package import GRDB
-internal import StorageCore
+package import StorageCore
 
 extension StorageEngine {
     /// Makes the derived state that is part of every commit; before that, tables that are missing.
@@ -14,7 +14,7 @@ extension StorageEngine {
     ///   `unsupported-format` for one from a newer version, `corrupt` where commits that were acknowledged are gone: nothing is
     ///   changed then.
     package static func open(
-        path: String, configuration: StorageConfiguration, makeProjections: InlineProjectionMaker = { _, _ in [] }
+        path: String, configuration: StorageConfig, makeProjections: InlineProjectionMaker = { _, _ in [] }
     ) throws -> StorageEngine {
         storage_configure_process()
         let path = try StorePath.validated(path)
@@ -76,7 +76,7 @@ extension StorageEngine {
 
     /// A store that lives in memory and is gone when it is closed.
     package static func openInMemory(
-        configuration: StorageConfiguration, makeProjections: InlineProjectionMaker = { _, _ in [] }
+        configuration: StorageConfig, makeProjections: InlineProjectionMaker = { _, _ in [] }
     ) throws -> StorageEngine {
         let queue = try GRDB.DatabaseQueue(configuration: .storage(configuration))
         return try withWriter(
@@ -84,7 +84,7 @@ extension StorageEngine {
     }
 
     private static func withWriter(
-        of pool: any GRDB.DatabaseWriter, path: String, configuration: StorageConfiguration, lock: WriterLock?,
+        of pool: any GRDB.DatabaseWriter, path: String, configuration: StorageConfig, lock: WriterLock?,
         doorbell: Doorbell?, _ makeProjections: InlineProjectionMaker
     ) throws -> StorageEngine {
         do {
@@ -108,7 +108,7 @@ extension StorageEngine {
     }
 
     private static func makeWriter(
-        _ db: GRDB.Database, _ connection: Connection, configuration: StorageConfiguration, doorbell: Doorbell?,
+        _ db: GRDB.Database, _ connection: Connection, configuration: StorageConfig, doorbell: Doorbell?,
         _ makeProjections: InlineProjectionMaker
     ) throws -> LogWriter {
         // No file beside the store can be part of a commit, and nobody writes to SQLite's own tables or to what full-text
@@ -124,7 +124,7 @@ extension StorageEngine {
         return writer
     }
 
-    private static func openReadOnly(path: String, configuration: StorageConfiguration) throws -> StorageEngine {
+    private static func openReadOnly(path: String, configuration: StorageConfig) throws -> StorageEngine {
         do {
             let pool = try GRDB.DatabasePool(path: path, configuration: .storage(configuration))
             let head = try pool.read { db in
@@ -163,7 +163,7 @@ extension StorageEngine {
 
     /// Makes the engine's tables in a new file, or checks those of an existing one; takes the next writer epoch.
     private static func prepareStore(
-        _ db: GRDB.Database, _ connection: Connection, configuration: StorageConfiguration
+        _ db: GRDB.Database, _ connection: Connection, configuration: StorageConfig
     ) throws -> Int64 {
         // GRDB's pool has set NORMAL by itself by now.
         let level = configuration.durability == .full ? 2 : 1
@@ -202,7 +202,7 @@ extension StorageEngine {
 
 extension GRDB.DatabasePool {
     /// Opens a pool whose writer may be the first to see the file.
-    fileprivate static func opening(path: String, configuration: StorageConfiguration) throws -> GRDB.DatabasePool {
+    fileprivate static func opening(path: String, configuration: StorageConfig) throws -> GRDB.DatabasePool {
         do {
             return try GRDB.DatabasePool(path: path, configuration: .storage(configuration))
         } catch {
@@ -212,11 +212,11 @@ extension GRDB.DatabasePool {
 }
 
 extension GRDB.Configuration {
-    fileprivate static func storage(_ storage: StorageConfiguration) -> GRDB.Configuration {
+    fileprivate static func storage(_ storage: StorageConfig) -> GRDB.Configuration {
         var configuration = GRDB.Configuration()
         configuration.label = "StorageKit"
         configuration.readonly = storage.isReadOnly
-        configuration.busyMode = .timeout(storage.busyTimeoutSeconds)
+        configuration.busyMode = .timeout(storage.busyTimeout / .seconds(1))
         // Sealing reads beside them, one run of rows at a time.
         configuration.maximumReaderCount = max(storage.readerCount, 1) + max(storage.longReaderCount, 1) + 1
         configuration.prepareDatabase { db in

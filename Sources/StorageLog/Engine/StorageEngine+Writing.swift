@@ -16,7 +16,7 @@ extension StorageEngine {
     /// A task that is cancelled before its turn throws `CancellationError` and changes nothing; once the turn has come
     /// the commit is finished.
     ///
-    /// - Throws: `overloaded` where ``StorageConfiguration/maximumQueuedWrites`` commits wait already.
+    /// - Throws: `overloaded` where ``StorageConfig/maximumQueuedWrites`` commits wait already.
     package func commit(
         _ metadata: CommitMetadata, at time: Int64? = nil,
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void

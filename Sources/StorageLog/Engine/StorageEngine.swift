@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Foundation
 package import GRDB
-internal import StorageCore
+package import StorageCore
 internal import Synchronization
 
 /// The open store: its connections, its one writer, and the queue of commits.
@@ -9,7 +9,7 @@ internal import Synchronization
 /// Isolation: `Sendable`; any task may call it. ``LogWriter`` is reached only inside blocks on the writer's queue.
 package final class StorageEngine: Sendable {
     package let path: String
-    package let configuration: StorageConfiguration
+    package let configuration: StorageConfig
     package let pool: any GRDB.DatabaseWriter
     /// Who is told of each transaction of this process.
     package let observers: CommitObservers
@@ -33,7 +33,7 @@ package final class StorageEngine: Sendable {
     }
 
     init(
-        path: String, configuration: StorageConfiguration, pool: any GRDB.DatabaseWriter, lock: WriterLock?,
+        path: String, configuration: StorageConfig, pool: any GRDB.DatabaseWriter, lock: WriterLock?,
         writer: LogWriter?, head: LogHead = LogHead()
     ) {
         self.path = path

@@ -34,7 +34,7 @@ package enum LogTruncation {
                 shapeCount: view.shapeCount)
             return try SegmentEncoder().encode(
                 kept, range: 0..<count, first: first, commits: slices, extensions: batch.extensions,
-                level: StorageConfiguration().tailLevel)
+                level: StorageConfig().tailLevel)
         }
         try PreparedStatement(database, "DELETE FROM storage_log WHERE position >= ?").run(first)
         // Not sealed: the window that it lies in is open again.

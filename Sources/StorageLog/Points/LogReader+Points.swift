@@ -27,8 +27,7 @@ extension LogReader {
             guard let tag = try TagReader(self).tag(named: name) else { throw StorageError.noTag(name) }
             return try position(of: .position(tag.position))
         case .time(let date):
-            let limit = date.timeIntervalSince1970 * 1_000_000
-            let time = limit >= 9e18 ? Int64.max : limit <= -9e18 ? Int64.min : Int64(limit.rounded(.down))
+            let time = date.microseconds
             return try lastPosition(before: "first_time <= ?1", time) { $0.time <= time }
         }
     }

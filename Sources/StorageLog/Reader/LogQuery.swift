@@ -1,12 +1,17 @@
 internal import CSQLite
-internal import Foundation
+public import Foundation
 internal import StorageCore
 
 /// Which events to read, and in which order.
+///
+/// ```swift
+/// let query = LogQuery(tables: ["users"], actors: ["anna"], dates: yesterday...today)
+/// for try await event in storage.log.events(query) { print(event.position, event.operation) }
+/// ```
 public struct LogQuery: Sendable {
     /// Positions to read; all by default.
-    public var positions: ClosedRange<Int64> = 1...Int64.max
-    /// Microseconds since 1970 UTC between which commits were made.
+    public var positions: ClosedRange<Int64>
+    /// Microseconds since 1970 UTC between which commits were made, both included. See ``dates``.
     public var times: ClosedRange<Int64> = Int64.min...Int64.max
     /// Entities by name; every entity of users where nil.
     public var tables: Set<String>?
@@ -21,12 +26,39 @@ public struct LogQuery: Sendable {
     /// Events that set, change or remove one of these columns.
     public var columns: Set<String>?
     /// Whether to include changes of the store's own entities: of the schema, of tags, notes and operations.
-    public var includesSchema = false
+    public var includesSchema: Bool
     /// Newest first.
-    public var descending = false
+    public var descending: Bool
 
-    /// Creates a query for the events of some tables; nil for all.
-    public init(tables: Set<String>? = nil) { self.tables = tables }
+    /// Everything that isn't said is as it is without: `LogQuery()` reads every event of users, oldest first.
+    public init(
+        positions: ClosedRange<Int64> = 1...Int64.max, tables: Set<String>? = nil,
+        operations: Set<StorageEvent.Operation>? = nil, actors: Set<String>? = nil, apps: Set<String>? = nil,
+        reasons: Set<String>? = nil, columns: Set<String>? = nil, dates: ClosedRange<Date>? = nil,
+        includesSchema: Bool = false, descending: Bool = false
+    ) {
+        self.positions = positions
+        self.tables = tables
+        self.operations = operations
+        self.actors = actors
+        self.apps = apps
+        self.reasons = reasons
+        self.columns = columns
+        self.includesSchema = includesSchema
+        self.descending = descending
+        self.dates = dates
+    }
+
+    /// ``times`` as dates, both included: those of commits and receipts are found by themselves. Nil where every time is wanted.
+    public var dates: ClosedRange<Date>? {
+        get {
+            guard times != Int64.min...Int64.max else { return nil }
+            return Date(microseconds: times.lowerBound)...Date(microseconds: times.upperBound)
+        }
+        set {
+            times = newValue.map { $0.lowerBound.microseconds...$0.upperBound.microseconds } ?? Int64.min...Int64.max
+        }
+    }
 
     package func wants(_ commit: CommitInfo) -> Bool {
         guard times.contains(commit.time) else { return false }

@@ -38,6 +38,7 @@ extension EntityReader {
                 continue
             }
             guard let role = role(of: variable, name: name.bareText, type: type, qualifier) else { continue }
+            if role == .column, !checkStorable(type, of: name, in: variable) { continue }
             checkCaptured(type)
             properties.append(
                 StoredProperty(

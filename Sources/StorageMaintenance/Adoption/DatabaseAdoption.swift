@@ -126,7 +126,7 @@ extension DatabaseAdoption {
     ///
     /// - Parameter isDryRun: Whether only the plan is made.
     package func runInStore(isDryRun: Bool) async throws -> (plan: AdoptionPlan, receipt: CommitReceipt?) {
-        let engine = try StorageEngine.openStore(path: source, configuration: StorageConfiguration())
+        let engine = try StorageEngine.openStore(path: source, configuration: StorageConfig())
         do {
             let plan = try await engine.read { db in
                 let connection = try db.connection
@@ -166,7 +166,7 @@ extension DatabaseAdoption {
     }
 
     private func beginHistory(of path: String, _ plan: AdoptionPlan) async throws -> AdoptionPlan {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.takesOver = true
         // Nothing depends on the file before it is placed.
         configuration.durability = .normal

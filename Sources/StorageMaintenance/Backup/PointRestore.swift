@@ -123,7 +123,7 @@ package struct PointRestore: Sendable {
     private static func record(
         _ operation: (operation: StorageOperation, metadata: CommitMetadata), in path: String
     ) async throws -> Int64? {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         // Nothing depends on the file before it is placed, and rows of the log are to stay the bytes that they are.
         configuration.durability = .normal
         configuration.sealsInBackground = false

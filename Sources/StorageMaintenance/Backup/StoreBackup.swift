@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import Foundation
+public import Foundation
 internal import GRDB
 internal import StorageCore
 package import StorageLog
@@ -18,6 +18,9 @@ public struct StoreBackup: Sendable, Hashable {
     public let bytes: Int64
     /// Whether the copy was checked against its log.
     public let isVerified: Bool
+
+    /// When the last commit that the copy holds was made.
+    public var date: Date { Date(microseconds: time) }
 }
 
 extension StorageEngine {

@@ -34,7 +34,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     private let store: SyncStore<T>
     private let remote: any SyncRemote
     private let configuration: SyncCore.Configuration
-    private let clock: any CommitClock
+    private let clock: any StorageClock
     private let publish: @Sendable (NumberedStatus) -> Void
     /// What a new core follows.
     private var followed: FollowedDocuments

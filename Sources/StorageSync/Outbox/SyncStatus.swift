@@ -149,7 +149,3 @@ extension SyncCore.HaltReason: CustomStringConvertible {
         }
     }
 }
-
-extension Date {
-    init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
-}

@@ -84,7 +84,7 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
         _ body: (WriteTransaction) throws -> Result
     ) throws -> Result {
         let metadata = CommitMetadata(
-            actor: actor, app: StorageContext.app, reason: reason, attributes: attributes)
+            actor: actor, app: CommitContext.app, reason: reason, attributes: attributes)
         var result: Result?
         _ = try writer.commit(metadata) { result = try body(WriteTransaction(writer: writer, database: db)) }
         guard let result else { throw StorageError.closed() }

@@ -97,7 +97,7 @@ enum SourceStateTable {
     }
 
     private static func date(_ microseconds: Int64?) -> Date? {
-        microseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) }
+        microseconds.map { Date(microseconds: $0) }
     }
 }
 

@@ -126,9 +126,8 @@ struct StoreCheck {
                 continue
             }
             do {
-                var configuration = StorageConfiguration()
-                configuration.isReadOnly = true
-                let copy = try StorageKit.start(at: URL(fileURLWithPath: file), configuration: configuration).facade
+                let configuration = StorageConfig(isReadOnly: true)
+                let copy = try StorageKit.start(at: URL(fileURLWithPath: file), config: configuration).facade
                 findings += Self.findings(try await copy.verify(), of: file)
                 if let head, copy.head < head {
                     findings.append(Finding(kind: .lost, text: "\(name) ends at @\(copy.head), not @\(head)"))

@@ -15,7 +15,7 @@ actor Life {
     }
 
     private let folder: String
-    private let durability: StorageConfiguration.Durability
+    private let durability: StorageConfig.Durability
     private let ledger: Ledger
     /// What names of batches begin with, so that each life of a store has its own.
     private let prefix: String
@@ -26,7 +26,7 @@ actor Life {
     private var batches: [(name: String, rows: Int, commit: Int64)] = []
 
     init(
-        in folder: String, seed: UInt64, durability: StorageConfiguration.Durability, ledger: Ledger,
+        in folder: String, seed: UInt64, durability: StorageConfig.Durability, ledger: Ledger,
         prefix: String = "b"
     ) throws {
         self.folder = folder

@@ -12,7 +12,7 @@ struct PowerLossRun {
     let seed: UInt64
     let steps: Int
     let images: Int
-    let durability: StorageConfiguration.Durability
+    let durability: StorageConfig.Durability
     let ignoresSyncs: Bool
 
     private struct Image: Sendable {

@@ -6,12 +6,12 @@ import StorageProjections
 enum LabStore {
     /// With everything that is kept in step: a table, a full-text index, a projection that follows by itself.
     static func open(
-        _ path: String, durability: StorageConfiguration.Durability = .full, sealsInBackground: Bool = true
+        _ path: String, durability: StorageConfig.Durability = .full, sealsInBackground: Bool = true
     ) throws -> Storage {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.durability = durability
         configuration.sealsInBackground = sealsInBackground
-        return try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) {
+        return try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration) {
             $0.autoSchema(MarkRecord.self)
             $0.addFullTextSearch(table: "marks", columns: ["text"])
             $0.addProjection(MarkCounts(), mode: .async, batchSize: 50)

@@ -104,9 +104,8 @@ import Testing
     func readOnlyStore() async throws {
         let store = try TemporaryStore { $0.autoSchema(LetterRecord.self) }
         try await store.storage.save(Letter(id: "a", text: "", sentAt: .distantPast))
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        let context = try StorageKit.start(at: store.url, configuration: configuration)
+        let configuration = StorageConfig(isReadOnly: true)
+        let context = try StorageKit.start(at: store.url, config: configuration)
         let error = await #expect(throws: StorageError.self) {
             try await context.storage.dbActor.write { db in try db.execute(sql: "DELETE FROM letters") }
         }

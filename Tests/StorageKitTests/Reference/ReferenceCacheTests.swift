@@ -15,7 +15,7 @@ import Testing
         townName: "Poltava", highestCelsius: 21.5, madeAt: Date(timeIntervalSince1970: 1_000))
 
     /// A clock that stands still, as tests want it.
-    struct StillClock: Clock {
+    struct StillClock: StorageClock {
         var now: Date
     }
 

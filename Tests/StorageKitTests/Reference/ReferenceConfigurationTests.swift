@@ -72,7 +72,7 @@ import Testing
     @Test("The cache's time and quota are given at the start")
     func cacheTimeAndQuota() throws {
         for (ttl, seconds) in [(TTL.minutes(1), 60.0), (.hours(1), 3_600), (.init(seconds: 0), 0)] {
-            #expect(try StorageKit.inMemory(cacheTTL: ttl) { $0.addKVCache() }.config.defaultTTL == seconds)
+            #expect(try StorageKit.inMemory(cacheTTL: ttl) { $0.addKVCache() }.config.defaultTTL.seconds == seconds)
         }
         for (quota, bytes) in [
             (Quota.megabytes(10), 10_485_760), (.gigabytes(1), 1_073_741_824), (.init(bytes: 50_000_000), 50_000_000),
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    private struct StillClock: Clock {
+    private struct StillClock: StorageClock {
         var now: Date
     }
 
@@ -108,6 +108,20 @@ import Testing
         #expect(both.config.diskQuotaBytes == 9)
         #expect(both.config.namespace == "garden")
         try await context.facade.close()
+    }
+
+    /// One configuration says how the store is opened and what its caches are made with.
+    @Test func howTheStoreIsOpenedIsSaidInOneLine() async throws {
+        let store = try TemporaryStore { $0.autoSchema(SeedlingRecord.self) }
+        try await store.storage.save(Seedling(id: "1", name: "Basil"))
+        let reader = try StorageKit.start(at: store.url, config: .init(isReadOnly: true, defaultTTL: .hours(2)))
+        #expect(reader.config.isReadOnly && reader.config.defaultTTL == .seconds(7_200))
+        #expect(try await reader.facade.get(Seedling.self, id: "1")?.name == "Basil")
+        let refused = await #expect(throws: StorageError.self) {
+            try await reader.facade.save(Seedling(id: "2", name: "Dill"))
+        }
+        #expect(refused?.code == .readOnly)
+        try await reader.facade.close()
     }
 
     @Test("A store uses WAL and foreign keys, and readers don't wait")

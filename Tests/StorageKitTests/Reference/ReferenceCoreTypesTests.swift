@@ -146,14 +146,13 @@ import Testing
     func referenceErrorCodes() async throws {
         let folder = try TemporaryFolder()
         let missing = URL(fileURLWithPath: folder.file("none.sqlite"))
-        var reading = StorageConfiguration()
-        reading.isReadOnly = true
+        let reading = StorageConfig(isReadOnly: true)
         func code(_ body: () async throws -> Void) async -> StorageError.Code? {
             do { try await body() } catch { return (error as? StorageError)?.code }
             return nil
         }
         // databaseNotFound
-        #expect(await code { _ = try StorageKit.start(at: missing, configuration: reading) } == .notFound)
+        #expect(await code { _ = try StorageKit.start(at: missing, config: reading) } == .notFound)
         // migrationFailed
         let failing = await code {
             _ = try StorageKit.inMemory { $0.migration("2026-01-15_x") { try $0.execute(sql: "nonsense") } }

@@ -42,7 +42,7 @@ import Testing
         return storage
     }
 
-    private typealias Condition = (ColumnRef<Worker>) -> Predicate
+    private typealias Condition = (ColumnRef<Worker>) -> RowPredicate
 
     /// Holds each condition to the ids that it must find; the opposite must find the rest.
     private func expect(_ cases: [(Condition, [String])]) async throws {
@@ -60,7 +60,7 @@ import Testing
         let age = Column<Int>("age")
         #expect(age.name == "age")
         #expect(WorkerRecord.columns.age == age)
-        let predicate: Predicate = age >= 18 && Column<String>("role") == "smith"
+        let predicate: RowPredicate = age >= 18 && Column<String>("role") == "smith"
         try await expect([
             ({ _ in predicate }, ["3"]), ({ $0.age >= 18 && $0.role == "smith" }, ["3"]),
             ({ $0["role", as: String.self] == "baker" }, ["4"]),
@@ -139,7 +139,7 @@ import Testing
         let query = try await open().query(Worker.self)
         #expect(try await query.orderBy("first").fetch().map(\.id) == ["3", "4", "1", "2"])
         #expect(try await query.orderBy("hired", .descending).fetch().map(\.id) == ["4", "3", "2", "1"])
-        let byName = query.orderBy("last", SortOrder.ascending).orderBy("first", .descending)
+        let byName = query.orderBy("last", RowOrder.ascending).orderBy("first", .descending)
         #expect(try await byName.fetch().map(\.id) == ["2", "1", "4", "3"])
         // A query is a value: what was put on one isn't on another.
         #expect(try await query.fetch().map(\.id) == ["1", "2", "3", "4"])

@@ -18,13 +18,13 @@ enum GoldenShapes {
 
     static func make(_ url: URL) async throws {
         let clock = ManualClock()
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         (configuration.clock, configuration.segmentLength) = (clock, 8)
         (configuration.sealsInBackground, configuration.finalRowBytes) = (false, 1_500)
         let engine = try StorageEngine.open(path: url.path, configuration: configuration)
         _ = try await engine.commit(CommitMetadata(actor: "anna")) { writer, db in try enter(writer, db) }
         for round in 0..<12 {
-            clock.advance(seconds: 1)
+            clock.advance(by: .seconds(1))
             _ = try await engine.commit(CommitMetadata(actor: "anna", reason: "round \(round)")) { _, db in
                 try db.execute(sql: changes(round))
             }

@@ -5,8 +5,9 @@ import StorageCore
 @testable import StorageLog
 
 /// A clock that stands still.
-struct StillClock: CommitClock {
+struct StillClock: StorageClock {
     let microseconds: Int64
+    var now: Date { Date(microseconds: microseconds) }
 }
 
 /// A folder that is gone with the last reference to it.
@@ -46,7 +47,7 @@ final class SampleStore: Sendable {
     }
 
     static func open(_ path: String, segmentLength: Int? = nil) throws -> StorageEngine {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.clock = StillClock(microseconds: start)
         configuration.sealsInBackground = false
         if let segmentLength { configuration.segmentLength = segmentLength }

@@ -16,7 +16,7 @@ struct CrashedStore {
     static let headerSize = 32
 
     /// - Parameter commits: How many are in the write-ahead log.
-    init(commits: Int, durability: StorageConfiguration.Durability = .full) async throws {
+    init(commits: Int, durability: StorageConfig.Durability = .full) async throws {
         let folder = try TestFolder()
         var configuration = TestStore.configuration()
         configuration.durability = durability
@@ -51,7 +51,7 @@ struct CrashedStore {
     /// - Parameter acknowledged: What the bell beside it says; without a bell where it is nil.
     /// - Returns: The path of the store.
     func write(
-        to folder: TestFolder, acknowledged: Int64? = nil, durability: StorageConfiguration.Durability = .full
+        to folder: TestFolder, acknowledged: Int64? = nil, durability: StorageConfig.Durability = .full
     ) throws -> String {
         let path = folder.path()
         for suffix in ["-shm", ".bell", ".lock"] { unlink(path + suffix) }
@@ -62,7 +62,7 @@ struct CrashedStore {
     }
 
     static func acknowledge(
-        _ position: Int64, _ durability: StorageConfiguration.Durability = .full, beside path: String
+        _ position: Int64, _ durability: StorageConfig.Durability = .full, beside path: String
     ) throws {
         let file = Acknowledgement.file(of: path) ?? 0
         let bytes = Acknowledgement(position: position, durability: durability, file: file).bytes

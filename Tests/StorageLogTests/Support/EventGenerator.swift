@@ -1,6 +1,7 @@
 import CSQLite
 import SchemaTestSupport
 
+import StorageCore
 @testable import StorageLog
 
 /// Makes up histories of rows that hang together, without a database.

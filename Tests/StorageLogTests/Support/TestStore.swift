@@ -8,14 +8,14 @@ import Synchronization
 
 /// Makes stores for tests.
 enum TestStore {
-    static func configuration(segmentLength: Int? = nil, clock: (any CommitClock)? = nil) -> StorageConfiguration {
-        var configuration = StorageConfiguration()
+    static func configuration(segmentLength: Int? = nil, clock: (any StorageClock)? = nil) -> StorageConfig {
+        var configuration = StorageConfig()
         if let length = segmentLength ?? TestSettings.segmentLength { configuration.segmentLength = length }
         if let clock { configuration.clock = clock }
         return configuration
     }
 
-    static func inMemory(segmentLength: Int? = nil, clock: (any CommitClock)? = nil) throws -> StorageEngine {
+    static func inMemory(segmentLength: Int? = nil, clock: (any StorageClock)? = nil) throws -> StorageEngine {
         try .openInMemory(configuration: configuration(segmentLength: segmentLength, clock: clock))
     }
 }
@@ -38,7 +38,7 @@ final class TestFolder: Sendable {
 }
 
 /// A clock that shows what it is told.
-final class ManualClock: CommitClock {
+final class ManualClock: StorageClock {
     private let time = Mutex<Int64>(0)
 
     init(_ microseconds: Int64 = 1_000_000) { self.microseconds = microseconds }
@@ -47,6 +47,7 @@ final class ManualClock: CommitClock {
         get { time.withLock { $0 } }
         set { time.withLock { $0 = newValue } }
     }
+    var now: Date { Date(microseconds: microseconds) }
 }
 
 extension StorageEngine {

@@ -3,7 +3,7 @@
 struct User {
     var id: Key
     var role: Role
-    var past: [Role]?
+    var past: Box<Role>?
     var mood: Self.Mood?
     var other: Company.Role
 
@@ -24,7 +24,7 @@ nonisolated struct UserRecord {
         [
             StorageCore.ColumnSchema("id", User.Key.self, primaryKey: true),
             StorageCore.ColumnSchema("role", User.Role.self),
-            StorageCore.ColumnSchema("past", [User.Role]?.self),
+            StorageCore.ColumnSchema("past", Box<User.Role>?.self),
             StorageCore.ColumnSchema("mood", User.Mood?.self),
             StorageCore.ColumnSchema("other", Company.Role.self),
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
@@ -34,7 +34,7 @@ nonisolated struct UserRecord {
     struct Columns: Swift.Sendable {
         let id = StorageCore.StorageColumn<User.Key>("id")
         let role = StorageCore.StorageColumn<User.Role>("role")
-        let past = StorageCore.StorageColumn<[User.Role]?>("past")
+        let past = StorageCore.StorageColumn<Box<User.Role>?>("past")
         let mood = StorageCore.StorageColumn<User.Mood?>("mood")
         let other = StorageCore.StorageColumn<Company.Role>("other")
         let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
@@ -53,12 +53,12 @@ nonisolated struct UserRecord {
 
     var id: User.Key
     var role: User.Role
-    var past: [User.Role]?
+    var past: Box<User.Role>?
     var mood: User.Mood?
     var other: Company.Role
     var updatedAt: Foundation.Date
 
-    init(id: User.Key, role: User.Role, past: [User.Role]?, mood: User.Mood?, other: Company.Role, updatedAt: Foundation.Date) {
+    init(id: User.Key, role: User.Role, past: Box<User.Role>?, mood: User.Mood?, other: Company.Role, updatedAt: Foundation.Date) {
         self.id = id
         self.role = role
         self.past = past
@@ -87,7 +87,7 @@ nonisolated struct UserRecord {
     init(reading row: StorageLog.RowReader) throws {
         self.id = try row.read(User.Key.self, at: 0)
         self.role = try row.read(User.Role.self, at: 1)
-        self.past = try row.read([User.Role]?.self, at: 2)
+        self.past = try row.read(Box<User.Role>?.self, at: 2)
         self.mood = try row.read(User.Mood?.self, at: 3)
         self.other = try row.read(Company.Role.self, at: 4)
         self.updatedAt = try row.read(Foundation.Date.self, at: 5)
@@ -101,7 +101,7 @@ nonisolated struct UserRecord {
         let row = rows.row
         var entities: [User] = []
         while try rows.next() {
-            entities.append(User(id: try row.read(User.Key.self, at: 0), role: try row.read(User.Role.self, at: 1), past: try row.read([User.Role]?.self, at: 2), mood: try row.read(User.Mood?.self, at: 3), other: try row.read(Company.Role.self, at: 4)))
+            entities.append(User(id: try row.read(User.Key.self, at: 0), role: try row.read(User.Role.self, at: 1), past: try row.read(Box<User.Role>?.self, at: 2), mood: try row.read(User.Mood?.self, at: 3), other: try row.read(Company.Role.self, at: 4)))
         }
         return entities
     }
@@ -109,7 +109,7 @@ nonisolated struct UserRecord {
     init(row: GRDB.Row) throws {
         self.id = try StorageLog.ColumnCoding.decode(User.Key.self, from: row, "id")
         self.role = try StorageLog.ColumnCoding.decode(User.Role.self, from: row, "role")
-        self.past = try StorageLog.ColumnCoding.decode([User.Role]?.self, from: row, "past")
+        self.past = try StorageLog.ColumnCoding.decode(Box<User.Role>?.self, from: row, "past")
         self.mood = try StorageLog.ColumnCoding.decode(User.Mood?.self, from: row, "mood")
         self.other = try StorageLog.ColumnCoding.decode(Company.Role.self, from: row, "other")
         self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")

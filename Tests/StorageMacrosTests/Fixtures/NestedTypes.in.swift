@@ -2,7 +2,7 @@
 struct User {
     var id: Key
     var role: Role
-    var past: [Role]?
+    var past: Box<Role>?
     var mood: Self.Mood?
     var other: Company.Role
 

@@ -143,9 +143,9 @@ enum TestEngine: String, CaseIterable, Sendable {
         private func openStore(
             _ count: Int, _ path: String, _ busyTimeout: Duration
         ) throws -> [SharedFile.Connection] {
-            var configuration = StorageConfiguration()
-            configuration.busyTimeoutSeconds = busyTimeout / .seconds(1)
-            let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) { schema in
+            var configuration = StorageConfig()
+            configuration.busyTimeout = busyTimeout
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration) { schema in
                 schema.migration("tables") { try $0.execute(sql: ClientConformance.sql) }
                 for table in ClientConformance.tables.keys.sorted() { schema.adopt(table) }
             }.facade
@@ -156,7 +156,7 @@ enum TestEngine: String, CaseIterable, Sendable {
                         if place == 0 { try await storage.close() }
                     }
                 }
-                let reader = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
+                let reader = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration).facade
                 return SharedFile.Connection(client: reader.sqliteClient, mayWrite: false) { try await reader.close() }
             }
         }

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func change(_ url: URL, _ body: @escaping @Sendable (OutboxStatus, Database) throws -> Void) async throws {
-        let engine = try StorageEngine.open(path: url.path, configuration: StorageConfiguration())
+        let engine = try StorageEngine.open(path: url.path, configuration: StorageConfig())
         try await engine.withWriter { writer, db in
             try writer.group(db) { for outbox in try OutboxStatus.all(in: db) { try body(outbox, db) } }
         }

@@ -38,7 +38,7 @@ struct CatalogTarget: FuzzTarget {
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
         try store.write(to: URL(fileURLWithPath: path))
         try change(bytes)
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.durability = .normal
         let engine = try StorageEngine.open(path: path, configuration: configuration)
         defer { engine.closeNow() }

@@ -26,7 +26,7 @@ enum SeedStore {
     ]
 
     static func make(at path: String) throws -> StorageEngine {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.durability = .normal
         configuration.segmentLength = 16
         let engine =

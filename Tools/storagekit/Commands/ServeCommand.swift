@@ -94,7 +94,7 @@ struct ServeCommand: AsyncParsableCommand {
             let path = try store.path()
             // A name that is wrong makes no store.
             if !create { try await store.openForReading().close() }
-            let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
+            let engine = try StorageEngine.openStore(path: path, configuration: StorageConfig())
             let storage: Storage
             do {
                 try await engine.checkEnd()

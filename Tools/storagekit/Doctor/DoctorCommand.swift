@@ -98,7 +98,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     /// Mends what can be made again, records and tells what was done.
     private func mend(_ repairs: [Checkup.Repair], _ path: String) async throws -> [String] {
-        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
+        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfig())
         var done: [Checkup.Repair] = []
         do {
             for repair in repairs {

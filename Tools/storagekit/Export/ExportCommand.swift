@@ -23,8 +23,7 @@ struct ExportCommand: AsyncParsableCommand {
     var actor: [String] = []
 
     mutating func run() async throws {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
+        let configuration = StorageConfig(isReadOnly: true)
         let engine = try StorageEngine.openStore(path: store.path(), configuration: configuration)
         var query = LogQuery()
         if !table.isEmpty { query.tables = Set(table) }

@@ -42,7 +42,7 @@ struct ImportCommand: AsyncParsableCommand {
         let rehearsal = try await change.dryRun ? DryRunCopy(of: store) : nil
         defer { rehearsal?.discard() }
         let path = try rehearsal?.path ?? store.path()
-        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
+        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfig())
         let options = HistoryImporter.Options(
             skipsInvalid: skipInvalid, keyColumn: keyColumn,
             subject: file == "-" ? nil : (file as NSString).lastPathComponent, metadata: change.metadata)

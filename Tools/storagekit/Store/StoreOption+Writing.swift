@@ -30,7 +30,7 @@ extension StoreOption {
     private static func run<Result>(
         at path: String, _ body: (StorageEngine) async throws -> Result
     ) async throws -> Result {
-        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
+        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfig())
         do {
             let result = try await body(engine)
             try await engine.close()

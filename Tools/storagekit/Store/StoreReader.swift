@@ -28,8 +28,7 @@ final class StoreReader {
 extension StoreOption {
     /// Opens the store for reading only.
     func openForReading() throws -> StorageEngine {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
+        let configuration = StorageConfig(isReadOnly: true)
         return try StorageEngine.openStore(path: path(), configuration: configuration)
     }
 

@@ -27,10 +27,10 @@ struct StorageKitStore: Sendable {
 
     /// - Parameter extend: What the schema has beside the table.
     init(
-        _ path: String, configuration: StorageConfiguration = StorageConfiguration(),
+        _ path: String, configuration: StorageConfig = StorageConfig(),
         extend: (inout Schema) -> Void = { _ in }
     ) throws {
-        storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) { schema in
+        storage = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration) { schema in
             schema.autoSchema(StoredPersonRecord.self)
             extend(&schema)
         }.facade

@@ -22,7 +22,7 @@ enum LiveProcesses {
     }
 
     private static func contender(
-        _ name: String, _ durability: StorageConfiguration.Durability, commits: Int
+        _ name: String, _ durability: StorageConfig.Durability, commits: Int
     ) -> Contender {
         Contender(
             name,
@@ -93,8 +93,7 @@ enum LiveProcesses {
 
     /// Follows a store that another process writes to, and says what one of its people is.
     @MainActor static func follow(_ path: String) async throws {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
+        let configuration = StorageConfig(isReadOnly: true)
         let store = try StorageKitStore(live: path, configuration: configuration)
         let key = LivePeople.key(0)
         let view = SingleQuerySubscription(store.storage.query(StoredPerson.self).where { $0.id == key })

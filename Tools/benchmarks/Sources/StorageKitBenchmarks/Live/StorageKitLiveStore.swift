@@ -119,7 +119,7 @@ struct StorageKitLiveStore: LiveStore {
 extension StorageKitLiveStore {
     /// A store with what a workload begins with: a copy of one that is made the first time.
     init(
-        _ workload: LiveWorkload, durability: StorageConfiguration.Durability = .normal, in workspace: Workspace
+        _ workload: LiveWorkload, durability: StorageConfig.Durability = .normal, in workspace: Workspace
     ) async throws {
         let name = "live-storagekit-\(workload.rows)-\(workload.documents)"
         let folder = try await workspace.sharedDirectory(name) { folder in
@@ -132,7 +132,7 @@ extension StorageKitLiveStore {
         }
         let path = workspace.path("storage.sqlite")
         try FileManager.default.copyItem(atPath: folder.appendingPathComponent("storage.sqlite").path, toPath: path)
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.durability = durability
         self.init(
             store: try StorageKitStore(live: path, configuration: configuration), restSeconds: workload.restSeconds)
@@ -141,7 +141,7 @@ extension StorageKitLiveStore {
 
 extension StorageKitStore {
     /// Opens a store of live benchmarks.
-    init(live path: String, configuration: StorageConfiguration = StorageConfiguration()) throws {
+    init(live path: String, configuration: StorageConfig = StorageConfig()) throws {
         try self.init(path, configuration: configuration) { schema in
             schema.autoSchema(StoredDocumentRecord.self)
             schema.addFullTextSearch(table: "documents", columns: ["title", "body"])

@@ -1,0 +1,14 @@
+/// The ways to the database below the facade, as ``Context/storage`` returns them.
+///
+/// ```swift
+/// let count = try await context.storage.pool.read { db in try UserRecord.fetchCount(db) }
+/// ```
+public struct StorageContext: Sendable {
+    public let pool: StoragePool
+    public let dbActor: DatabaseActor
+
+    init(storage: Storage) {
+        pool = StoragePool(storage: storage)
+        dbActor = DatabaseActor(storage: storage)
+    }
+}

@@ -1,0 +1,30 @@
+public import StorageCore
+public import StorageProjections
+
+/// An open store, as ``start(at:cacheTTL:diskQuota:config:_:)`` returns it: the facade, and what lies beside and below it.
+///
+/// ```swift
+/// let context = try StorageKit.start(at: url) { $0.autoSchema(UserRecord.self) }
+/// try await context.facade.save(user)
+/// let users = context.makeRepository(User.self)
+/// let rows = try await context.storage.pool.read { db in try UserRecord.fetchCount(db) }
+/// ```
+public struct Context: Sendable {
+    /// The calls that most programs need.
+    public let facade: Storage
+
+    /// The ways to the database below the facade.
+    public var storage: StorageContext { StorageContext(storage: facade) }
+    /// How the store was opened, and what caches and encoders are made with.
+    public var config: StorageConfig { facade.config }
+
+    /// The repository of an entity.
+    public func makeRepository<E: RegisteredEntity>(
+        _ type: E.Type, record: E.Record.Type = E.Record.self
+    ) -> GenericRepository<E, E.Record> { facade.repository(type) }
+
+    /// The repository of an entity, without its record's type.
+    public func repository<E: RegisteredEntity>(
+        _ type: E.Type, record: E.Record.Type = E.Record.self
+    ) -> AnyRepository<E> { facade.anyRepository(type) }
+}

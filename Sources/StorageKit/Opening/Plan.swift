@@ -1,0 +1,24 @@
+public import Foundation
+public import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+/// What opening the store with this schema would change: a dry run. Everything is really done in one transaction,
+/// migrations included, and then undone, so nothing is guessed and nothing is kept.
+///
+/// ```swift
+/// print(try StorageKit.plan(at: url) { schema in schema.autoSchema(UserRecord.self) })
+/// ```
+///
+/// Projections of your own that would be created or rebuilt are included, without being run.
+///
+/// - Throws: What opening it would throw; also `busy`, because it takes the writer's place for a moment.
+public func plan(
+    at url: URL, config: StorageConfig = StorageConfig(), _ declare: (inout Schema) throws -> Void
+) throws -> SchemaPlan {
+    var schema = Schema()
+    try declare(&schema)
+    let engine = try StorageEngine.openStore(path: url.path, configuration: config)
+    defer { engine.closeNow() }
+    return try SchemaRun(schema: schema, engine: engine).preview()
+}

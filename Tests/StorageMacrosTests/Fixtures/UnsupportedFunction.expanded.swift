@@ -1,0 +1,6 @@
+// swift-format-ignore-file
+
+struct Note {
+    var id: String
+    var action: (() -> Void)?
+}

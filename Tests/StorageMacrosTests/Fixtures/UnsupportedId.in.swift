@@ -1,0 +1,5 @@
+@StorageEntity
+struct Note {
+    var id: [UInt8]
+    var text: String
+}

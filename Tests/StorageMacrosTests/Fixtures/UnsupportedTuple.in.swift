@@ -1,0 +1,5 @@
+@StorageEntity
+struct Note {
+    var id: String
+    var place: (x: Double, y: Double)
+}
