@@ -1,4 +1,4 @@
-package import StorageCore
+internal import StorageCore
 internal import StorageLog
 
 /// A projection threw while it followed the log.

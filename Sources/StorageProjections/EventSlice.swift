@@ -1,3 +1,4 @@
+internal import StorageHistory
 internal import StorageLog
 
 /// Events that follow one another in the log and are applied at once.

@@ -1,4 +1,4 @@
-internal import StorageCore
+package import StorageCore
 internal import StorageLog
 
 extension StorageError {

@@ -3,7 +3,7 @@ import StorageLog
 import Synchronization
 import Testing
 
-@testable import StorageSubscriptions
+@testable import StorageViews
 
 /// What is new reaches its consumer once and in order, however slow that is, and an end comes last.
 @Suite struct DeliveryTests {

@@ -1,12 +1,12 @@
 internal import CSQLite
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 extension NetWindow {
     /// The window's arrays, as pointers that are valid inside of ``withContents(_:)``.
     struct Contents {
         let rows: UnsafePointer<Row>
-        let values: UnsafePointer<storage_value>
+        package let values: UnsafePointer<storage_value>
         let bytes: UnsafePointer<UInt8>
     }
 

@@ -1,4 +1,4 @@
-internal import StorageLog
+package import StorageLog
 
 extension NetWindow {
     /// Fills an empty window from the log and finishes it.
@@ -9,7 +9,7 @@ extension NetWindow {
     ///   - gap: The window ends before so many events that aren't needed: the next one skips them without decoding
     ///     them.
     ///   - check: Called for each row of the log; may throw to stop.
-    mutating func fill(
+    package mutating func fill(
         through end: Int64, from reader: LogReader, eventLimit: Int = .max, gap: Int64 = 1,
         check: () throws -> Void = {}
     ) throws {

@@ -75,10 +75,10 @@ package struct NetWindow: Sendable {
 
         package init() {}
 
-        fileprivate init(rows: [Row], values: [storage_value], bytes: [UInt8], rowOfEvent: [Int32]) {
+        fileprivate init(rows: [Row], values: [storage_value], heap: ValueHeap, rowOfEvent: [Int32]) {
             self.rows = rows
             self.values = values
-            self.bytes = bytes
+            self.heap = heap
             self.rowOfEvent = rowOfEvent
         }
     }

@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// Copies rows from one database to a table of the same name in another, value by value as they are.
 package struct TableCopy {

@@ -1,5 +1,5 @@
 public import StorageCore
-public import StorageProjections
+internal import StorageProjections
 
 /// An open store, as ``start(at:cacheTTL:diskQuota:config:_:)`` returns it: the facade, and what lies beside and below it.
 ///

@@ -1,4 +1,5 @@
 internal import StorageCore
+internal import StorageHistory
 package import StorageLog
 
 /// Finds the whole row before and after each event of a log that is read in order, for who doesn't know the program's

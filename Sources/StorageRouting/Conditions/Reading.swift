@@ -1,5 +1,5 @@
 /// A way in which conditions compare a column, by its number among those of an entity: see ``ColumnReading``.
-struct Reading: Hashable {
+package struct Reading: Hashable {
     let index: Int
 
     /// The reading of all words of the columns that the full-text index holds. It is no column's.

@@ -1,7 +1,7 @@
 package import CSQLite
 internal import Foundation
 package import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// Memory for the bytes of values, given back all at once. Values here hold the address of their bytes, not an offset,
 /// so that values from several places can stand in one row.

@@ -1,4 +1,5 @@
 internal import StorageLog
+internal import StorageRouting
 
 // The events of a step, folded to one change for each row.
 

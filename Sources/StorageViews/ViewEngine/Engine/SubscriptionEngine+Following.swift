@@ -1,4 +1,5 @@
 internal import StorageLog
+internal import StorageRouting
 
 // Beginning to follow the source and leaving off, and hearing of commits.
 

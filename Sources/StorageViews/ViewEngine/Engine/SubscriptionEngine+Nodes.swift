@@ -1,5 +1,6 @@
 internal import StorageCore
 internal import StorageLog
+package import StorageRouting
 
 // Nodes come and go, and are asked for something.
 

@@ -1,7 +1,8 @@
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
+internal import StorageHistory
+internal import StorageRouting
 
 // The entities of the store, which may change while nodes look at them.
 

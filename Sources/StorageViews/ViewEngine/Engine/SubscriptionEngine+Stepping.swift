@@ -1,5 +1,6 @@
 internal import StorageCore
 internal import StorageLog
+internal import StorageRouting
 
 // A step: one state of the store, to which all nodes are brought that changes concern.
 

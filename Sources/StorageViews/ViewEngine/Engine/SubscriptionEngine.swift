@@ -2,7 +2,7 @@ internal import Dispatch
 package import GRDB
 internal import StorageCore
 internal import StorageLog
-package import StorageRouting
+internal import StorageRouting
 
 /// Follows a store's log and keeps nodes up to date: each commit costs the nodes that it concerns.
 ///
