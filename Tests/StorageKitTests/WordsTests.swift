@@ -169,7 +169,10 @@ import Testing
         .deletingLastPathComponent()
 
     private static func files() throws -> [String] {
-        try ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+        try [
+            "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md",
+            "Sources/StorageServer/Protocol/openapi.json",
+        ]
             + files(in: "Sources", suffix: ".swift") + files(in: "Tools/storagekit", suffix: ".swift")
             + files(in: "Sources/StorageKit/Documentation.docc", suffix: ".md")
     }
