@@ -82,9 +82,9 @@ export class StorageKitError extends Error {
  * @property {string} id Of the document.
  * @property {"save" | "patch" | "delete"} operation
  * @property {object} [fields] What was written.
- * @property {"deleted" | "missing" | "conflict" | "unknown" | "invalid"} reason `deleted`: somebody has deleted the document;
- *   `missing`: there is none to update; `conflict`: see `ifUnchanged`; `unknown`: it was sent, and the hub doesn't know what
- *   became of it; `invalid`: the hub's own check of it.
+ * @property {"deleted" | "missing" | "conflict" | "unknown" | "invalid"} reason `deleted`: another client has deleted the document;
+ *   `missing`: there is none to update; `conflict`: see `ifUnchanged`; `unknown`: it was sent, and the hub doesn't know its
+ *   outcome; `invalid`: the hub's own check of it.
  * @property {string} [detail] What the hub says.
  */
 
@@ -115,8 +115,8 @@ export class StorageKitClient extends EventTarget {
      * @param {string} [options.token] A token of the hub.
      * @param {() => Promise<string | null>} [options.getToken] Asked for a token before the first request, and when the hub
      *   has refused the last one. Where it fails it is asked again later, and by `retryNow` at once.
-     * @param {string} [options.database] Names the local database. One for each account: what it holds is shown to whoever
-     *   opens it.
+     * @param {string} [options.database] Names the local database. Use one for each account: every page that opens it shows
+     *   its content.
      * @param {number} [options.keptWrites] How many confirmed writes are kept, for a hub that is put back to a backup.
      * @throws {StorageKitError} `unsupported` where the browser, or the page, can't have an outbox.
      */
@@ -149,7 +149,7 @@ export class StorageKitClient extends EventTarget {
     }
 
     /**
-     * A collection of the hub, which is followed from now on, also by later clients of the database.
+     * A collection of the hub, which this and later clients of the database follow.
      *
      * @param {string} name
      * @param {{ key?: string }} [options] `key`: the field in which documents have their id.
@@ -201,7 +201,7 @@ export class StorageKitClient extends EventTarget {
     }
 
     /**
-     * Begins anew as another producer: everything is received again. This is what a halted client needs: its database is an
+     * Starts over as another producer: everything is received again. This is what a halted client needs: its database is an
      * older copy of itself, its token has another name than before, or the hub was replaced by an older copy of itself.
      *
      * @param {{ keepWrites?: boolean }} [options] Whether unsent writes are kept. Those that were sent, and have no outcome yet,
@@ -462,10 +462,10 @@ export class Collection {
     }
 
     /**
-     * Makes a document, or replaces it as a whole. A field that is null isn't kept.
+     * Creates or replaces a document. Null fields aren't stored.
      *
      * @param {object} document Gets a random id if it has none.
-     * @param {{ ifUnchanged?: boolean }} [options] Whether the write is parked as a `conflict` where somebody else has
+     * @param {{ ifUnchanged?: boolean }} [options] Whether the write is parked as a `conflict` if another client has
      *   changed the document since this client received it.
      * @returns {Promise<string>} The id, once the write is stored here.
      */
@@ -499,7 +499,7 @@ export class Collection {
     }
 
     /**
-     * Follows the collection: the callback gets all documents, by id, now and after each change, by whomever.
+     * Follows the collection: the callback gets all documents, by id, now and after each change from any source.
      *
      * @param {(documents: object[], snapshot: Snapshot) => void} callback
      * @returns {() => void} Ends it.
