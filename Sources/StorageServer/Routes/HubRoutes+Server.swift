@@ -27,7 +27,7 @@
             var json = JSONWriter()
             let head = try await hub.head()
             json.object { json in
-                json.string(Hexadecimal.text(hub.line), for: "line")
+                json.text(Hexadecimal.text(hub.line), for: "line")
                 json.integer(head, for: "position")
                 json.integer(Int64(hub.waitingPulls), for: "waiting")
                 json.integer(Int64(streams.total), for: "streams")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import StorageCore
 import StorageLog
 import StorageMaintenance
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import StorageCore
 import StorageLog
 
 /// `storagekit log`: commits, newest first.

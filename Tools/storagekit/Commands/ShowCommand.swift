@@ -1,4 +1,5 @@
 import ArgumentParser
+import StorageCore
 import StorageLog
 
 /// `storagekit show`: everything about one commit or event.

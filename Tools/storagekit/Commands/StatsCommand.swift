@@ -1,6 +1,7 @@
 import ArgumentParser
 import CSQLite
 import Foundation
+import StorageCore
 import StorageLog
 
 /// `storagekit stats`: how much there is and what it takes.

@@ -1,3 +1,4 @@
+import StorageCore
 import StorageHistory
 import StorageLog
 

@@ -1,3 +1,4 @@
+import StorageCore
 import StorageLog
 
 /// How commits are shown and written.

@@ -1,3 +1,5 @@
+import StorageCore
+
 /// Where a command writes its results, in the format that was asked for.
 ///
 /// Not `Sendable`: it is made where it is used.

@@ -1,3 +1,4 @@
+import StorageCore
 import StorageLog
 
 /// How tags and notes are shown with the commit or event that they point to.

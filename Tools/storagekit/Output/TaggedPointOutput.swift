@@ -1,3 +1,4 @@
+import StorageCore
 import StorageLog
 
 /// How a list of tags or notes tells what they point to and who set them.

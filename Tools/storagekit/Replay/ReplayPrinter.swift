@@ -1,3 +1,4 @@
+import StorageCore
 import StorageLog
 
 /// Writes what a replay passes.

@@ -1,3 +1,4 @@
+import StorageCore
 import StorageLog
 
 /// How changes of the schema are shown and written.

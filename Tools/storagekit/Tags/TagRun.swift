@@ -1,3 +1,4 @@
+import StorageCore
 import StorageLog
 
 /// Changes a tag or note for a command: tries it, asks where something would be lost, does it and tells.

@@ -1,4 +1,4 @@
-internal import StorageCore
+package import StorageCore
 
 /// A batch names its producer as the client does; the hub adds a prefix, see ``HubAccess/producer(_:)``.
 extension HubBatch: HubMessage {
@@ -27,9 +27,9 @@ extension HubBatch: HubMessage {
 
     package func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(producer.value, for: "producer")
+            json.text(producer.value, for: "producer")
             json.integer(epoch, for: "epoch")
-            json.string(Hexadecimal.text(line), for: "line")
+            json.text(Hexadecimal.text(line), for: "line")
             json.integer(firstNumber, for: "firstNumber")
             json.key("writes")
             json.array(writes) { $0.write(to: &$1) }
@@ -98,17 +98,17 @@ struct DocumentParts {
     }
 
     static func write(_ document: DocumentID, _ operation: WriteOperation, to json: inout JSONWriter) {
-        json.string(document.entity, for: "collection")
-        json.string(document.id, for: "id")
+        json.text(document.entity, for: "collection")
+        json.text(document.id, for: "id")
         switch operation {
         case .save(let values): write("save", values, to: &json)
         case .patch(let values): write("patch", values, to: &json)
-        case .delete: json.string("delete", for: "operation")
+        case .delete: json.text("delete", for: "operation")
         }
     }
 
     private static func write(_ name: String, _ values: [String: StorageValue], to json: inout JSONWriter) {
-        json.string(name, for: "operation")
+        json.text(name, for: "operation")
         json.key("fields")
         json.fields(values.texts)
     }

@@ -1,3 +1,5 @@
+package import StorageCore
+
 /// The collections that a client may read.
 package struct HubCollections: HubMessage, Sendable, Equatable {
     package struct Collection: Sendable, Equatable {
@@ -53,7 +55,7 @@ extension HubCollections.Collection: HubMessage {
 
     package func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(name, for: "name")
+            json.text(name, for: "name")
             json.bool(reads, for: "read")
             json.bool(writes, for: "write")
         }

@@ -20,7 +20,7 @@ extension HubDocument: HubMessage {
 
     package func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(id, for: "id")
+            json.text(id, for: "id")
             json.integer(version, for: "version")
             json.key("fields")
             json.fields(fields)
@@ -64,11 +64,11 @@ extension HubDocuments: HubMessage {
 
     package func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(Hexadecimal.text(line), for: "line")
+            json.text(Hexadecimal.text(line), for: "line")
             json.integer(position, for: "position")
             json.key("documents")
             json.array(documents) { $0.write(to: &$1) }
-            if hasMore, let last = documents.last { json.string(last.id, for: "next") }
+            if hasMore, let last = documents.last { json.text(last.id, for: "next") }
         }
     }
 }
@@ -132,7 +132,7 @@ package struct HubWritten: HubMessage, Sendable, Equatable {
 
     package func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(id, for: "id")
+            json.text(id, for: "id")
             json.integer(version, for: "version")
             json.integer(position, for: "position")
         }

@@ -1,3 +1,5 @@
+package import StorageCore
+
 /// Begins a session of a producer.
 package struct HubHello: HubMessage, Sendable, Equatable {
     /// The client's name for it.
@@ -25,7 +27,7 @@ package struct HubHello: HubMessage, Sendable, Equatable {
 
     package func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(producer, for: "producer")
+            json.text(producer, for: "producer")
             json.integer(epoch, for: "epoch")
         }
     }
@@ -62,7 +64,7 @@ extension SyncWelcome: HubMessage {
             json.integer(lastNumber, for: "lastNumber")
             json.key("results")
             json.array(results) { $0.write(to: &$1) }
-            if let access { json.string(access, for: "access") }
+            if let access { json.text(access, for: "access") }
         }
     }
 }
@@ -83,7 +85,7 @@ extension RemoteLine: HubMessage {
 
     package func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(Hexadecimal.text(id), for: "id")
+            json.text(Hexadecimal.text(id), for: "id")
             json.integer(fork, for: "fork")
         }
     }

@@ -1,3 +1,5 @@
+package import StorageCore
+
 /// A message between a hub and its clients over HTTP, as JSON in UTF-8. Both sides use the same code to write and read
 /// it.
 ///

@@ -1,4 +1,4 @@
-internal import StorageCore
+package import StorageCore
 
 /// A range of a hub's history.
 package struct HubPage: HubMessage, Sendable, Equatable {
@@ -34,7 +34,7 @@ package struct HubPage: HubMessage, Sendable, Equatable {
 
     package func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(Hexadecimal.text(line), for: "line")
+            json.text(Hexadecimal.text(line), for: "line")
             json.integer(page.start, for: "start")
             json.integer(page.end, for: "end")
             json.key("changes")

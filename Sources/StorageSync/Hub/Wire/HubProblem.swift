@@ -1,3 +1,5 @@
+package import StorageCore
+
 /// Why a hub has refused a request, as reported over HTTP. Never contains document data.
 ///
 /// Source: RFC 9457.
@@ -67,9 +69,9 @@ package struct HubProblem: Error, HubMessage, Sendable, Equatable {
     package func write(to json: inout JSONWriter) {
         json.object { json in
             json.integer(Int64(status), for: "status")
-            json.string(code, for: "code")
-            json.string(title, for: "title")
-            json.string(detail, for: "detail")
+            json.text(code, for: "code")
+            json.text(title, for: "title")
+            json.text(detail, for: "detail")
             if let epoch { json.integer(epoch, for: "epoch") }
         }
     }

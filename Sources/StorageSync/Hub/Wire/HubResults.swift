@@ -1,3 +1,5 @@
+package import StorageCore
+
 /// The outcomes of a batch's writes.
 package struct HubResults: HubMessage, Sendable, Equatable {
     package var results: [NumberedResult]
@@ -59,17 +61,17 @@ extension NumberedResult: HubMessage {
             json.integer(number, for: "number")
             switch result {
             case .applied(let position):
-                json.string("applied", for: "status")
+                json.text("applied", for: "status")
                 json.integer(position, for: "position")
             case .rejected(let rejection):
-                json.string("rejected", for: "status")
-                json.string(rejection.reason, for: "reason")
+                json.text("rejected", for: "status")
+                json.text(rejection.reason, for: "reason")
                 switch rejection {
-                case .invalid(let detail): json.string(detail, for: "detail")
+                case .invalid(let detail): json.text(detail, for: "detail")
                 case .conflict(let position): json.integer(position, for: "position")
                 case .deleted, .missing, .unknown: break
                 }
-            case .blocked: json.string("blocked", for: "status")
+            case .blocked: json.text("blocked", for: "status")
             }
         }
     }

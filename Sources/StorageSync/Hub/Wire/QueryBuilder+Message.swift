@@ -1,3 +1,4 @@
+package import StorageCore
 internal import StorageLog
 
 /// A query as it is sent. If there are several limits or cursors, only the last one, which counts, is written.
@@ -41,7 +42,7 @@ extension QueryBuilder: HubMessage {
             ] {
                 guard let cursor else { continue }
                 json.key(name)
-                json.array(cursor) { $1.json(JSONText.ofQueried($0)) }
+                json.array(cursor) { $1.raw(JSONText.ofQueried($0)) }
             }
         }
     }
@@ -68,10 +69,10 @@ extension QueryFilter {
 
     fileprivate func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(field, for: "field")
-            json.string(`operator`.rawValue, for: "operator")
+            json.text(field, for: "field")
+            json.text(`operator`.rawValue, for: "operator")
             json.key("value")
-            json.json(JSONText.ofQueried(value))
+            json.raw(JSONText.ofQueried(value))
         }
     }
 }
@@ -92,7 +93,7 @@ extension QueryOrder {
 
     fileprivate func write(to json: inout JSONWriter) {
         json.object { json in
-            json.string(field, for: "field")
+            json.text(field, for: "field")
             json.bool(descending, for: "descending")
         }
     }

@@ -1,3 +1,5 @@
+import StorageCore
+
 extension JSONScanner {
     /// Takes text whose opening quote was taken. Without escapes the result is a slice of the line.
     mutating func string() throws(InputError) -> ByteSlice {

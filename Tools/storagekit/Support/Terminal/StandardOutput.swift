@@ -1,4 +1,5 @@
 import Foundation
+import StorageCore
 
 /// Buffered writing to standard output.
 ///
