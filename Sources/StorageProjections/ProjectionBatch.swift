@@ -63,7 +63,7 @@ public struct ProjectionBatch {
     func steps(_ columns: (CatalogEntity) -> Set<String>?) throws -> [(event: RowEvent, change: RowChange)] {
         var steps: [(event: RowEvent, change: RowChange)] = []
         steps.reserveCapacity(rowEvents.count)
-        for events in byRow(where: { _ in true }) {
+        for (_, events) in rowEvents.grouped(by: \.row) {
             for (event, step) in zip(events, try resolver.transitions(events)) {
                 let wanted = columns(step.entity)
                 let change = RowChange(
@@ -79,21 +79,7 @@ public struct ProjectionBatch {
 
     private func transitions(of table: String) throws -> [RowTransition] {
         let ids = Set(catalog.entities.filter { $0.name.utf8.elementsEqual(table.utf8) }.map(\.id))
-        return try byRow { ids.contains($0) }.compactMap { try resolver.netTransition($0) }
-    }
-
-    /// The events of each row, rows in the order of their first event.
-    private func byRow(where wanted: (UInt32) -> Bool) -> [[RowEvent]] {
-        var indices: [RowEvent.Row: Int] = [:]
-        var rows: [[RowEvent]] = []
-        for event in rowEvents where wanted(event.row.entity) {
-            if let index = indices[event.row] {
-                rows[index].append(event)
-            } else {
-                indices[event.row] = rows.count
-                rows.append([event])
-            }
-        }
-        return rows
+        return try rowEvents.lazy.filter { ids.contains($0.row.entity) }.grouped(by: \.row)
+            .compactMap { try resolver.netTransition($0.elements) }
     }
 }

@@ -23,11 +23,11 @@ package final class FullTextProjection: InlineProjection {
     package func apply(
         _ events: Range<Int>, of view: EventView, commit: CommitInfo, in writer: LogWriter
     ) throws {
-        guard !indexes.isEmpty else { return }
-        let rows = RowChanges(events, of: view) { indexes[$0] != nil }
-        for (row, changes) in rows.changes {
-            guard let feed = indexes[row.entity] else { continue }
-            try feed.apply(changes, row: row.rowid, of: view)
+        for (entity, feed) in indexes {
+            let changes = events.lazy.filter { view.shape(of: $0).entity == entity }
+            for (row, changes) in changes.grouped(by: { view.events[$0].rowid }) {
+                try feed.apply(changes, row: row, of: view)
+            }
         }
     }
 
