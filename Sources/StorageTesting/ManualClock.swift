@@ -37,6 +37,7 @@ public final class ManualClock: StorageClock {
         for continuation in woken { continuation.resume() }
     }
 
+    /// - Throws: `CancellationError`.
     public func sleep(until time: Date) async throws {
         let id = state.withLock { state in
             state.nextId += 1

@@ -57,30 +57,34 @@ public struct ProjectionConformance: Sendable {
         if !(try await store.storage.verify().isSound) { findings.append("the store isn't sound after the history") }
         for round in 1...2 {
             try await store.storage.projections.rebuild(projection.name)
-            findings += try await difference(store.storage, expected, "rebuilt for the \(round). time")
+            findings += try await difference(of: store.storage, from: expected, when: "rebuilt for the \(round). time")
         }
         try await store.storage.rebuild()
-        findings += try await difference(store.storage, expected, "rebuilt with the store")
+        findings += try await difference(of: store.storage, from: expected, when: "rebuilt with the store")
         try await store.storage.close()
         for size in batchSizes {
             let watched = WatchedProjection(projection)
-            findings += try await again(store, watched, size, expected, "in batches of \(size)")
+            findings += try await again(
+                store, watched, batchSize: size, expected: expected, what: "in batches of \(size)")
             findings += watched.findings
         }
         let stumbling = WatchedProjection(projection, stumbles: true)
-        findings += try await again(store, stumbling, 3, expected, "with each batch undone once")
+        findings += try await again(
+            store, stumbling, batchSize: 3, expected: expected, what: "with each batch undone once")
         for (offset, position) in commits.dropLast().enumerated() {
             let stopping = WatchedProjection(projection, stopsAfter: position)
-            _ = try await again(store, stopping, 1, nil, "", begins: offset == 0)
+            _ = try await again(store, stopping, batchSize: 1, expected: nil, what: "", begins: offset == 0)
         }
         return findings
-            + (try await again(store, nil, 1, expected, "stopped after each commit", begins: commits.count < 2))
+            + (try await again(
+                store, nil, batchSize: 1, expected: expected, what: "stopped after each commit",
+                begins: commits.count < 2))
     }
 
     /// Opens the store with the projection behind the commits; lets it take in everything again, or go on where it stands.
     private func again(
-        _ store: TemporaryStore, _ watched: WatchedProjection?, _ size: Int, _ expected: [String]?, _ what: String,
-        begins: Bool = true
+        _ store: TemporaryStore, _ watched: WatchedProjection?, batchSize size: Int, expected: [String]?,
+        what: String, begins: Bool = true
     ) async throws -> [String] {
         let storage = try StorageKit.start(at: store.url, config: config) { schema in
             declare(&schema)
@@ -100,7 +104,7 @@ public struct ProjectionConformance: Sendable {
                 try await storage.waitForProjections(through: end)
             } catch let error as StorageError where error.code == .projectionFailed && expected == nil {}
             var findings: [String] = []
-            if let expected { findings = try await difference(storage, expected, what) }
+            if let expected { findings = try await difference(of: storage, from: expected, when: what) }
             try await storage.close()
             return findings
         } catch {
@@ -110,7 +114,9 @@ public struct ProjectionConformance: Sendable {
         }
     }
 
-    private func difference(_ storage: Storage, _ expected: [String], _ what: String) async throws -> [String] {
+    private func difference(
+        of storage: Storage, from expected: [String], when what: String
+    ) async throws -> [String] {
         let found = try await rows(storage)
         guard found != expected else { return [] }
         let missing = expected.filter { !found.contains($0) }.prefix(3)

@@ -3,6 +3,8 @@ public import StorageLog
 
 extension Storage {
     /// Every event of users' rows, oldest first: for stores that are small enough for a test.
+    ///
+    /// - Throws: ``StorageError`` with `closed`.
     public func allEvents(_ query: LogQuery = LogQuery()) async throws -> [StorageEvent] {
         var events: [StorageEvent] = []
         for try await event in log.events(query) { events.append(event) }
@@ -10,6 +12,8 @@ extension Storage {
     }
 
     /// The log as text, an event a line: `insert users/1`, `update users/1 name`.
+    ///
+    /// - Throws: ``StorageError`` with `closed`.
     public func logText() async throws -> [String] {
         try await allEvents().map { event in
             let key = event.key.map { field in

@@ -27,9 +27,10 @@ final class TestClock: StorageClock {
             return entry.value
         }
 
-        mutating func set(_ value: Int, _ key: Int, _ expires: Date?) {
+        mutating func set(_ value: Int, for key: Int, expires: Date?, now: Date) {
             entries.removeAll { $0.key == key }
             guard capacity > 0 else { return }
+            if entries.count == capacity { entries.removeAll { $0.expires.map { $0 <= now } ?? false } }
             if entries.count == capacity { entries.removeFirst() }
             entries.append((key, value, expires))
         }
@@ -48,7 +49,8 @@ final class TestClock: StorageClock {
                 let ttl: TTL? = [nil, 0, 3, 100].randomElement()!
                 await cache.set(step, for: key, ttl: ttl)
                 let seconds = ttl?.seconds ?? 10
-                oracle.set(step, key, seconds > 0 ? clock.now.addingTimeInterval(seconds) : nil)
+                let expires = seconds > 0 ? clock.now.addingTimeInterval(seconds) : nil
+                oracle.set(step, for: key, expires: expires, now: clock.now)
             case 8:
                 await cache.remove(key)
                 oracle.entries.removeAll { $0.key == key }
@@ -58,6 +60,17 @@ final class TestClock: StorageClock {
         #expect(await cache.count == oracle.entries.count)
         await cache.removeAll()
         #expect(await cache.count == 0)
+    }
+
+    @Test func whatIsOverGoesBeforeWhatIsStillGood() async {
+        let clock = TestClock()
+        let cache = MemoryCache<String, Int>(capacity: 2, defaultTTL: 100, clock: clock)
+        await cache.set(1, for: "long")
+        await cache.set(2, for: "short", ttl: 5)
+        clock.advance(10)
+        await cache.set(3, for: "new")
+        #expect(await cache.get("long") == 1)
+        #expect(await cache.get("short") == nil)
     }
 
     /// The time of a call doesn't grow with the number of entries: a hundred times as many take no longer.

@@ -97,15 +97,23 @@ enum TourExample {
         let writers = ["1", "2"].map { Writer(id: $0, name: "w", home: address, settings: [:], articles: []) }
         try await storage.save(writers)
         try await storage.save(Essay(id: 1, title: "t", text: "x", writerId: "2"))
-        let receipt = try await storage.write(actor: "ben", reason: "merge") { tx in
+        let (writer, theirEssays) = try await storage.readTransaction { tx in
+            (try tx.get(Writer.self, id: "1"), try tx.query(Essay.self).where { $0.writerId == "1" }.fetch())
+        }
+        if let (essay, position) = try await storage.getWithPosition(Essay.self, id: 1) {
+            try await storage.save(essay, expecting: .position(position))
+        }
+        _ = (writer, theirEssays)
+        let (moved, receipt) = try await storage.write(actor: "ben", reason: "merge") { tx in
             try tx.query(Essay.self).where { $0.writerId == "2" }.updateAll { $0.writerId.set(to: "1") }
         }
+        print(moved, receipt.date.formatted())
         let before = try await storage.asOf(.position(receipt.first - 1))
         let old = try await before.all(Essay.self)
         let theirs = try await before.query(Essay.self).where { $0.writerId == "2" }.count()
         _ = (old, theirs)
         for version in try await storage.history(Essay.self, id: 1) {
-            print(version.commit.time, version.operation, try version.entity?.title ?? "deleted")
+            print(version.commit.date, version.operation, try version.entity?.title ?? "deleted")
         }
         for try await change in storage.diff(Essay.self, from: .position(receipt.first - 1)) {
             print(change.old?.writerId ?? "new", change.new?.writerId ?? "gone")

@@ -87,7 +87,8 @@ import Testing
         let registry = SubscriptionRegistry()
         let repository = storage.anyRepository(Card.self)
         let list = SubscriptionFactory.create(
-            QuerySubscription<Card>.self, repository: repository, query: storage.query(Card.self).limit(2),
+            QuerySubscription<Card>.self, repository: storage.repository(Card.self),
+            query: storage.query(Card.self).limit(2),
             configuration: .immediate, identifier: "list", registry: registry)
         let page = SubscriptionFactory.create(
             PaginatedQuerySubscription<Card>.self, repository: repository,
@@ -103,6 +104,8 @@ import Testing
         #expect(page.currentPage.count == 1)
         #expect(page.totalPages == 3)
         #expect(single.isLoading)
-        #expect(Set(registry.getMetrics().map(\.id)) == ["list", "page", "single"])
+        let metrics = registry.getMetrics()
+        #expect(Set(metrics.map(\.id)) == ["list", "page", "single"])
+        #expect(metrics.first { $0.id == "list" }?.averageRefreshTime == list.averageRefreshTime)
     }
 }

@@ -21,7 +21,7 @@ struct Player: Hashable, Identifiable {
 
         init(_ storage: Storage) {
             _best = QuerySubscribe(storage.query(Player.self).where { $0.score > 10 }.orderBy(\.score, .descending))
-            _all = PaginatedSubscribe(repository: storage.anyRepository(Player.self), pageSize: 2)
+            _all = PaginatedSubscribe(repository: storage.repository(Player.self), pageSize: 2)
             _found = SearchSubscribe(
                 repository: storage.anyRepository(Player.self), searchFields: ["name"], debounceInterval: 0.01)
         }

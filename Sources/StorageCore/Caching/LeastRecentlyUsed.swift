@@ -30,6 +30,12 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
         return entries[index]?.value
     }
 
+    /// The value of a key, without counting as a use.
+    package func peek(_ key: Key) -> Value? { indices[key].flatMap { entries[$0]?.value } }
+
+    /// Whether a value of this key would take the place of another's.
+    package func isFull(for key: Key) -> Bool { indices.count >= capacity && indices[key] == nil }
+
     package mutating func set(_ value: Value, for key: Key) {
         guard capacity > 0 else { return }
         if let index = indices[key] {

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Values in memory, for a time and up to a number; the one that was not used for the longest time goes first.
+/// Values in memory, for a time and up to a number: where there are more, those whose time is over go first, then the one that was not
+/// used for the longest time.
 ///
 /// ```swift
 /// let cache = MemoryCache<String, User>(capacity: 100, defaultTTL: 300, clock: SystemClock())
@@ -8,7 +9,7 @@ internal import Foundation
 /// let cached = await cache.get("user-1")
 /// ```
 ///
-/// Getting and setting take the same time however many values there are.
+/// Getting takes the same time however many values there are; setting one that expires, time that grows with their number's logarithm.
 public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
     private struct Entry: Sendable {
         let value: Value
@@ -21,6 +22,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
     public nonisolated let defaultTTL: TTL
     public nonisolated let clock: any StorageClock
     private var entries: LeastRecentlyUsed<Key, Entry>
+    private var expirations = ExpirationQueue<Key>()
 
     /// Creates an empty cache.
     ///
@@ -48,13 +50,32 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
     public func set(_ value: Value, for key: Key, ttl: TTL? = nil) {
         let seconds = (ttl ?? defaultTTL).seconds
         let expires = seconds > 0 ? clock.now.addingTimeInterval(seconds) : nil
+        if entries.isFull(for: key) { removeExpired() }
         entries.set(Entry(value: value, expires: expires), for: key)
+        guard let expires, capacity > 0 else { return }
+        expirations.add(key, at: expires)
+        // Values that were set again or removed are still in line.
+        if expirations.count > 2 * entries.count + 16 {
+            expirations.retain { key, time in entries.peek(key)?.expires == time }
+        }
     }
 
-    /// Removes the value of a key, if there is one.
+    private func removeExpired() {
+        let now = clock.now
+        while let (key, time) = expirations.next(until: now) {
+            if entries.peek(key)?.expires == time { entries.remove(key) }
+        }
+    }
+
+    /// Forgets the value of a key.
     public func remove(_ key: Key) { entries.remove(key) }
-    /// Removes all values.
-    public func removeAll() { entries.removeAll() }
-    /// The number of values, including expired ones that haven't been requested since.
+
+    /// Forgets every value.
+    public func removeAll() {
+        entries.removeAll()
+        expirations = ExpirationQueue()
+    }
+
+    /// How many values there are, with those whose time is over but that nobody has asked for since.
     public var count: Int { entries.count }
 }

@@ -65,16 +65,21 @@ package struct PredicateEvaluator: Sendable {
         switch node {
         case .constant(let answer): return answer
         case .value(let column, let comparison, let value, let collation):
-            return compare(row[column], columns[column].affinity, comparison, value, nil, collation)
+            return compare(
+                row[column], of: columns[column].affinity, comparison, with: value, of: nil, by: collation)
         case .columns(let left, let comparison, let right, let collation):
             return compare(
-                row[left], columns[left].affinity, comparison, row[right], columns[right].affinity, collation)
+                row[left], of: columns[left].affinity, comparison, with: row[right], of: columns[right].affinity,
+                by: collation)
         case .isNull(let column): return row[column] == .null
         case .among(let column, let values):
             guard !values.isEmpty else { return false }
             var isUnknown = false
             for value in values {
-                switch compare(row[column], columns[column].affinity, .equal, value, nil, columns[column].collation) {
+                switch compare(
+                    row[column], of: columns[column].affinity, .equal, with: value, of: nil,
+                    by: columns[column].collation)
+                {
                 case true: return true
                 case nil: isUnknown = true
                 default: break
@@ -113,8 +118,8 @@ package struct PredicateEvaluator: Sendable {
     }
 
     private func compare(
-        _ a: StorageValue, _ left: ColumnAffinity, _ comparison: RowPredicate.Comparison, _ b: StorageValue,
-        _ right: ColumnAffinity?, _ collation: RowPredicate.Collation
+        _ a: StorageValue, of left: ColumnAffinity, _ comparison: RowPredicate.Comparison, with b: StorageValue,
+        of right: ColumnAffinity?, by collation: RowPredicate.Collation
     ) -> Bool? {
         if a == .null || b == .null {
             switch comparison {
@@ -123,8 +128,8 @@ package struct PredicateEvaluator: Sendable {
             default: return nil
             }
         }
-        let (a, b) = SQLiteComparison.converted(a, left, b, right)
-        let order = SQLiteComparison.order(a, b, collation)
+        let (a, b) = SQLiteComparison.converted(a, of: left, with: b, of: right)
+        let order = SQLiteComparison.order(a, b, by: collation)
         return switch comparison {
         case .equal, .same: order == 0
         case .notEqual, .different: order != 0
@@ -154,7 +159,7 @@ package struct RowComparator: Sendable {
     /// Negative, zero or positive as `left` comes before, with or behind `right`.
     package func order(_ left: [StorageValue], _ right: [StorageValue]) -> Int {
         for term in terms {
-            let order = SQLiteComparison.order(left[term.index], right[term.index], term.collation)
+            let order = SQLiteComparison.order(left[term.index], right[term.index], by: term.collation)
             if order != 0 { return term.isDescending ? -order : order }
         }
         return 0

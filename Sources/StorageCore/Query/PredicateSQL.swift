@@ -34,7 +34,7 @@ package struct PredicateSQL {
             bind(lower)
             text += " AND "
             bind(upper)
-        case .like(let column, let pattern, let escape): try appendLike(column, pattern, escape)
+        case .like(let column, let pattern, let escape): try append(like: pattern, escape: escape, of: column)
         case .all(let parts): try append(parts[...], joined: " AND ", empty: "1")
         case .any(let parts): try append(parts[...], joined: " OR ", empty: "0")
         case .not(let part):
@@ -72,7 +72,7 @@ package struct PredicateSQL {
         text += ")"
     }
 
-    private mutating func appendLike(_ column: String, _ pattern: String, _ escape: Unicode.Scalar?) throws {
+    private mutating func append(like pattern: String, escape: Unicode.Scalar?, of column: String) throws {
         guard pattern.utf8.count <= 50_000 else {
             throw StorageError(
                 .limitExceeded, "A pattern for \"\(column)\" is longer than 50,000 bytes.",

@@ -6,13 +6,13 @@ internal import Foundation
 /// go through an extended precision of 80 bits where the processor has it.
 enum SQLiteComparison {
     /// Negative, zero or positive as `left` is before, with or behind `right`. NULL is with NULL and before all else.
-    static func order(_ left: StorageValue, _ right: StorageValue, _ collation: RowPredicate.Collation) -> Int {
+    static func order(_ left: StorageValue, _ right: StorageValue, by collation: RowPredicate.Collation) -> Int {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
         case (.real(let a), .real(let b)): a < b ? -1 : a > b ? 1 : 0
         case (.integer(let a), .real(let b)): order(a, b)
         case (.real(let a), .integer(let b)): -order(b, a)
-        case (.text(let a), .text(let b)): order(a, b, collation)
+        case (.text(let a), .text(let b)): order(a, b, by: collation)
         case (.blob(let a), .blob(let b)):
             a.withUnsafeBytes { a in b.withUnsafeBytes { b in bytes(a, b) } }
         default: rank(left) - rank(right)
@@ -37,7 +37,7 @@ enum SQLiteComparison {
         return rest > 0 ? -1 : rest < 0 ? 1 : 0
     }
 
-    private static func order(_ left: String, _ right: String, _ collation: RowPredicate.Collation) -> Int {
+    private static func order(_ left: String, _ right: String, by collation: RowPredicate.Collation) -> Int {
         var (left, right) = (left, right)
         return left.withUTF8 { a in
             right.withUTF8 { b in
@@ -77,7 +77,7 @@ enum SQLiteComparison {
     ///   - left: The affinity of the left operand's column.
     ///   - right: That of the right one; nil for a bound value, which has none.
     static func converted(
-        _ a: StorageValue, _ left: ColumnAffinity, _ b: StorageValue, _ right: ColumnAffinity?
+        _ a: StorageValue, of left: ColumnAffinity, with b: StorageValue, of right: ColumnAffinity?
     ) -> (StorageValue, StorageValue) {
         let usesNumbers = left.isNumeric || (right?.isNumeric ?? false)
         if usesNumbers { return (SQLiteNumber.number(a), SQLiteNumber.number(b)) }

@@ -95,15 +95,15 @@ extension SQLiteNumber {
             }
             exponent *= sign
         }
-        if isPrefix { return .real(real(significand, isNegative, exponent + shift)) }
+        if isPrefix { return .real(real(significand, isNegative: isNegative, power: exponent + shift)) }
         let last = offset
         while offset < end, isSpace(text[offset]) { offset += 1 }
         guard offset == end, digits > 0 else { return nil }
         if isInteger, let whole = Int64(String(decoding: text[start..<last], as: UTF8.self)) { return .integer(whole) }
-        return .real(real(significand, isNegative, exponent + shift))
+        return .real(real(significand, isNegative: isNegative, power: exponent + shift))
     }
 
-    private static func real(_ significand: Int64, _ isNegative: Bool, _ power: Int) -> Double {
+    private static func real(_ significand: Int64, isNegative: Bool, power: Int) -> Double {
         guard significand != 0 else { return isNegative ? -0.0 : 0.0 }
         var significand = significand
         var rest = abs(power)

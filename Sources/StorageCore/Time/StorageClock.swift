@@ -23,6 +23,7 @@ extension StorageClock {
     // No commit is made at a time that doesn't fit.
     public var microseconds: Int64 { now.microseconds }
 
+    /// - Throws: `CancellationError`.
     public func sleep(until time: Date) async throws {
         while true {
             let seconds = time.timeIntervalSince(now)

@@ -16,6 +16,16 @@ public struct ColumnRef<E: RegisteredEntity>: Sendable {
         E.Record.columns[keyPath: path]
     }
 
+    /// What the compiler reports for a property that isn't there.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the entity has no stored property of this name, or none of this type")
+    public subscript<Value>(dynamicMember name: String) -> StorageColumn<Value> { StorageColumn(name) }
+
+    /// The same where it is searched as text, or nothing says of which type it would be.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the entity has no stored property of this name")
+    public subscript(dynamicMember name: String) -> StorageColumn<String> { StorageColumn(name) }
+
     /// A column by name, for those that no property stands for.
     public subscript<Value>(_ name: String, as type: Value.Type = Value.self) -> StorageColumn<Value> {
         StorageColumn(name)

@@ -25,14 +25,14 @@ extension DatabaseActor {
         bufferingPolicy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (any Error) -> Void = { _ in },
         tracking: @escaping @Sendable (Database) throws -> Value
-    ) -> AsyncStream<Value> { values(bufferingPolicy, onError, tracking) { _ in true } }
+    ) -> AsyncStream<Value> { values(bufferingPolicy, onError: onError, tracking: tracking) { _ in true } }
 
     /// ``stream(bufferingPolicy:onError:tracking:)`` under the name that says what it is used for.
     public nonisolated func streamOnMainActor<Value: Sendable>(
         bufferingPolicy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (any Error) -> Void = { _ in },
         tracking: @escaping @Sendable (Database) throws -> Value
-    ) -> AsyncStream<Value> { values(bufferingPolicy, onError, tracking) { _ in true } }
+    ) -> AsyncStream<Value> { values(bufferingPolicy, onError: onError, tracking: tracking) { _ in true } }
 
     /// Like ``stream(bufferingPolicy:onError:tracking:)``, without values that equal the one before.
     public nonisolated func streamDistinctOnMainActor<Value: Sendable & Equatable>(
@@ -41,12 +41,12 @@ extension DatabaseActor {
         tracking: @escaping @Sendable (Database) throws -> Value
     ) -> AsyncStream<Value> {
         let last = LastValue<Value>()
-        return values(bufferingPolicy, onError, tracking) { last.change(to: $0) }
+        return values(bufferingPolicy, onError: onError, tracking: tracking) { last.change(to: $0) }
     }
 
     private nonisolated func values<Value: Sendable>(
         _ bufferingPolicy: AsyncStream<Value>.Continuation.BufferingPolicy,
-        _ onError: @escaping @Sendable (any Error) -> Void, _ tracking: @escaping @Sendable (Database) throws -> Value,
+        onError: @escaping @Sendable (any Error) -> Void, tracking: @escaping @Sendable (Database) throws -> Value,
         where isWanted: @escaping @Sendable (Value) -> Bool
     ) -> AsyncStream<Value> {
         let storage = storage

@@ -42,7 +42,7 @@ public actor DiskCache<Value: Codable & Sendable> {
                 }
             }
         } catch {
-            report(.cacheReadFailed, "The cached value of \"\(key)\" can't be read.", error)
+            report(.cacheReadFailed, "The cached value of \"\(key)\" can't be read.", cause: error)
             return nil
         }
         guard let found else { return nil }
@@ -52,7 +52,7 @@ public actor DiskCache<Value: Codable & Sendable> {
         do {
             return try config.makeDecoder().decode(Value.self, from: found.data)
         } catch {
-            report(.cacheDecodingFailed, "The cached value of \"\(key)\" isn't a \(Value.self).", error)
+            report(.cacheDecodingFailed, "The cached value of \"\(key)\" isn't a \(Value.self).", cause: error)
             await remove(key)
             return nil
         }
@@ -66,7 +66,7 @@ public actor DiskCache<Value: Codable & Sendable> {
         do {
             data = try config.makeEncoder().encode(value)
         } catch {
-            return report(.cacheEncodingFailed, "A \(Value.self) can't be cached as \"\(key)\".", error)
+            return report(.cacheEncodingFailed, "A \(Value.self) can't be cached as \"\(key)\".", cause: error)
         }
         let now = config.clock.now
         let seconds = (ttl ?? config.defaultTTL).seconds
@@ -81,7 +81,7 @@ public actor DiskCache<Value: Codable & Sendable> {
                     ON CONFLICT(key) DO UPDATE SET blob = excluded.blob, updatedAt = excluded.updatedAt,
                       expiresAt = excluded.expiresAt, size = excluded.size
                     """, arguments: [key, data, now.storageValue, expires, data.count])
-            try Self.prune(db, table, quota, now)
+            try Self.prune(table, to: quota, at: now, in: db)
         }
     }
 
@@ -94,7 +94,7 @@ public actor DiskCache<Value: Codable & Sendable> {
     }
 
     /// First what is over, then what was used the longest time ago, until the rest fits.
-    private static func prune(_ db: Database, _ table: String, _ quota: Int, _ now: Date) throws {
+    private static func prune(_ table: String, to quota: Int, at now: Date, in db: Database) throws {
         var size = try Int.fetchOne(db, sql: "SELECT total(size) FROM \(table)") ?? 0
         guard size > quota else { return }
         try db.execute(sql: "DELETE FROM \(table) WHERE expiresAt <= ?", arguments: [now.storageValue])
@@ -117,11 +117,11 @@ public actor DiskCache<Value: Codable & Sendable> {
         do {
             try await db.write(body)
         } catch {
-            report(.cacheWriteFailed, "The cache can't be changed (\(what)).", error)
+            report(.cacheWriteFailed, "The cache can't be changed (\(what)).", cause: error)
         }
     }
 
-    private func report(_ code: StorageError.Code, _ message: String, _ cause: any Error) {
+    private func report(_ code: StorageError.Code, _ message: String, cause: any Error) {
         onError?(StorageError(code, message, remedy: "The value is treated as not cached.", cause: cause))
     }
 }

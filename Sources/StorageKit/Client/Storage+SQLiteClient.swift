@@ -32,6 +32,8 @@
         package var identity: SQLiteClient.Identity { storage.engine }
 
         /// Reports which of these entities' tables later commits change, from any source.
+        ///
+        /// - Throws: ``StorageError`` with `closed`.
         public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
             let sink = SQLiteTableChanges.Sink()
             // Where the log stands now, before the call returns: what is committed later is reported.

@@ -36,10 +36,15 @@ public struct Projections: Sendable {
     let runtime: ProjectionRuntime
 
     /// How every projection of the store is doing, full-text indexes and those that this program doesn't declare among them.
+    ///
+    /// - Throws: ``StorageError`` with `closed`.
     public func status() async throws -> [ProjectionStatus] { try await runtime.status() }
 
     /// Pauses a projection until it is resumed, also across restarts. An inline one is not
     /// part of commits meanwhile.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
+    ///   ``Storage`` says.
     public func pause(_ name: String) async throws { try await runtime.pause(name) }
 
     /// Resumes a paused or stalled projection. An inline one has caught up when this returns.
@@ -49,6 +54,9 @@ public struct Projections: Sendable {
 
     /// Empties a projection, drops its dead letters, and applies the whole history again: an inline one before this
     /// returns, an async one in the background, batch by batch and visible to readers. A stalled one is resumed.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
+    ///   ``Storage`` says.
     public func reset(_ name: String) async throws { try await runtime.reset(name) }
 
     /// Rebuilds a projection from the log, in a temporary database beside the store while commits continue; its tables
@@ -84,11 +92,16 @@ public struct Projections: Sendable {
     }
 
     /// The dead letters of a projection, in the order of the log; those of all projections where none is named.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
+    ///   ``Storage`` says.
     public func deadLetters(_ name: String? = nil) async throws -> [DeadLetter] { try await runtime.deadLetters(name) }
 
     /// Tries a projection's dead letters again, in the order of the log.
     ///
     /// - Returns: How many it has applied; the others stay.
+    /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
+    ///   ``Storage`` says.
     @discardableResult
     public func replayDeadLetters(_ name: String) async throws -> Int { try await runtime.replayDeadLetters(name) }
 }

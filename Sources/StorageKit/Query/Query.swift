@@ -33,6 +33,7 @@ public struct Query<Entity: RegisteredEntity>: FetchableQuery {
 
     init(storage: Storage) { self.storage = storage }
 
+    /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     public func reading<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
@@ -42,10 +43,11 @@ public struct Query<Entity: RegisteredEntity>: FetchableQuery {
     /// Deletes every entity that fits, as one commit.
     ///
     /// - Returns: How many were deleted, without the rows that foreign keys took along.
+    /// - Throws: ``StorageError`` as ``FetchableQuery`` and ``Storage`` say.
     @discardableResult
     public func deleteAll() async throws -> Int {
         let query = self
-        return try await storage.changing { try $0.query(Entity.self, query.request).deleteAll() }
+        return try await storage.write { tx in try tx.query(Entity.self, query.request).deleteAll() as Int }.value
     }
 
     /// Changes columns of every entity that fits, as one commit. Rows that hold the values already stay as they are.
@@ -55,30 +57,14 @@ public struct Query<Entity: RegisteredEntity>: FetchableQuery {
     /// ```
     ///
     /// - Returns: How many rows were changed.
+    /// - Throws: ``StorageError`` with `invalid-argument` for an assignment to the key; also as ``FetchableQuery``
+    ///   and ``Storage`` say.
     @discardableResult
     public func updateAll(@AssignmentBuilder _ assignments: (ColumnRef<Entity>) -> [StorageAssignment]) async throws
         -> Int
     {
         let query = self
         let assignments = assignments(ColumnRef())
-        return try await storage.changing { try $0.query(Entity.self, query.request).update(assignments) }
+        return try await storage.write { tx in try tx.query(Entity.self, query.request).update(assignments) }.value
     }
 }
-
-extension Storage {
-    /// Runs a change as a commit and hands on what it answers.
-    func changing(_ body: @escaping @Sendable (WriteTransaction) throws -> Int) async throws -> Int {
-        let count = ChangeCount()
-        try await write { count.value = try body($0) }
-        return count.value
-    }
-}
-
-/// Carries a number out of a commit's body.
-private final class ChangeCount: @unchecked Sendable {
-    // Sound: written once in the commit's body, which has returned before anybody reads it.
-    var value = 0
-}
-
-/// ``Query`` by a name of its own, for files that also use the property wrapper `@Query` of `StorageUI`.
-public typealias StorageQuery<Entity: RegisteredEntity> = Query<Entity>

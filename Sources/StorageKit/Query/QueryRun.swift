@@ -11,32 +11,38 @@ struct QueryRun<E: RegisteredEntity> {
         get throws { try QuerySQL(request.rows, of: EntityTables.of(E.Record.self).queryTable) }
     }
 
+    private func explaining<Result>(_ body: () throws -> Result) throws -> Result {
+        try StorageError.explaining(table: E.Record.databaseTableName, body)
+    }
+
     func fetch(_ db: GRDB.Database, limit: Int? = nil) throws -> [E] {
         let limit = [request.rows.limit, limit].compactMap { $0 }.min()
-        return try sql.select(limit: limit).run(db) { rows in
-            try E.Record.entities(reading: rows)
+        return try explaining {
+            try sql.select(limit: limit).run(db) { rows in
+                try E.Record.entities(reading: rows)
+            }
         }
     }
 
     func count(_ db: GRDB.Database) throws -> Int {
-        guard case .integer(let count) = try sql.aggregate("count(*)").value(db) else { return 0 }
+        guard case .integer(let count) = try explaining({ try sql.aggregate("count(*)").value(db) }) else { return 0 }
         return Int(count)
     }
 
     func exists(_ db: GRDB.Database) throws -> Bool { try !fetch(db, limit: 1).isEmpty }
 
     func aggregate(
-        _ function: String, _ column: String, distinct: Bool = false, _ db: GRDB.Database
+        _ function: String, of column: String, distinct: Bool = false, in db: GRDB.Database
     ) throws -> StorageValue {
         let query = try sql
         let name = try query.table.column(named: column)
-        return try query.aggregate("\(function)(\(distinct ? "DISTINCT " : "")\(name))").value(db)
+        return try explaining { try query.aggregate("\(function)(\(distinct ? "DISTINCT " : "")\(name))").value(db) }
     }
 
-    func deleteAll(_ db: GRDB.Database) throws -> Int { try sql.delete().change(db) }
+    func deleteAll(_ db: GRDB.Database) throws -> Int { try explaining { try sql.delete().change(db) } }
 
     func updateAll(_ assignments: [StorageAssignment], now: StorageValue, _ db: GRDB.Database) throws -> Int {
-        try sql.update(assignments, stamp: stamp(now))?.change(db) ?? 0
+        try explaining { try sql.update(assignments, stamp: stamp(now))?.change(db) ?? 0 }
     }
 
     private func stamp(_ now: StorageValue) -> (column: String, now: StorageValue)? {
@@ -75,7 +81,13 @@ extension QueryRun {
             }
             return Int32(index)
         }
-        return try text.run(db) { rows in
+        return try explaining { try rows(text, of: signature, keyedBy: indices, size: size, in: db) }
+    }
+
+    private func rows(
+        _ text: QuerySQL.Text, of signature: String, keyedBy indices: [Int32], size: Int, in db: GRDB.Database
+    ) throws -> QueryPage<E> {
+        try text.run(db) { rows in
             var items: [E] = []
             var next: PageCursor?
             while try rows.next() {

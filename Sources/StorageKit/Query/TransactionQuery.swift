@@ -1,38 +1,90 @@
-internal import Foundation
+public import GRDB
 internal import StorageCore
 public import StorageEntities
 internal import StorageLog
 
-/// A query inside of a transaction; see ``Query``. Like its transaction it is valid in the body only.
-public struct TransactionQuery<Entity: RegisteredEntity>: EntityQuery {
+/// A query inside of a transaction, which reads at once: ``ReadQuery`` or ``TransactionQuery``. Like its transaction it is valid in the
+/// body only.
+///
+/// Every call throws ``StorageError`` with `invalid-name` for a column that the entity doesn't have, `invalid-argument` for a negative limit or
+/// offset; also as ``TransactionReader`` says.
+public protocol TransactionFetchableQuery: EntityQuery {
+    /// The transaction's connection.
+    var database: GRDB.Database { get }
+}
+
+extension TransactionFetchableQuery {
+    private var run: QueryRun<Entity> { QueryRun(request: request) }
+
+    /// Every entity that fits.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionFetchableQuery`` says.
+    public func fetch() throws -> [Entity] { try run.fetch(database) }
+
+    /// The first entity that fits.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionFetchableQuery`` says.
+    public func fetchOne() throws -> Entity? { try run.fetch(database, limit: 1).first }
+
+    /// How many entities fit.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionFetchableQuery`` says.
+    public func count() throws -> Int { try run.count(database) }
+
+    /// Whether any entity fits.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionFetchableQuery`` says.
+    public func exists() throws -> Bool { try run.exists(database) }
+
+    /// A page of entities after a cursor: see ``FetchableQuery/page(after:size:)``.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1 and a cursor of another query; also as
+    ///   ``TransactionFetchableQuery`` says.
+    public func page(after cursor: PageCursor? = nil, size: Int) throws -> QueryPage<Entity> {
+        try run.page(database, after: cursor, size: size)
+    }
+}
+
+/// A query of a ``ReadTransaction``.
+public struct ReadQuery<Entity: RegisteredEntity>: TransactionFetchableQuery {
+    public var request = QueryRequest<Entity>()
+    public let database: GRDB.Database
+}
+
+extension ReadTransaction {
+    /// A query over an entity's rows, at the state that the transaction sees.
+    public func query<E: RegisteredEntity>(_ type: E.Type) -> ReadQuery<E> { ReadQuery(database: database) }
+}
+
+/// A query of a ``WriteTransaction``, which sees its changes, and makes some.
+public struct TransactionQuery<Entity: RegisteredEntity>: TransactionFetchableQuery {
     public var request = QueryRequest<Entity>()
     private let transaction: WriteTransaction
+    public var database: GRDB.Database { transaction.database }
 
     init(transaction: WriteTransaction) { self.transaction = transaction }
 
     private var run: QueryRun<Entity> { QueryRun(request: request) }
 
-    /// Every entity that fits, with the changes of this transaction.
-    public func fetch() throws -> [Entity] { try run.fetch(transaction.database) }
-    /// The first entity that fits.
-    public func fetchOne() throws -> Entity? { try run.fetch(transaction.database, limit: 1).first }
-    /// How many entities fit.
-    public func count() throws -> Int { try run.count(transaction.database) }
-    /// Whether any entity fits.
-    public func exists() throws -> Bool { try run.exists(transaction.database) }
-
     /// Deletes every entity that fits.
+    ///
+    /// - Returns: How many were deleted, without the rows that foreign keys took along.
+    /// - Throws: ``StorageError`` as ``WriteTransaction`` and ``TransactionFetchableQuery`` say.
     @discardableResult
-    public func deleteAll() throws -> Int { try run.deleteAll(transaction.database) }
+    public func deleteAll() throws -> Int { try run.deleteAll(database) }
 
     /// Changes columns of every entity that fits.
+    ///
+    /// - Returns: How many rows were changed.
+    /// - Throws: ``StorageError`` with `invalid-argument` for an assignment to the key; also as ``WriteTransaction`` and
+    ///   ``TransactionFetchableQuery`` say.
     @discardableResult
     public func updateAll(@AssignmentBuilder _ assignments: (ColumnRef<Entity>) -> [StorageAssignment]) throws -> Int {
         try update(assignments(ColumnRef()))
     }
 
     func update(_ assignments: [StorageAssignment]) throws -> Int {
-        try run.updateAll(assignments, now: transaction.now.storageValue, transaction.database)
+        try run.updateAll(assignments, now: transaction.now.storageValue, database)
     }
 }
 

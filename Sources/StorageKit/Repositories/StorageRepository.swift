@@ -19,13 +19,18 @@ public protocol StorageRepository<E>: Sendable {
 }
 
 extension StorageRepository {
+    /// The same repository without its record's type.
+    public var erased: AnyRepository<E> { AnyRepository(storage: storage) }
+
     /// The entity with this id, nil where there is none.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     public func get(id: E.Id, policy: ReadPolicy = .localFirst) async throws -> E? {
         let engine = storage.engine
         guard !engine.configuration.isReadOnly else {
             return policy == .memoryOnly ? nil : try await storage.get(E.self, id: id)
         }
-        let cache = storage.caches.of(E.self, engine, storage.config)
+        let cache = storage.caches.of(E.self, in: engine)
         if policy == .localFirst || policy == .memoryOnly {
             if let entity = cache.get(id) { return entity }
             if policy == .memoryOnly { return nil }
@@ -37,20 +42,32 @@ extension StorageRepository {
     }
 
     /// Inserts or updates an entity.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     public func put(_ entity: E) async throws { try await storage.save(entity) }
 
     /// Inserts or updates entities as one commit.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     public func putAll(_ entities: [E]) async throws { try await storage.save(entities) }
 
     /// Deletes the entity with this id; does nothing where there is none.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     public func delete(id: E.Id) async throws { try await storage.delete(E.self, id: id) }
 
     /// Every entity, in the order of a column, or of the key.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage``
+    ///   says.
     public func getAll(orderBy: String? = nil, ascending: Bool = true) async throws -> [E] {
         try await storage.all(E.self, orderBy: orderBy, ascending: ascending)
     }
 
     /// The entities whose column holds a value.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage``
+    ///   says.
     public func getAll<Value: StorageColumnValue>(
         where column: String, equals value: Value, orderBy: String? = nil, ascending: Bool = true
     ) async throws -> [E] {
@@ -58,22 +75,30 @@ extension StorageRepository {
     }
 
     /// How many entities there are.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     public func countAll() async throws -> Int { try await storage.count(E.self) }
 
     /// Deletes every entity, as one commit.
     ///
-    /// - Returns: How many were deleted.
+    /// - Returns: How many were deleted, without the rows that foreign keys took along or changed.
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult public func deleteAll() async throws -> Int { try await storage.deleteAll(E.self) }
 
     /// Deletes the entities whose column holds a value, as one commit.
     ///
-    /// - Returns: How many rows were deleted, with those that foreign keys took along.
+    /// - Returns: How many were deleted, without the rows that foreign keys took along or changed.
+    /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage``
+    ///   says.
     @discardableResult
     public func deleteAll<Value: StorageColumnValue>(where column: String, equals value: Value) async throws -> Int {
         try await storage.deleteAll(E.self, where: column, equals: value)
     }
 
     /// A page of entities by number. ``FetchableQuery/page(after:size:)`` pages through rows that change.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset, `invalid-name` for a column
+    ///   that the entity doesn't have; also as ``Storage`` says.
     public func getPage(
         orderBy: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
     ) async throws -> RepoPage<E> {
@@ -85,9 +110,6 @@ extension StorageRepository {
 public struct GenericRepository<E, R: StorageKitEntityRecord>: StorageRepository
 where E: RegisteredEntity, E.Record == R {
     public let storage: Storage
-
-    /// The same repository without its record's type.
-    public var erased: AnyRepository<E> { AnyRepository(storage: storage) }
 }
 
 /// A repository that hides how its entities are stored; what services are handed.

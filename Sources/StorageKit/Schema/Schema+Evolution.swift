@@ -7,11 +7,9 @@ internal import StorageMaintenance
 /// Declare them before the `autoSchema` of the entity as it is now.
 extension Schema {
     /// Gives a column another name. Its history stays with it.
-    @discardableResult
-    public mutating func renameColumn(_ column: String, to name: String, in table: String) -> Schema {
+    public mutating func renameColumn(_ column: String, to name: String, in table: String) {
         let title = "rename \(table).\(column) to \(name)"
         addStep(title, once: title) { try $0.writer.renameColumn(column, to: name, in: table) }
-        return self
     }
 
     /// Begins the history of a table that was made with SQL: each of its rows becomes an event, and every change from then on.
@@ -29,34 +27,26 @@ extension Schema {
     /// no row may leave NULL, and a rowid: a table `WITHOUT ROWID`, a virtual one or one with generated columns is
     /// refused.
     /// All rows are one commit, which is held in memory until it is written: for millions of them use `storagekit adopt`.
-    @discardableResult
-    public mutating func adopt(_ table: String) -> Schema {
+    public mutating func adopt(_ table: String) {
         addStep("adopt \(table)") { try $0.writer.adopt(table) }
-        return self
     }
 
     /// Gives an entity's table another name. Its rows and their history stay with it.
-    @discardableResult
-    public mutating func renameEntity(_ table: String, to name: String) -> Schema {
+    public mutating func renameEntity(_ table: String, to name: String) {
         let title = "rename \(table) to \(name)"
         addStep(title, once: title) { try $0.writer.renameEntity(table, to: name) }
-        return self
     }
 
     /// Takes a column away. The log keeps what it held.
-    @discardableResult
-    public mutating func dropColumn(_ column: String, from table: String) -> Schema {
+    public mutating func dropColumn(_ column: String, from table: String) {
         let title = "drop \(table).\(column)"
         addStep(title, once: title) { try $0.writer.dropColumn(column, from: table) }
-        return self
     }
 
     /// Takes an entity's table away. The log keeps its rows, each with a delete event.
-    @discardableResult
-    public mutating func dropEntity(_ table: String) -> Schema {
+    public mutating func dropEntity(_ table: String) {
         let title = "drop \(table)"
         addStep(title, once: title) { try $0.writer.dropEntity(table) }
-        return self
     }
 
     /// Gives a column another type, each row's value through `convert`. The history from before keeps the values that
@@ -73,16 +63,14 @@ extension Schema {
     /// - Parameters:
     ///   - type: The property's new type; an optional one makes the column nullable.
     ///   - convert: The new value for an old one. What it throws ends the migration, and the store stays as it was.
-    @discardableResult
     public mutating func convertColumn<Value: StorageColumnValue>(
         _ column: String, of table: String, to type: Value.Type,
         _ convert: @escaping @Sendable (StorageValue) throws -> StorageValue
-    ) -> Schema {
+    ) {
         let title = "convert \(table).\(column) to \(Value.columnType)\(Value.isNullable ? "" : " NOT NULL")"
         upcasts[title] = convert
         addStep(title, once: title) {
             try $0.writer.convertColumn(column, of: table, to: ColumnSchema(column, type), title: title, convert)
         }
-        return self
     }
 }

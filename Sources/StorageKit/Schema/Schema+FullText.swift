@@ -19,10 +19,9 @@ extension Schema {
     ///   - tokenizer: `porter` (English stems), `unicode61`, `ascii` or `trigram` (any three letters), with the options
     ///     that FTS5 knows, such as `unicode61 remove_diacritics 2`.
     ///   - prefixes: Lengths of word beginnings to keep an index for, which makes `word*` faster.
-    @discardableResult
     public mutating func addFullTextSearch(
         table: String, columns: [String], tokenizer: String = "porter", prefixes: [Int] = []
-    ) -> Schema {
+    ) {
         addStep("full-text search of \(table)") { tx in
             let writer = tx.writer
             guard let entity = writer.catalog.entity(named: table) else {
@@ -45,17 +44,14 @@ extension Schema {
             let index = FullTextIndex(entity: entity.id, columns: ids, tokenizer: tokenizer, prefixes: prefixes)
             try writer.fullText { try $0.declare(index, in: writer) }
         }
-        return self
     }
 
     /// Takes an entity's full-text index away; does nothing where there is none.
-    @discardableResult
-    public mutating func dropFullTextSearch(table: String) -> Schema {
+    public mutating func dropFullTextSearch(table: String) {
         addStep("no full-text search of \(table)") { tx in
             guard let entity = tx.writer.catalog.entity(named: table) else { return }
             try tx.writer.fullText { try $0.drop(entity: entity.id, in: tx.writer) }
         }
-        return self
     }
 }
 

@@ -4,8 +4,7 @@ internal import StorageLog
 
 extension Schema {
     /// Makes the table of ``DiskCache``. It is no entity: what a cache holds leaves nothing in the log.
-    @discardableResult
-    public mutating func addKVCache(tableName: String = "kv_cache") -> Schema {
+    public mutating func addKVCache(tableName: String = "kv_cache") {
         addStep("cache \(tableName)") { tx in
             let name = tableName.lowercasedASCII
             guard !name.isEmpty, !name.hasPrefix("storage_"), !name.hasPrefix("sqlite_") else {
@@ -26,6 +25,5 @@ extension Schema {
             ]
             for statement in statements { try tx.database.execute(sql: statement) }
         }
-        return self
     }
 }

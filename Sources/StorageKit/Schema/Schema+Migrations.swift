@@ -20,15 +20,13 @@ extension Schema {
     /// - Parameters:
     ///   - id: The migration's name, by which the store remembers it; a date in front keeps names apart.
     ///   - table: The migration counts as done where this table exists already.
-    @discardableResult
     public mutating func migration(
         _ id: String, skipIfTableExists table: String? = nil, body: @escaping @Sendable (Database) throws -> Void
-    ) -> Schema {
+    ) {
         addStep("migration \(id)", once: id) { tx in
             if let table, try tx.database.tableExists(table) { return }
             try body(tx.database)
             try TableReplacement(tx.writer).reconcile()
         }
-        return self
     }
 }

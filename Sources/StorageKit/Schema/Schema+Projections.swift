@@ -21,23 +21,19 @@ extension Schema {
     ///   - onReplayFailure: The same for history that is read again.
     ///   - batchSize: About how many events it is handed at once while it is behind, and how many become durable together.
     ///     Commits wait for one batch at the most; but a commit larger than this is never cut.
-    @discardableResult
     public mutating func addProjection(
         _ projection: any Projection, mode: ProjectionMode = .inline, onFailure: FailurePolicy = .pause,
         onReplayFailure: FailurePolicy = .pause, batchSize: Int = 1_000
-    ) -> Schema {
+    ) {
         let registration = ProjectionRegistration(
             projection, mode: mode, onFailure: onFailure, onReplayFailure: onReplayFailure, batchSize: batchSize)
         addProjection(registration)
-        return self
     }
 
     /// Takes a projection that this program doesn't declare any more out of the store; does nothing where there is none.
-    @discardableResult
-    public mutating func dropProjection(_ name: String) -> Schema {
+    public mutating func dropProjection(_ name: String) {
         addStep("no projection \(name)") { tx in
             try tx.writer.userProjections?.forget(name, on: tx.writer, tx.database)
         }
-        return self
     }
 }

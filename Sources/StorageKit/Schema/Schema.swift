@@ -48,30 +48,23 @@ public struct Schema: Sendable {
     /// A new column that isn't optional holds its property's default in rows from before, or `''`, `0`, an empty blob.
     /// Nothing is ever removed or turned into something else: where that would be needed, the store is refused with
     /// the words that say it explicitly, such as ``renameColumn(_:to:in:)``.
-    @discardableResult
-    public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) -> Schema
-    {
+    public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) {
         var declared: [EntityDefinition] = []
         for record in repeat each records { declared.append(EntityDefinition(record)) }
         definitions += declared
         let entities = declared
         addStep("schema") { tx in for definition in entities { try tx.writer.declare(definition) } }
-        return self
     }
 
     /// Says how the schema is applied.
-    @discardableResult
-    public mutating func setOptions(_ options: SchemaOptions) -> Schema {
+    public mutating func setOptions(_ options: SchemaOptions) {
         self.options = options
-        return self
     }
 
     /// Names migrations and changes that this program doesn't declare any more, so that a store that has applied them
     /// doesn't count as one from a newer version.
-    @discardableResult
-    public mutating func retire(_ ids: String...) -> Schema {
+    public mutating func retire(_ ids: String...) {
         retired.formUnion(ids)
-        return self
     }
 
     /// Adds a step after those that are declared already.

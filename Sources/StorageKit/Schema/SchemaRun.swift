@@ -51,7 +51,7 @@ struct SchemaRun {
                 let isMigrating = pending.contains { $0.once != nil }
                 try writer.with(settings: isMigrating ? [("foreign_keys", "0")] : []) {
                     try writer.group(db) {
-                        for step in pending { try run(step, writer, db, &plan) }
+                        for step in pending { try run(step, with: writer, in: db, adding: &plan) }
                         if isMigrating { try checkReferences(db) }
                         if !keeping { throw Undo() }
                     }
@@ -64,7 +64,9 @@ struct SchemaRun {
     /// Ends a preview.
     private struct Undo: Error {}
 
-    private func run(_ step: Schema.Step, _ writer: LogWriter, _ db: GRDB.Database, _ plan: inout SchemaPlan) throws {
+    private func run(
+        _ step: Schema.Step, with writer: LogWriter, in db: GRDB.Database, adding plan: inout SchemaPlan
+    ) throws {
         let before = writer.catalog
         let tables = try tablesOfNoEntity(db, before)
         let indexes = try FullTextIndex.load(writer.database)
@@ -114,11 +116,15 @@ struct SchemaRun {
         .contains(known?.code)
         if isExplained { return error }
         let isEarly = known?.message.contains("no such table") ?? false
+        // `SELECT *` of an entity's table has one column more than were declared.
+        let isUnnamed = known?.message.contains("values were supplied") ?? false
         return StorageError(
             .migrationFailed, "\(step.title) failed: \(known?.message ?? "\(error)")",
             remedy: isEarly
                 ? "Steps run in the order in which they are declared: declare the autoSchema that creates the table before this step."
-                : "Nothing was changed. Correct the step, then open the store again.",
+                : isUnnamed
+                    ? "The tables of entities have a column _position behind those that are declared: name the columns to copy, in the place of *."
+                    : "Nothing was changed. Correct the step, then open the store again.",
             cause: error)
     }
 

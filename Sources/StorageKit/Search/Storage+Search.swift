@@ -33,6 +33,8 @@ extension Storage {
     /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
     ///
     /// - Parameter snippetColumn: The column to show, by its index among the indexed columns, starting at 0.
+    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
+    ///   syntax when that is asked for.
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {
@@ -40,6 +42,9 @@ extension Storage {
     }
 
     /// How many entities fit a text.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
+    ///   syntax when that is asked for.
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
     ) async throws -> Int {

@@ -81,11 +81,11 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
 final class EntityCaches: Sendable {
     private let caches = Mutex<[ObjectIdentifier: any Sendable]>([:])
 
-    func of<E: RegisteredEntity>(_ type: E.Type, _ engine: StorageEngine, _ config: StorageConfig) -> EntityCache<E> {
+    func of<E: RegisteredEntity>(_ type: E.Type, in engine: StorageEngine) -> EntityCache<E> {
         caches.withLock { caches in
             let key = ObjectIdentifier(type)
             if let cache = caches[key] as? EntityCache<E> { return cache }
-            let cache = EntityCache<E>(engine, config: config)
+            let cache = EntityCache<E>(engine, config: engine.configuration)
             caches[key] = cache
             return cache
         }

@@ -5,46 +5,82 @@ public import StorageEntities
 internal import StorageLog
 
 /// A state of a store that entities are read from: the store as it is (``Storage``) or as it was (``StorageSnapshot``).
+///
+/// Each call reads one state. For several entities at the same one, see ``Storage/readTransaction(_:)``, and
+/// ``Storage/asOf(_:schema:)``, whose calls all show the same moment.
+///
+/// Every call throws ``StorageError``: `closed` where the store is closed, `not-found` where the entity has no table because it wasn't
+/// declared when the store was opened, `invalid-value` where a row holds what a property's type can't.
 public protocol EntityReader: Sendable {
     /// Runs `body` on the state, in which the tables of these entities can be read.
+    ///
+    /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     func reading<Result: Sendable>(
         _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result
 }
 
 extension Storage: EntityReader {
+    /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     public func reading<Result: Sendable>(
         _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         try await read(body)
     }
 
-    /// Runs queries of your own on one state of the store.
+    /// Runs queries of your own on one state of the store. For entities, ``readTransaction(_:)`` does.
+    ///
+    /// ```swift
+    /// let names = try await storage.read { db in
+    ///     try String.fetchAll(db, sql: "SELECT DISTINCT name FROM users")
+    /// }
+    /// ```
+    ///
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, `database` for SQL that SQLite refuses,
+    ///   and `invalid-argument` inside of a body of the store's `sqliteClient` that it would wait for.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         try checkWaitsForNoBody(writes: false)
         return try await engine.read(body)
     }
+
+    /// Reads several entities at one state of the store, with the calls of a write transaction: no commit comes in between.
+    ///
+    /// ```swift
+    /// let (user, posts) = try await storage.readTransaction { tx in
+    ///     (try tx.get(User.self, id: "1"), try tx.query(Post.self).where { $0.authorId == "1" }.fetch())
+    /// }
+    /// ```
+    ///
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, and `invalid-argument` inside of a body of the store's `sqliteClient`
+    ///   that it would wait for.
+    public func readTransaction<Result: Sendable>(
+        _ body: @escaping @Sendable (ReadTransaction) throws -> Result
+    ) async throws -> Result {
+        let indexes = searchIndexes
+        return try await read { db in try body(ReadTransaction(database: db, searchIndexes: indexes)) }
+    }
 }
 
 extension EntityReader {
     /// The entity with this id, nil where there is none.
+    ///
+    /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
         let table = EntityTables.of(E.Record.self)
         let key = E.Record.key(of: id)
-        return try await reading([table.name]) { db in
-            try table.first(db, table.selectByKey) { try $0.bind(key, at: 1) }
-        }
+        return try await reading([table.name]) { db in try table.entity(key, in: db) }
     }
 
     /// Every entity of a type, in the order of a column; in the order of the key where none is named.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``EntityReader`` says.
     public func all<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true
     ) async throws -> [E] {
         let table = EntityTables.of(E.Record.self)
-        let order = try table.order(by: column, ascending: ascending)
-        return try await reading([table.name]) { db in try table.entities(db, table.select + order) { _ in } }
+        return try await reading([table.name]) { db in try table.all(orderBy: column, ascending: ascending, in: db) }
     }
 
     /// A page of entities.
@@ -52,41 +88,32 @@ extension EntityReader {
     /// - Parameters:
     ///   - limit: How many at the most; 0 or more.
     ///   - offset: How many to leave out first; 0 or more.
-    /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset, `invalid-name` for a column that the
+    ///   entity doesn't have; also as ``EntityReader`` says.
     public func page<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
     ) async throws -> RepoPage<E> {
-        guard limit >= 0, offset >= 0, limit < Int.max else {
-            throw StorageError(
-                .invalidArgument, "A page can't have limit \(limit) and offset \(offset).",
-                remedy: "Use numbers of 0 or more.")
-        }
         let table = EntityTables.of(E.Record.self)
-        let order = try table.order(by: column, ascending: ascending)
-        let found = try await reading([table.name]) { db in
-            // One more than asked for tells whether there are more.
-            try table.entities(db, table.select + order + " LIMIT ?1 OFFSET ?2") { row in
-                row.bind(Int64(limit) + 1, at: 1)
-                row.bind(Int64(offset), at: 2)
-            }
+        return try await reading([table.name]) { db in
+            try table.page(orderBy: column, ascending: ascending, limit: limit, offset: offset, in: db)
         }
-        let items = Array(found.prefix(limit))
-        return RepoPage(items: items, nextOffset: offset + items.count, hasMore: found.count > limit)
     }
 
     /// How many entities of a type there are.
+    ///
+    /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func count<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
-        let name = E.Record.databaseTableName
-        let sql = "SELECT count(*) FROM \(quoted(name))"
-        return try await reading([name]) { db in Int(try db.integer(sql) { _ in } ?? 0) }
+        let table = EntityTables.of(E.Record.self)
+        return try await reading([table.name]) { db in try table.count(in: db) }
     }
 
     /// Whether there is an entity with this id.
+    ///
+    /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> Bool {
         let table = EntityTables.of(E.Record.self)
         let key = E.Record.key(of: id)
-        let sql = "SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(table.keyColumn)) = ?1"
-        return try await reading([table.name]) { db in try db.integer(sql) { try $0.bind(key, at: 1) } != nil }
+        return try await reading([table.name]) { db in try table.exists(key, in: db) }
     }
 }
 
@@ -96,38 +123,4 @@ public struct RepoPage<Item: Sendable>: Sendable {
     /// The offset of the page that follows.
     public let nextOffset: Int
     public let hasMore: Bool
-}
-
-extension EntityTable {
-    func order(by column: String?, ascending: Bool) throws -> String {
-        let key = quoted(keyColumn)
-        let direction = ascending ? "ASC" : "DESC"
-        guard let column else { return " ORDER BY \(key) \(direction)" }
-        // The key as the last word makes the order total, so that pages neither repeat nor leave out.
-        return " ORDER BY \(try self.column(named: column)) \(direction), \(key) \(direction)"
-    }
-
-    package func entities(
-        _ db: GRDB.Database, _ sql: String, _ bind: (RowWriter) throws -> Void
-    ) throws -> [Record.E] {
-        try db.withKept(sql) { rows in
-            try bind(rows.parameters)
-            return try fetch(rows)
-        }
-    }
-
-    package func first(
-        _ db: GRDB.Database, _ sql: String, _ bind: (RowWriter) throws -> Void
-    ) throws -> Record.E? {
-        try entities(db, sql, bind).first
-    }
-}
-
-extension GRDB.Database {
-    fileprivate func integer(_ sql: String, _ bind: (RowWriter) throws -> Void) throws -> Int64? {
-        try withKept(sql) { rows in
-            try bind(rows.parameters)
-            return try rows.next() ? try rows.row.integer(at: 0) : nil
-        }
-    }
 }

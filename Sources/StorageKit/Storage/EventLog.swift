@@ -27,6 +27,7 @@ public struct EventLog: Sendable {
     ///
     /// - Parameter body: Runs inside one read of the store, so it sees one state of the log, and the write-ahead log isn't cut
     ///   until it ends. Other reads don't wait for it; see ``StorageConfig/longReaderCount``.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `corrupt` for a row that can't be decoded.
     public func forEachBatch(
         in positions: ClosedRange<Int64> = 1...Int64.max, _ body: @escaping @Sendable (EventBatch) throws -> Bool
     ) async throws {
@@ -54,6 +55,7 @@ public struct EventLog: Sendable {
                 self.query = query
             }
 
+            /// - Throws: ``StorageError``: `closed`, `corrupt` for a row of the log that can't be decoded.
             public mutating func next() async throws -> StorageEvent? {
                 while next >= buffer.count {
                     guard let page = try await Self.page(engine, query) else { return nil }

@@ -8,6 +8,8 @@ extension Storage {
     ///
     /// - Returns: What was found. Damage is a finding, not an error; commits that `normal` durability has lost with the power are
     ///   a warning.
+    /// - Throws: ``StorageError`` with `closed`, and `io-error` or `out-of-memory` where the file can't be read to
+    ///   its end.
     public func verify() async throws -> VerifyReport {
         let end = engine.acknowledgedEnd()
         return try await engine.readLong { db in
@@ -49,8 +51,12 @@ extension Storage {
 
     /// Discards what interrupted rebuilds of entities and projections have made so far, and tables that a rebuild has
     /// kept.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     public func abandonRebuild() async throws { try await Rebuild.abandon(engine) }
 
     /// Turns the log's tail into sealed runs now instead of in the background.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     public func seal() async throws { try await engine.seal() }
 }

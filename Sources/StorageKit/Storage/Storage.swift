@@ -12,6 +12,12 @@ package import StorageViews
 /// Every change is an event of the log before the call returns. Calls from any task may overlap; those that write at
 /// the same time share one wait for the disk, each being its own commit.
 ///
+/// Every call that reads or writes throws ``StorageError``: `closed` where the store is closed, `unusable` after a failure of the disk until it is
+/// opened again, and `not-found` where an entity has no table because it wasn't declared when the store was opened. Calls that write
+/// throw `read-only` where the store is open for reading only, `overloaded` where ``StorageCore/StorageConfig/maximumQueuedWrites`` are
+/// waiting, `clock-ahead` at a time that is too far in the future, `io-error` where the disk fails or is full, and what the calls of
+/// ``WriteTransaction`` throw. What throws has changed nothing.
+///
 /// Isolation: `Sendable`, a reference to the open store; copies share it.
 public struct Storage: Sendable {
     package let engine: StorageEngine
@@ -38,6 +44,8 @@ public struct Storage: Sendable {
     }
 
     /// Closes the store after the writes and the projections' batches under way; later calls throw `closed`.
+    ///
+    /// - Throws: ``StorageError`` with `io-error` where the disk fails; the store is closed all the same.
     public func close() async throws {
         await runtime.stop()
         try await engine.close()
@@ -51,20 +59,28 @@ public struct Storage: Sendable {
 
 extension Storage {
     /// Saves one entity: inserts it, or updates the row with its id. Saving what is there already writes nothing.
+    ///
+    /// ```swift
+    /// let receipt = try await storage.save(User(id: "1", name: "Anna"))
+    /// ```
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult
     public func save<E: RegisteredEntity>(_ entity: E) async throws -> CommitReceipt {
         try await write { try $0.save(entity) }
     }
 
     /// Saves entities as one commit.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult
     public func save<E: RegisteredEntity>(_ entities: [E]) async throws -> CommitReceipt {
         try await write { try $0.save(entities) }
     }
 
-    /// Saves an entity only if its row is as expected.
+    /// Saves an entity only if its row is as expected: see ``getWithPosition(_:id:)``.
     ///
-    /// - Throws: ``StorageError`` with `conflict` where it isn't; nothing is changed then.
+    /// - Throws: ``StorageError`` with `conflict` where it isn't; nothing is changed then. Also as ``Storage`` says.
     @discardableResult
     public func save<E: RegisteredEntity>(_ entity: E, expecting expected: RowPrecondition) async throws
         -> CommitReceipt
@@ -89,8 +105,8 @@ extension Storage {
     ///   - actor: Who makes the change; the task-local ``CommitContext/actor`` where nil. Likewise `correlation`.
     ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned.
     /// - Returns: The position of the commit in the log. The store's file has it when the call returns.
-    /// - Throws: What `body` throws; ``StorageError`` with `invalid-argument` inside of a body of the store's `sqliteClient` that it would wait
-    ///   for.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` inside of a body of the store's
+    ///   `sqliteClient` that it would wait for.
     @discardableResult
     public func write(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
@@ -106,6 +122,40 @@ extension Storage {
             try body(WriteTransaction(writer: writer, database: db))
         }
     }
+
+    /// Makes several changes as one commit, and returns what `body` does, beside the receipt.
+    ///
+    /// ```swift
+    /// let (count, receipt) = try await storage.write { tx in
+    ///     try tx.save(user)
+    ///     return try tx.count(User.self)
+    /// }
+    /// ```
+    ///
+    /// As ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``, without an idempotency key: a commit that isn't made
+    /// again has no value to return.
+    ///
+    /// - Returns: What `body` has returned in the run that was committed, and the position of the commit in the log.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` inside of a body of the store's
+    ///   `sqliteClient` that it would wait for.
+    @discardableResult
+    public func write<Value: Sendable>(
+        actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
+        attributes: [String: String] = [:], _ body: @escaping @Sendable (WriteTransaction) throws -> Value
+    ) async throws -> (value: Value, receipt: CommitReceipt) {
+        let outcome = Outcome<Value>()
+        let receipt = try await write(
+            actor: actor, app: app, reason: reason, correlation: correlation, attributes: attributes
+        ) { (tx: WriteTransaction) -> Void in outcome.value = try body(tx) }
+        guard let value = outcome.value else { throw StorageError.closed() }
+        return (value, receipt)
+    }
+}
+
+/// Carries what a commit's body returns out of it.
+private final class Outcome<Value>: @unchecked Sendable {
+    // Sound: written in the commit's body, which has returned for the last time before anybody reads it.
+    var value: Value?
 }
 
 extension Storage {
@@ -127,12 +177,16 @@ extension Storage {
 
 extension Storage {
     /// Deletes the row with this id; does nothing where there is none.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult
     public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> CommitReceipt {
         try await write { try $0.delete(type, id: id) }
     }
 
     /// Deletes an entity's row.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult
     public func delete<E: RegisteredEntity>(_ entity: E) async throws -> CommitReceipt {
         try await write { try $0.delete(entity) }
@@ -140,23 +194,21 @@ extension Storage {
 
     /// Deletes every row of an entity, as one commit.
     ///
-    /// - Returns: How many rows were deleted.
+    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult
     public func deleteAll<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
-        try await write { try $0.deleteAll(type) }.changedRows
+        try await write { tx in try tx.deleteAll(type) as Int }.value
     }
 
     /// Deletes the rows whose column holds a value, as one commit.
     ///
-    /// - Returns: How many rows were deleted, with the rows that foreign keys took along.
+    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage`` says.
     @discardableResult
     public func deleteAll<E: RegisteredEntity, Value: StorageColumnValue>(
         _ type: E.Type, where column: String, equals value: Value
     ) async throws -> Int {
-        try await write { try $0.deleteAll(type, where: column, equals: value) }.changedRows
+        try await write { tx in try tx.deleteAll(type, where: column, equals: value) as Int }.value
     }
-}
-
-extension CommitReceipt {
-    fileprivate var changedRows: Int { commit == nil ? 0 : eventCount }
 }

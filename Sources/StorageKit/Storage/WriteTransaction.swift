@@ -8,8 +8,16 @@ public import StorageLog
 /// The changes of one commit under way, as the body of ``Storage/write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``
 /// gets them.
 ///
+/// It reads with the calls of ``TransactionReader``, and sees its own changes. Full-text indexes are brought up to date when it commits,
+/// so a search belongs before or after it.
+///
+/// Every call throws ``StorageError``: `conflict` where a constraint of the table is broken, `invalid-value` for NaN, text with a NUL
+/// character, and what else can't be stored, `limit-exceeded` where the commit grows beyond ``StorageCore/Limits``, `not-found` where the entity has no
+/// table because it wasn't declared when the store was opened, `database` where SQLite refuses the statement, and `io-error` where the disk
+/// fails. What a call that threw has changed is undone; the transaction goes on where the body catches the error.
+///
 /// Not `Sendable`: it is valid inside the body only.
-public struct WriteTransaction {
+public struct WriteTransaction: TransactionReader {
     package let writer: LogWriter
     /// The connection, for SQL of your own. What it changes in entity tables is captured like any other change.
     ///
@@ -25,58 +33,88 @@ public struct WriteTransaction {
     var now: Date { Date(microseconds: writer.configuration.clock.microseconds) }
 
     /// Inserts or updates an entity's row.
+    ///
+    /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func save<E: RegisteredEntity>(_ entity: E) throws {
-        try EntityTables.of(E.Record.self).save(CollectionOfOne(entity), now: now, with: writer)
+        let table = EntityTables.of(E.Record.self)
+        try StorageError.explaining(table: table.name) {
+            try table.save(CollectionOfOne(entity), now: now, with: writer)
+        }
     }
 
     /// Inserts or updates many rows.
+    ///
+    /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func save<E: RegisteredEntity>(_ entities: [E]) throws {
-        try EntityTables.of(E.Record.self).save(entities, now: now, with: writer)
+        let table = EntityTables.of(E.Record.self)
+        try StorageError.explaining(table: table.name) { try table.save(entities, now: now, with: writer) }
     }
 
     /// Inserts or updates a row that is as expected.
+    ///
+    /// - Throws: ``StorageError`` with `conflict` where it isn't; also as ``WriteTransaction`` says.
     public func save<E: RegisteredEntity>(_ entity: E, expecting expected: RowPrecondition) throws {
         try check(E.self, id: entity.id, expected)
         try save(entity)
     }
 
     /// The entity with this id, with the changes of this transaction.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> E? {
         let table = EntityTables.of(E.Record.self)
-        let statement = try writer.statement(table.selectByKey)
+        let statement = try StorageError.explaining(table: table.name) { try writer.statement(table.selectByKey) }
         try statement.writer.bind(E.Record.key(of: id), at: 1)
         defer { statement.reset() }
         return try statement.step() ? try E.Record(reading: statement.row).asEntity() : nil
     }
 
     /// Deletes the row with this id; does nothing where there is none.
+    ///
+    /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws {
-        try EntityTables.of(E.Record.self).delete(E.Record.key(of: id), with: writer)
+        let table = EntityTables.of(E.Record.self)
+        try StorageError.explaining(table: table.name) { try table.delete(E.Record.key(of: id), with: writer) }
     }
 
     /// Deletes the row with this id if it is as expected.
+    ///
+    /// - Throws: ``StorageError`` with `conflict` where it isn't; also as ``WriteTransaction`` says.
     public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id, expecting expected: RowPrecondition) throws {
         try check(type, id: id, expected)
         try delete(type, id: id)
     }
 
     /// Deletes an entity's row.
+    ///
+    /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func delete<E: RegisteredEntity>(_ entity: E) throws { try delete(E.self, id: entity.id) }
 
     /// Deletes every row of an entity.
-    public func deleteAll<E: RegisteredEntity>(_ type: E.Type) throws {
-        try writer.statement("DELETE FROM \(quoted(E.Record.databaseTableName))").execute()
+    ///
+    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
+    @discardableResult
+    public func deleteAll<E: RegisteredEntity>(_ type: E.Type) throws -> Int {
+        let table = E.Record.databaseTableName
+        try StorageError.explaining(table: table) { try writer.statement("DELETE FROM \(quoted(table))").execute() }
+        return database.changesCount
     }
 
     /// Deletes the rows whose column holds a value.
+    ///
+    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``WriteTransaction`` says.
+    @discardableResult
     public func deleteAll<E: RegisteredEntity, Value: StorageColumnValue>(
         _ type: E.Type, where column: String, equals value: Value
-    ) throws {
+    ) throws -> Int {
         let table = EntityTables.of(E.Record.self)
         let statement = try writer.statement(
             "DELETE FROM \(quoted(table.name)) WHERE \(try table.column(named: column)) IS ?1")
         try value.write(to: statement.writer, at: 1)
         try statement.execute()
+        return database.changesCount
     }
 
     /// Runs SQL, values bound in the form in which properties are stored. What it changes in entity tables is captured.
@@ -85,12 +123,15 @@ public struct WriteTransaction {
     /// try tx.execute("DELETE FROM posts WHERE createdAt < ?", [limit])
     /// ```
     ///
-    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL, and for a date that can't be stored.
+    /// - Throws: ``StorageError`` with `invalid-value` for NaN, which SQLite would turn into NULL, and for a date that can't be stored;
+    ///   also as ``WriteTransaction`` says.
     public func execute(_ sql: String, _ values: [(any StorageColumnValue)?]) throws {
         try database.execute(sql: sql, arguments: StatementArguments(storing: values))
     }
 
     /// Runs SQL with GRDB's arguments, as GRDB binds them: dates to the millisecond.
+    ///
+    /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try database.execute(sql: sql, arguments: arguments)
     }
@@ -98,7 +139,7 @@ public struct WriteTransaction {
     private func check<E: RegisteredEntity>(_ type: E.Type, id: E.Id, _ expected: RowPrecondition) throws {
         let key = E.Record.key(of: id)
         let table = EntityTables.of(E.Record.self)
-        let found = try table.position(of: key, with: writer)
+        let found = try StorageError.explaining(table: table.name) { try table.position(of: key, with: writer) }
         let holds =
             switch expected {
             case .position(let expected): found == expected

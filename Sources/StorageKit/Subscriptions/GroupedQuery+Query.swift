@@ -27,33 +27,33 @@ extension GroupedQuerySubscription {
 
     /// Follows what a query finds among a repository's rows, in groups: all of them where there is none.
     public convenience init(
-        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil,
+        repository: some StorageRepository<Entity>, baseQuery: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,
         configuration: Configuration, start: SubscriptionStart = .immediate
-    ) { self.init(query ?? repository.query(), groupBy: groupBy, configuration: configuration, start: start) }
+    ) { self.init(baseQuery ?? repository.query(), groupBy: groupBy, configuration: configuration, start: start) }
 
     /// Follows what a query finds among a repository's rows, in groups in the order of their keys.
     public convenience init(
-        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil,
+        repository: some StorageRepository<Entity>, baseQuery: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,
         start: SubscriptionStart = .immediate
-    ) where GroupKey: Comparable { self.init(query ?? repository.query(), groupBy: groupBy, start: start) }
+    ) where GroupKey: Comparable { self.init(baseQuery ?? repository.query(), groupBy: groupBy, start: start) }
 }
 
 extension StorageRepository {
     /// Follows what a query finds, in groups; all rows where there is none.
     @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable>(
-        query: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable,
+        baseQuery: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable,
         configuration: GroupedQuerySubscription<E, GroupKey>.Configuration, start: SubscriptionStart = .immediate
     ) -> GroupedQuerySubscription<E, GroupKey> {
         GroupedQuerySubscription(
-            query ?? self.query(), groupBy: groupBy, configuration: configuration, start: start)
+            baseQuery ?? query(), groupBy: groupBy, configuration: configuration, start: start)
     }
 
     /// Follows what a query finds, in groups in the order of their keys.
     @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable & Comparable>(
-        query: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable, start: SubscriptionStart = .immediate
+        baseQuery: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable, start: SubscriptionStart = .immediate
     ) -> GroupedQuerySubscription<E, GroupKey> {
-        GroupedQuerySubscription(query ?? self.query(), groupBy: groupBy, start: start)
+        GroupedQuerySubscription(baseQuery ?? query(), groupBy: groupBy, start: start)
     }
 }

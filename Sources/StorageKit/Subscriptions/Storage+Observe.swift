@@ -25,7 +25,9 @@ extension Storage {
         let key = form.table.columns[form.table.key[0]].name
         let request = RowRequest(
             predicate: .comparison(column: key, .equal, .value(E.Record.key(of: id))), limit: 1)
-        return stream(ListSpec(form, request, margin: 0), bufferingPolicy, onError) { items, send in send(items.first) }
+        return stream(ListSpec(form, request, margin: 0), bufferingPolicy: bufferingPolicy, onError: onError) {
+            items, send in send(items.first)
+        }
     }
 
     /// All entities of a type in the order of a column, or of the key, now and after each change of any of them.
@@ -48,7 +50,9 @@ extension Storage {
         bufferingPolicy: AsyncStream<[E]>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (StorageError) -> Void = { _ in }
     ) -> AsyncStream<[E]> {
-        stream(listSpec(type, column, ascending), bufferingPolicy, onError) { items, send in send(items) }
+        stream(
+            listSpec(type, orderBy: column, ascending: ascending), bufferingPolicy: bufferingPolicy, onError: onError
+        ) { items, send in send(items) }
     }
 
     /// Like ``observeAll(_:orderBy:ascending:bufferingPolicy:onError:)``, without lists that equal the one before.
@@ -58,21 +62,24 @@ extension Storage {
         onError: @escaping @Sendable (StorageError) -> Void = { _ in }
     ) -> AsyncStream<[E]> {
         let last = LastValue<[E]>()
-        return stream(listSpec(type, column, ascending), bufferingPolicy, onError) { items, send in
+        return stream(
+            listSpec(type, orderBy: column, ascending: ascending), bufferingPolicy: bufferingPolicy, onError: onError
+        ) { items, send in
             if last.change(to: items) { send(items) }
         }
     }
 
-    private func listSpec<E: RegisteredEntity>(_ type: E.Type, _ column: String?, _ ascending: Bool) -> ListSpec<E> {
+    private func listSpec<E: RegisteredEntity>(
+        _ type: E.Type, orderBy column: String?, ascending: Bool
+    ) -> ListSpec<E> {
         let form = RowForm(type)
         let key = form.table.columns[form.table.key[0]].name
         return ListSpec(form, RowRequest(orderings: [RowOrdering(column ?? key, ascending ? .ascending : .descending)]))
     }
 
     private func stream<E: RegisteredEntity, Element: Sendable>(
-        _ spec: ListSpec<E>, _ policy: AsyncStream<Element>.Continuation.BufferingPolicy,
-        _ onError: @escaping @Sendable (StorageError) -> Void,
-        _ emit: @escaping @Sendable ([E], (Element) -> Void) -> Void
+        _ spec: ListSpec<E>, bufferingPolicy policy: AsyncStream<Element>.Continuation.BufferingPolicy,
+        onError: @escaping @Sendable (StorageError) -> Void, emit: @escaping @Sendable ([E], (Element) -> Void) -> Void
     ) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: policy) { continuation in
             let list = ListStream(

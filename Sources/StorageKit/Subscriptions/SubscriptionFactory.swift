@@ -15,11 +15,11 @@ public enum SubscriptionFactory {
     ///   - identifier: The name that it is registered under; one is generated if nil.
     ///   - registry: Where it is registered, unless it is a class of your own; nowhere if nil.
     public static func create<Subscription: QuerySubscriptionProtocol>(
-        _ type: Subscription.Type, repository: AnyRepository<Subscription.Model>,
+        _ type: Subscription.Type, repository: some StorageRepository<Subscription.Model>,
         query: Query<Subscription.Model>? = nil, configuration: Subscription.Configuration,
         identifier: String? = nil, registry: SubscriptionRegistry? = .shared
     ) -> Subscription {
-        let subscription = Subscription(repository: repository, query: query, configuration: configuration)
+        let subscription = Subscription(repository: repository.erased, query: query, configuration: configuration)
         if let view = subscription as? StorageSubscription { registry?.register(view, identifier: identifier) }
         return subscription
     }

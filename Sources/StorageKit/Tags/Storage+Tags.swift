@@ -41,9 +41,13 @@ extension Storage {
     }
 
     /// All tags, in the order of the points that they name.
+    ///
+    /// - Throws: ``StorageError`` with `closed`.
     public func tags() async throws -> [StorageTag] { try await reading { try TagReader($0).tags() } }
 
     /// Every change of a tag, oldest first, also of one that is deleted by now.
+    ///
+    /// - Throws: ``StorageError`` with `closed`.
     public func history(ofTag name: String) async throws -> [StorageEvent] {
         try await reading { log in
             let catalog = try Catalog.load(log.database)
@@ -84,6 +88,8 @@ extension Storage {
     }
 
     /// All notes, in the order of the points that they are about.
+    ///
+    /// - Throws: ``StorageError`` with `closed`.
     public func notes() async throws -> [StorageNote] { try await reading { try TagReader($0).notes() } }
 
     private func receipt(of report: TagReport) throws -> CommitReceipt {

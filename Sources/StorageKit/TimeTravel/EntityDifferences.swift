@@ -38,6 +38,8 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
 
         init(differences: EntityDifferences) { self.differences = differences }
 
+        /// - Throws: ``StorageError``: `closed`, `schema-mismatch` where a column was converted since and this
+        ///   program doesn't declare how.
         public mutating func next() async throws -> EntityDifference<E>? {
             while buffer.isEmpty {
                 let pages: DifferencePages

@@ -2,6 +2,7 @@ internal import GRDB
 public import StorageCore
 public import StorageEntities
 public import StorageLog
+internal import StorageSubscriptions
 
 extension Storage {
     /// Every version of one entity, oldest first, also of one that is deleted by now. Costs one look-up per version.
@@ -11,13 +12,17 @@ extension Storage {
     ///     print(version.commit.metadata.actor ?? "", version.operation, try version.entity?.name ?? "deleted")
     /// }
     /// ```
+    ///
+    /// - Throws: ``StorageError`` with `not-found` for an entity that the store has never had; also as ``Storage`` says.
     public func history<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> [EntityVersion<E>] {
         let key = [E.Record.key(of: id)]
         let upcasts = snapshots.upcasts
         return try await engine.read { db in
             let connection = try db.connection
             let rows = try HistoricalRows<E.Record>(connection, upcasts: upcasts)
-            guard let entity = rows.catalog.entity(named: E.Record.databaseTableName) else { return [] }
+            guard let entity = rows.catalog.entity(named: E.Record.databaseTableName) else {
+                throw StorageError.noEntity(E.Record.databaseTableName)
+            }
             var events: [(event: StorageEvent, row: NetRow)] = []
             try LogReader(connection).forEachVersion(of: key, in: entity) { batch, index in
                 let row = batch.withView { NetRow($0, event: index) }

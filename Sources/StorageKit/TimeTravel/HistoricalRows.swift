@@ -57,7 +57,7 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
         _ value: (UInt32) -> ExactValue?
     ) throws -> [ExactValue] {
         try columns(of: entity, past ?? entity).map { column in
-            try column.map { try self.value(of: $0, key, entity, value) } ?? .null
+            try column.map { try self.value(of: $0, key: key, in: entity, value) } ?? .null
         }
     }
 
@@ -73,13 +73,13 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
     }
 
     private func value(
-        of column: CatalogColumn, _ key: [StorageValue], _ entity: CatalogEntity, _ value: (UInt32) -> ExactValue?
+        of column: CatalogColumn, key: [StorageValue], in entity: CatalogEntity, _ value: (UInt32) -> ExactValue?
     ) throws -> ExactValue {
         if column.keyOrdinal > 0 { return ExactValue(key[column.keyOrdinal - 1]) }
         if let value = value(column.id) { return value }
         guard let origin = entity.origin(of: column) else { return ExactValue(column.fallback) }
         // From before the column was converted.
-        let old = try self.value(of: origin, key, entity, value)
+        let old = try self.value(of: origin, key: key, in: entity, value)
         return ExactValue(try upcasts.step(into: column, of: entity)(old.value))
     }
 

@@ -8,6 +8,7 @@ public struct SnapshotQuery<Entity: RegisteredEntity>: FetchableQuery {
 
     init(snapshot: StorageSnapshot) { self.snapshot = snapshot }
 
+    /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     public func reading<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {

@@ -49,6 +49,8 @@ extension Storage {
     ///     the commit that it is about.
     ///   - policy: What happens where something has changed since.
     ///   - isDryRun: Only reports what would be done.
+    /// - Throws: ``StorageError`` with `conflict` where something has changed since and the policy is to abort; also
+    ///   as ``Storage`` says.
     @discardableResult
     public func undo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -63,6 +65,8 @@ extension Storage {
     /// - Parameters:
     ///   - author: The actor whose commit was undone; any actor's if nil.
     ///   - isDryRun: Only reports what would be done.
+    /// - Throws: ``StorageError`` with `conflict` where something has changed since and the policy is to abort; also
+    ///   as ``Storage`` says.
     @discardableResult
     public func redo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -87,6 +91,9 @@ extension Storage {
     }
 
     /// Restores one row to its state at a point; deletes it if it didn't exist.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log, `conflict` as for a whole
+    ///   table; also as ``Storage`` says.
     @discardableResult
     public func restore<E: RegisteredEntity>(
         _ type: E.Type, id: E.Id, to point: StoragePoint, onConflict policy: ConflictPolicy = .abort,
@@ -98,6 +105,8 @@ extension Storage {
     }
 
     /// Restores every entity to its state at a point.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log; also as ``Storage`` says.
     @discardableResult
     public func restore(
         to point: StoragePoint, actor: String? = nil, reason: String? = nil, isDryRun: Bool = false

@@ -40,6 +40,7 @@ public struct TimelineQuery<Entity: RegisteredEntity>: SubscribableQuery {
         SubscriptionSource(timeline.subscriptions, timeline.searchIndexes)
     }
 
+    /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     public func reading<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {

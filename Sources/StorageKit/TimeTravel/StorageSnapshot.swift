@@ -53,6 +53,9 @@ public struct StorageSnapshot: EntityReader {
     /// The entities whose indexed columns fitted a text then, best first: as the index is declared now.
     ///
     /// See ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
+    ///   syntax when that is asked for.
     public func search<E: RegisteredEntity>(
         _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
@@ -68,6 +71,8 @@ public struct StorageSnapshot: EntityReader {
     /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
     ///
     /// - Parameter snippetColumn: The column to show, by its index among the indexed columns, starting at 0.
+    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
+    ///   syntax when that is asked for.
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {
@@ -75,6 +80,9 @@ public struct StorageSnapshot: EntityReader {
     }
 
     /// How many entities fitted a text then.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
+    ///   syntax when that is asked for.
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
     ) async throws -> Int {
@@ -88,12 +96,14 @@ public struct StorageSnapshot: EntityReader {
     /// Runs SQL of your own on tables as they were then.
     ///
     /// - Parameter tables: The entities that `body` reads; all of them where none is named, which costs more.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `not-found` for a table that wasn't there then.
     public func read<Result: Sendable>(
         _ tables: [String] = [], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         try await reading(tables.isEmpty ? entities : tables, body)
     }
 
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `not-found` for a table that wasn't there then.
     public func reading<Result: Sendable>(
         _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {

@@ -78,7 +78,7 @@ extension EntityReader {
         case .json: return .json
         case .embedded: return literal("prefix", of: attribute, default: name + "_").map { .embedded(prefix: $0) }
         case .hasMany: return hasMany(attribute, type)
-        case .belongsTo: return belongsTo(attribute, name: name, type, qualifier)
+        case .belongsTo: return belongsTo(attribute, name: name, type: type, qualifier)
         }
     }
 
@@ -97,7 +97,7 @@ extension EntityReader {
     }
 
     private mutating func belongsTo(
-        _ attribute: AttributeSyntax, name: String, _ type: TypeSyntax, _ qualifier: TypeQualifier
+        _ attribute: AttributeSyntax, name: String, type: TypeSyntax, _ qualifier: TypeQualifier
     ) -> PropertyRole? {
         guard let parent = type.wrappedInOptional else {
             report(

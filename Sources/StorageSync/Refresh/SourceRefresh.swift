@@ -152,9 +152,9 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
     private func commit<Result: Sendable>(
         _ body: @escaping @Sendable (WriteTransaction) throws -> Result
     ) async throws -> Result {
-        try await storage.writing(
-            actor: source.label, reason: "\(source.policy)", correlation: id, attributes: FetchedCommit.attributes,
-            body)
+        try await storage.write(
+            actor: source.label, reason: "\(source.policy)", correlation: id, attributes: FetchedCommit.attributes
+        ) { tx in try body(tx) as Result }.value
     }
 
     /// Stores a failure. If even that can't be written, the next writer gets the store's error.

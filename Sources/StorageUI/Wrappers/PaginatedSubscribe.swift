@@ -36,7 +36,7 @@ public struct PaginatedSubscribe<Entity: RegisteredEntity> {
 
     /// Follows the pages of what a query finds among a repository's rows.
     public init(
-        repository: AnyRepository<Entity>, query: StorageQuery<Entity>? = nil, pageSize: Int = 20,
+        repository: some StorageRepository<Entity>, query: StorageKit.Query<Entity>? = nil, pageSize: Int = 20,
         prefetchThreshold: Int = 5, style: PaginatedQuerySubscription<Entity>.Style = .numbered,
         start: SubscriptionStart = .immediate
     ) {

@@ -10,7 +10,7 @@ public import StorageViews
 ///
 /// ```swift
 /// struct UserList: View {
-///     @QuerySubscribe(storage.query(User.self).where { $0.isActive }.orderBy(\.name)) var users
+///     @QuerySubscribe(storage.query(User.self).where { $0.isActive == true }.orderBy(\.name)) var users
 ///
 ///     var body: some View {
 ///         List(users) { Text($0.name) }.withSubscriptionError($users)
@@ -37,7 +37,8 @@ public struct QuerySubscribe<Entity: RegisteredEntity> {
 
     /// Follows what a query finds among a repository's rows: all of them where there is none.
     public init(
-        repository: AnyRepository<Entity>, query: StorageQuery<Entity>? = nil, start: SubscriptionStart = .immediate
+        repository: some StorageRepository<Entity>, query: StorageKit.Query<Entity>? = nil,
+        start: SubscriptionStart = .immediate
     ) { self.init(query ?? repository.query(), start: start) }
 
     /// The rows, in the query's order.

@@ -30,14 +30,16 @@ public struct SearchSubscribe<Entity: RegisteredEntity> {
     }
 
     /// A search among a repository's rows.
-    public init(repository: AnyRepository<Entity>, configuration: SearchSubscription<Entity>.Configuration) {
+    public init(repository: some StorageRepository<Entity>, configuration: SearchSubscription<Entity>.Configuration) {
         self.init(repository.query(), configuration: configuration)
     }
 
     /// A search in columns of a repository's rows.
     ///
     /// - Parameter debounceInterval: How long the text must rest, in seconds, before it is searched for.
-    public init(repository: AnyRepository<Entity>, searchFields: [String], debounceInterval: TimeInterval = 0.3) {
+    public init(
+        repository: some StorageRepository<Entity>, searchFields: [String], debounceInterval: TimeInterval = 0.3
+    ) {
         self.init(
             repository: repository,
             configuration: .init(searchFields: searchFields, debounceInterval: debounceInterval))

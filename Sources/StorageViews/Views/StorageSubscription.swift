@@ -27,6 +27,8 @@ public class StorageSubscription {
     @ObservationIgnored public internal(set) var refreshCount = 0
     /// How many seconds the main actor has spent on that.
     @ObservationIgnored private(set) var refreshTime = 0.0
+    /// How many seconds of the main actor that took on average; 0 where it hasn't been brought up to date yet.
+    public var averageRefreshTime: TimeInterval { refreshCount > 0 ? refreshTime / Double(refreshCount) : 0 }
     @ObservationIgnored let engine: SubscriptionEngine
     @ObservationIgnored private var phase = Phase.unopened
     /// Makes the node and reads its first value.

@@ -83,6 +83,59 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
+    /// A record of GRDB as the reference prints it: coded by name, without a word for StorageKit.
+    struct Token: StorageKitEntity {
+        var id: UUID
+        var word: String
+        var weight: Double?
+        var minted: Date
+    }
+
+    struct TokenRow: StorageKitEntityRecord, Codable {
+        typealias E = Token
+        static let databaseTableName = "tokens"
+
+        var id: UUID
+        var word: String
+        var weight: Double?
+        var minted: Date
+        var updatedAt: Date
+
+        func asEntity() -> Token { Token(id: id, word: word, weight: weight, minted: minted) }
+
+        static func from(_ e: Token, now: Date) -> TokenRow {
+            TokenRow(id: e.id, word: e.word, weight: e.weight, minted: e.minted, updatedAt: now)
+        }
+
+        static var schemaColumns: [ColumnSchema] {
+            [
+                ColumnSchema(name: "id", type: "BLOB", notNull: true, primaryKey: true),
+                ColumnSchema(name: "word", type: "TEXT", notNull: true),
+                ColumnSchema(name: "weight", type: "REAL"),
+                ColumnSchema(name: "minted", type: "DATETIME", notNull: true),
+                ColumnSchema(name: "updatedAt", type: "DATETIME", notNull: true),
+            ]
+        }
+    }
+
+    @Test func aRecordOfGRDBIsBroughtAlong() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(TokenRow.self) }.facade
+        let tokens = [
+            Token(id: UUID(), word: "a", weight: nil, minted: Date(timeIntervalSince1970: 1_000_000.125)),
+            Token(id: UUID(), word: "b", weight: 2.5, minted: Date(timeIntervalSince1970: 0)),
+        ]
+        try await storage.save(tokens)
+        #expect(try await storage.save(tokens).commit == nil)
+        #expect(try await storage.get(Token.self, id: tokens[0].id) == tokens[0])
+        #expect(try await storage.all(Token.self, orderBy: "word") == tokens)
+        let heavy = try await storage.query(Token.self).where(Column<Double>("weight") > 2).fetch()
+        #expect(heavy == [tokens[1]])
+        try await storage.delete(tokens[1])
+        #expect(try await storage.count(Token.self) == 1)
+        #expect(try await storage.history(Token.self, id: tokens[1].id).map { try $0.entity?.word } == ["b", nil])
+        #expect(try await storage.verify().isSound)
+    }
+
     @StorageEntity
     struct Stamp {
         var id: UUID
@@ -198,4 +251,8 @@ import Testing
 
 extension ReferenceCoreTypesTests.Coin: RegisteredEntity {
     typealias Record = ReferenceCoreTypesTests.CoinRow
+}
+
+extension ReferenceCoreTypesTests.Token: RegisteredEntity {
+    typealias Record = ReferenceCoreTypesTests.TokenRow
 }

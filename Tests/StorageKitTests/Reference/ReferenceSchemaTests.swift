@@ -353,20 +353,68 @@ import Testing
 
     // MARK: All together
 
-    /// Every call answers the schema with its step, for code that hands it on.
-    @Test("Every call returns the schema so far")
-    func schemaCallsReturnSchema() async throws {
+    /// A copy that is made between two calls has the steps that were declared until then.
+    @Test("Every call declares one step")
+    func callsDeclareOneStep() async throws {
         var schema = AppMigrations()
-        let answers: [Schema] = [
-            schema.setOptions(Options()), schema.addKVCache(tableName: "club_cache"),
-            schema.autoSchema(MemberRecord.self, LoanRecord.self),
-            schema.addFullTextSearch(table: "loans", columns: ["item"], tokenizer: "unicode61"),
-            schema.migration("2026-01-15_nothing") { _ in },
-        ]
-        let counts = try answers.map { answer in
-            try answer.run(on: try StorageKit.inMemory().storage.pool).steps.count
+        var copies: [Schema] = []
+        schema.setOptions(Options())
+        copies.append(schema)
+        schema.addKVCache(tableName: "club_cache")
+        copies.append(schema)
+        schema.autoSchema(MemberRecord.self, LoanRecord.self)
+        copies.append(schema)
+        schema.addFullTextSearch(table: "loans", columns: ["item"], tokenizer: "unicode61")
+        copies.append(schema)
+        schema.migration("2026-01-15_nothing") { _ in }
+        copies.append(schema)
+        let counts = try copies.map { copy in
+            try copy.run(on: try StorageKit.inMemory().storage.pool).steps.count
         }
         #expect(counts == [0, 1, 2, 3, 4])
+    }
+
+    @Test("A store lists the migrations that it has applied")
+    func appliedMigrations() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.file("club.sqlite"))
+        let clock = ManualClock()
+        let config = StorageConfig(clock: clock)
+        func open(_ ids: [String]) throws -> Storage {
+            try StorageKit.start(at: url, config: config) { schema in
+                schema.autoSchema(MemberRecord.self)
+                for id in ids { schema.migration(id) { try $0.execute(sql: "CREATE TABLE \"\(id)\"(a)") } }
+            }.facade
+        }
+        let first = try open(["2026-01-15_b", "2026-01-16_a"])
+        #expect(try await first.appliedMigrations().map(\.id) == ["2026-01-15_b", "2026-01-16_a"])
+        try await first.close()
+        clock.advance(by: .seconds(60))
+        let second = try open(["2026-01-15_b", "2026-01-16_a", "2026-01-17_c"])
+        let applied = try await second.appliedMigrations()
+        #expect(applied.map(\.id) == ["2026-01-15_b", "2026-01-16_a", "2026-01-17_c"])
+        #expect(applied[2].date == clock.now && applied[1].date == clock.now - 60)
+        #expect(applied.allSatisfy { $0.position <= second.head })
+        try await second.close()
+        let none = try StorageKit.inMemory { $0.autoSchema(MemberRecord.self) }.facade
+        #expect(try await none.appliedMigrations() == [])
+    }
+
+    /// `SELECT *` of an entity's table has a column more than the program has declared.
+    @Test("Copying every column says to name them")
+    func copyAllColumns() async throws {
+        let error = #expect(throws: StorageError.self) {
+            _ = try StorageKit.inMemory { schema in
+                schema.autoSchema(MemberRecord.self)
+                schema.migration("2026-01-15_copy") { db in
+                    let columns = MemberRecord.schemaColumns.map(\.name).joined(separator: ", ")
+                    try db.execute(sql: "CREATE TABLE copies(\(columns))")
+                    try db.execute(sql: "INSERT INTO copies SELECT * FROM members")
+                }
+            }
+        }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.remedy.contains("_position") == true && error?.remedy.contains("name the columns") == true)
     }
 
     @Test("A program declares all of its store")

@@ -49,6 +49,22 @@ import Testing
         }
     }
 
+    @Test func theIndexCanBeAskedWithSQLOfOnesOwn() async throws {
+        let storage = try await open()
+        let index = try await storage.fullTextTable(of: Recipe.self)
+        let ids = try await storage.read { db in
+            let sql = """
+                SELECT id FROM recipes JOIN "\(index)" ON "\(index)".rowid = recipes.rowid
+                WHERE "\(index)" MATCH ? ORDER BY id
+                """
+            return try String.fetchAll(db, sql: sql, arguments: ["NEAR(salted water, 2)"])
+        }
+        #expect(ids == ["varenyky"])
+        let plain = try StorageKit.inMemory { $0.autoSchema(RecipeRecord.self) }.facade
+        let missing = await #expect(throws: StorageError.self) { try await plain.fullTextTable(of: Recipe.self) }
+        #expect(missing?.code == .notFound)
+    }
+
     @Test("The best match is first and has the lowest rank")
     func bestMatchFirst() async throws {
         let storage = try await open()

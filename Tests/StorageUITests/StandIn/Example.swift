@@ -9,7 +9,7 @@ struct Players<Player: RegisteredEntity & Identifiable>: View {
     @PaginatedSubscribe<Player> var pages: [Player]
     @SearchSubscribe<Player> var found: [Player]
 
-    init(_ storage: Storage, best: StorageQuery<Player>) {
+    init(_ storage: Storage, best: StorageKit.Query<Player>) {
         _players = QuerySubscribe(best)
         _found = SearchSubscribe(repository: storage.anyRepository(Player.self), searchFields: ["name"])
         _pages = PaginatedSubscribe(

@@ -35,7 +35,7 @@ struct AggregateOracle: ViewOracle {
     // MARK: What is expected
 
     private func areSame(_ left: StorageValue, _ right: StorageValue, _ column: String) -> Bool {
-        SQLiteComparison.order(left, right, table.collation(of: column)) == 0
+        SQLiteComparison.order(left, right, by: table.collation(of: column)) == 0
     }
 
     /// - Returns: What is wrong; nil where nothing is.

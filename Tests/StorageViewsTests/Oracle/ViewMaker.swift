@@ -146,7 +146,7 @@ struct ViewMaker {
     }
 
     private mutating func range() -> RowPredicate {
-        let bounds = [generator.value(), generator.value()].sorted { SQLiteComparison.order($0, $1, .binary) < 0 }
+        let bounds = [generator.value(), generator.value()].sorted { SQLiteComparison.order($0, $1, by: .binary) < 0 }
         let comparison = generator.pick([RowPredicate.Comparison.less, .lessOrEqual, .greater, .greaterOrEqual])
         return generator.chance(50)
             ? .between(column: content(), bounds[0], bounds[1])

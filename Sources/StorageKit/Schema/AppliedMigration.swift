@@ -1,0 +1,45 @@
+public import Foundation
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+/// A step of a schema that was done once in the life of a store: a migration by its id, or a change of its columns and tables
+/// by its title, such as `rename users.mail to email`.
+public struct AppliedMigration: Sendable, Hashable, Identifiable {
+    /// The migration's id, or the change's title.
+    public let id: String
+    /// The position behind which the store has what it did.
+    public let position: Int64
+    /// When it was done.
+    public let date: Date
+}
+
+extension Storage {
+    /// The migrations and changes that were made in this store, in the order in which they were.
+    ///
+    /// ```swift
+    /// for migration in try await storage.appliedMigrations() {
+    ///     print(migration.date.formatted(), migration.id)
+    /// }
+    /// ```
+    ///
+    /// What each of them changed is in the log, with its id or title as the reason of the commit.
+    ///
+    /// - Throws: ``StorageError`` with `closed`.
+    public func appliedMigrations() async throws -> [AppliedMigration] {
+        try await read { db in
+            let prefix = SchemaStep.keyPrefix
+            // A step that has written nothing stands behind the one before it, where that was.
+            let rows = try GRDB.Row.fetchAll(
+                db,
+                sql: """
+                    SELECT substr(key, length(:prefix) + 1) AS id, last, time FROM storage_commit_key
+                    WHERE substr(key, 1, length(:prefix)) = :prefix ORDER BY last, number = 0, time, id
+                    """, arguments: ["prefix": prefix])
+            return rows.map { row in
+                AppliedMigration(id: row["id"], position: row["last"], date: Date(microseconds: row["time"]))
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+public import StorageCore
+public import StorageProjections
+
+extension ReadTransaction {
+    /// The entities whose indexed columns fit a text, best first: see ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5 syntax when that is
+    ///   asked for.
+    public func search<E: RegisteredEntity>(
+        _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
+        weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
+    ) throws -> [SearchResult<E>] {
+        try Search<E>(
+            indexes: searchIndexes, query: query, limit: limit, offset: offset, syntax: syntax, weights: weights,
+            excerpt: excerpt
+        ).run(database)
+    }
+
+    /// How many entities fit a text.
+    ///
+    /// - Throws: ``StorageError`` as ``search(_:query:limit:offset:syntax:weights:excerpt:)`` does.
+    public func searchCount<E: RegisteredEntity>(
+        _ type: E.Type, query: String, syntax: SearchSyntax = .simple
+    ) throws -> Int {
+        try Search<E>(
+            indexes: searchIndexes, query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil
+        ).count(database)
+    }
+}

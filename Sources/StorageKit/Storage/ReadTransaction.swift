@@ -1,0 +1,10 @@
+public import GRDB
+internal import StorageProjections
+
+/// One state of the store, as the body of ``Storage/readTransaction(_:)`` gets it: see ``TransactionReader`` for what it reads.
+///
+/// Not `Sendable`: it is valid inside the body only.
+public struct ReadTransaction: TransactionReader {
+    public let database: GRDB.Database
+    let searchIndexes: SearchIndexes
+}

@@ -1,0 +1,42 @@
+public import StorageProjections
+
+extension Storage {
+    /// The position of a row's last event, nil where there is no row: what ``RowPrecondition/position(_:)`` expects.
+    ///
+    /// ```swift
+    /// let position = try await storage.position(of: User.self, id: "1")
+    /// ```
+    ///
+    /// - Throws: ``StorageError`` as ``EntityReader`` says.
+    public func position<E: RegisteredEntity>(of type: E.Type, id: E.Id) async throws -> Int64? {
+        let table = EntityTables.of(E.Record.self)
+        let key = E.Record.key(of: id)
+        return try await reading([table.name]) { db in try table.position(key, in: db) }
+    }
+
+    /// The entity with this id and the position of its last event, read at one state; nil where there is none. With
+    /// ``save(_:expecting:)`` nobody's change is overwritten unseen:
+    ///
+    /// ```swift
+    /// if var (user, position) = try await storage.getWithPosition(User.self, id: "1") {
+    ///     user.name = "Anna"
+    ///     try await storage.save(user, expecting: .position(position))
+    /// }
+    /// ```
+    ///
+    /// A web server hands the position on as the entity's tag, and takes it back with `If-Match`.
+    ///
+    /// - Throws: ``StorageError`` as ``EntityReader`` says.
+    public func getWithPosition<E: RegisteredEntity>(
+        _ type: E.Type, id: E.Id
+    ) async throws -> (entity: E, position: Int64)? {
+        let table = EntityTables.of(E.Record.self)
+        let key = E.Record.key(of: id)
+        return try await reading([table.name]) { db in
+            guard let entity = try table.entity(key, in: db), let position = try table.position(key, in: db) else {
+                return nil
+            }
+            return (entity, position)
+        }
+    }
+}

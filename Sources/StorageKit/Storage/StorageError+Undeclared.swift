@@ -1,0 +1,18 @@
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+internal import StorageSubscriptions
+
+extension StorageError {
+    /// Runs what reads or changes an entity's table. Where there is none, the error says to declare the entity.
+    static func explaining<Result>(table: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            guard let error = wrapping(error) as? StorageError, let missing = error.missingTable,
+                missing.lowercasedASCII == table.lowercasedASCII
+            else { throw error }
+            throw noEntity(table)
+        }
+    }
+}

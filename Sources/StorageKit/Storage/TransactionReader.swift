@@ -1,0 +1,75 @@
+public import GRDB
+internal import StorageCore
+internal import StorageLog
+public import StorageProjections
+
+/// Reads entities inside of a transaction: a ``ReadTransaction``, which sees one state of the store, or a
+/// ``WriteTransaction``, which also sees what it has changed.
+///
+/// Every call throws ``StorageError``: `not-found` where the entity has no table because it wasn't declared when the store was opened,
+/// `invalid-value` where a row holds what a property's type can't.
+public protocol TransactionReader {
+    /// The connection, for SQL of your own.
+    var database: GRDB.Database { get }
+}
+
+extension TransactionReader {
+    /// The entity with this id, nil where there is none.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionReader`` says.
+    public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> E? {
+        try EntityTables.of(E.Record.self).entity(E.Record.key(of: id), in: database)
+    }
+
+    /// The entity with this id and the position of its last event, nil where there is none.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionReader`` says.
+    public func getWithPosition<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> (entity: E, position: Int64)? {
+        guard let entity = try get(type, id: id), let position = try position(of: type, id: id) else { return nil }
+        return (entity, position)
+    }
+
+    /// The position of a row's last event, nil where there is no row.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionReader`` says.
+    public func position<E: RegisteredEntity>(of type: E.Type, id: E.Id) throws -> Int64? {
+        try EntityTables.of(E.Record.self).position(E.Record.key(of: id), in: database)
+    }
+
+    /// Every entity of a type, in the order of a column; in the order of the key where none is named.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``TransactionReader`` says.
+    public func all<E: RegisteredEntity>(
+        _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true
+    ) throws -> [E] {
+        try EntityTables.of(E.Record.self).all(orderBy: column, ascending: ascending, in: database)
+    }
+
+    /// A page of entities.
+    ///
+    /// - Parameters:
+    ///   - limit: How many at the most; 0 or more.
+    ///   - offset: How many to leave out first; 0 or more.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset, `invalid-name` for a column that the
+    ///   entity doesn't have; also as ``TransactionReader`` says.
+    public func page<E: RegisteredEntity>(
+        _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
+    ) throws -> RepoPage<E> {
+        try EntityTables.of(E.Record.self).page(
+            orderBy: column, ascending: ascending, limit: limit, offset: offset, in: database)
+    }
+
+    /// How many entities of a type there are.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionReader`` says.
+    public func count<E: RegisteredEntity>(_ type: E.Type) throws -> Int {
+        try EntityTables.of(E.Record.self).count(in: database)
+    }
+
+    /// Whether there is an entity with this id.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionReader`` says.
+    public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> Bool {
+        try EntityTables.of(E.Record.self).exists(E.Record.key(of: id), in: database)
+    }
+}

@@ -1,0 +1,161 @@
+import StorageKit
+import StorageTesting
+import Testing
+
+/// What a write returns, and reads of several entities at one state.
+@Suite struct TransactionTests {
+    @StorageEntity
+    struct Author {
+        var id: Int
+        var name: String
+        @StorageHasMany(foreignKey: "authorId") var books: [Book]
+    }
+
+    @StorageEntity
+    struct Book {
+        var id: Int
+        var title: String
+        var authorId: Int?
+        @StorageBelongsTo(foreignKey: "authorId", onDelete: .setNull) var author: Author?
+    }
+
+    @StorageEntity
+    struct Review {
+        var id: Int
+        var bookId: Int
+        @StorageBelongsTo(foreignKey: "bookId", onDelete: .cascade) var book: Book?
+    }
+
+    private func storage() async throws -> Storage {
+        let storage = try StorageKit.inMemory { schema in
+            schema.autoSchema(AuthorRecord.self, BookRecord.self, ReviewRecord.self)
+            schema.addFullTextSearch(table: "books", columns: ["title"])
+        }.facade
+        try await storage.save([Author(id: 1, name: "Ann", books: []), Author(id: 2, name: "Bea", books: [])])
+        try await storage.save((1...5).map { Book(id: $0, title: "Book \($0)", authorId: $0 % 2 + 1, author: nil) })
+        try await storage.save((1...9).map { Review(id: $0, bookId: ($0 - 1) % 5 + 1, book: nil) })
+        return storage
+    }
+
+    // MARK: What a write returns
+
+    @Test func aWriteReturnsItsValueAndTheReceipt() async throws {
+        let storage = try await storage()
+        let (count, receipt) = try await storage.write(reason: "more") { tx in
+            try tx.save(Author(id: 3, name: "Cleo", books: []))
+            return try tx.count(Author.self)
+        }
+        #expect(count == 3)
+        #expect(receipt.eventCount == 1 && receipt.position == storage.head)
+        let names = try await storage.write { try $0.all(Author.self).map(\.name) }
+        #expect(names.value == ["Ann", "Bea", "Cleo"] && names.receipt.commit == nil)
+    }
+
+    @Test func aWriteWithoutAValueReturnsTheReceipt() async throws {
+        let storage = try await storage()
+        let receipt: CommitReceipt = try await storage.write { tx in
+            try tx.delete(Author.self, id: 1)
+        }
+        #expect(receipt.commit != nil)
+    }
+
+    // MARK: Counts
+
+    @Test func rowsThatGoAlongAreNoDeletedEntities() async throws {
+        let storage = try await storage()
+        #expect(try await storage.deleteAll(Author.self) == 2)
+        #expect(try await storage.count(Book.self) == 5)
+        #expect(try await storage.deleteAll(Book.self, where: "title", equals: "Book 1") == 1)
+        #expect(try await storage.repository(Book.self).deleteAll() == 4)
+        #expect(try await storage.count(Review.self) == 0)
+        #expect(try await storage.deleteAll(Book.self) == 0)
+    }
+
+    @Test func aTransactionCountsWhatItDeletes() async throws {
+        let storage = try await storage()
+        let counts = try await storage.write { tx in
+            [try tx.deleteAll(Book.self, where: "authorId", equals: 1), try tx.deleteAll(Author.self)]
+        }
+        #expect(counts.value == [2, 2])
+    }
+
+    // MARK: Reads at one state
+
+    @Test func noCommitComesInBetween() async throws {
+        let store = try TemporaryStore { $0.autoSchema(AuthorRecord.self) }
+        let storage = store.storage
+        try await storage.save(Author(id: 1, name: "Ann", books: []))
+        let (reading, hasBegun) = AsyncStream.makeStream(of: Void.self)
+        let committed = DispatchSemaphore(value: 0)
+        async let counts = storage.readTransaction { tx in
+            let before = try tx.count(Author.self)
+            hasBegun.yield()
+            committed.wait()
+            return [before, try tx.all(Author.self).count, try tx.query(Author.self).count()]
+        }
+        for await _ in reading { break }
+        try await storage.save(Author(id: 2, name: "Bea", books: []))
+        committed.signal()
+        #expect(try await counts == [1, 1, 1])
+        #expect(try await storage.count(Author.self) == 2)
+    }
+
+    @Test func aReadTransactionReadsAsTheStoreDoes() async throws {
+        let storage = try await storage()
+        let books = try await storage.all(Book.self, orderBy: "title", ascending: false)
+        try await storage.readTransaction { tx in
+            #expect(try tx.all(Book.self, orderBy: "title", ascending: false) == books)
+            #expect(try tx.get(Book.self, id: 2) == books[3] && tx.exists(Book.self, id: 2))
+            #expect(try tx.get(Book.self, id: 9) == nil && !tx.exists(Book.self, id: 9))
+            let page = try tx.page(Book.self, limit: 2, offset: 4)
+            #expect(page.items.map(\.id) == [5] && !page.hasMore)
+            let query = tx.query(Book.self).where { $0.authorId == 1 }
+            #expect(try query.fetch().map(\.id) == [2, 4] && query.count() == 2 && query.exists())
+            #expect(try query.orderBy(\.id, .descending).fetchOne()?.id == 4)
+            #expect(try query.page(size: 1).items.map(\.id) == [2])
+            #expect(try tx.loadChildren(Book.self, where: "authorId", equals: 1).map(\.id) == [2, 4])
+            let authors = try tx.all(Author.self)
+            #expect(try tx.loadChildren(of: authors, \.books)[2]?.map(\.id) == [1, 3, 5])
+            #expect(try tx.loadChildren(of: authors[0], \.books, ascending: false).map(\.id) == [4, 2])
+            #expect(try tx.loadParents(Author.self, ids: [1, 7]).keys.sorted() == [1])
+            #expect(try tx.loadParent(Author.self, id: 2)?.name == "Bea")
+            #expect(try tx.search(Book.self, query: "5").map(\.entity.id) == [5])
+            #expect(try tx.searchCount(Book.self, query: "book") == 5)
+        }
+        let unknown = await #expect(throws: StorageError.self) {
+            try await storage.readTransaction { try $0.all(Book.self, orderBy: "nothing") }
+        }
+        #expect(unknown?.code == .invalidName)
+    }
+
+    @Test func aWriteTransactionReadsWhatItHasChanged() async throws {
+        let storage = try await storage()
+        try await storage.write { tx in
+            try tx.delete(Book.self, id: 1)
+            #expect(try tx.count(Book.self) == 4 && !tx.exists(Book.self, id: 1))
+            #expect(try tx.page(Book.self, limit: 1).items.map(\.id) == [2])
+            #expect(try tx.loadChildren(Book.self, where: "authorId", equals: 2).map(\.id) == [3, 5])
+        }
+    }
+
+    // MARK: Positions
+
+    @Test func theRowsPositionComesWithTheRow() async throws {
+        let storage = try await storage()
+        let receipt = try await storage.save(Author(id: 1, name: "Anna", books: []))
+        let found = try #require(try await storage.getWithPosition(Author.self, id: 1))
+        #expect(found.entity.name == "Anna" && found.position == receipt.position)
+        #expect(try await storage.position(of: Author.self, id: 1) == receipt.position)
+        #expect(try await storage.position(of: Author.self, id: 9) == nil)
+        #expect(try await storage.getWithPosition(Author.self, id: 9) == nil)
+        var changed = found.entity
+        changed.name = "Ann"
+        try await storage.save(changed, expecting: .position(found.position))
+        let late = await #expect(throws: StorageError.self) {
+            try await storage.save(changed, expecting: .position(found.position))
+        }
+        #expect(late?.code == .conflict && late?.message.hasSuffix("not at position \(found.position).") == true)
+        let inside = try await storage.write { try $0.getWithPosition(Author.self, id: 1)?.position }
+        #expect(inside.value == storage.head)
+    }
+}
