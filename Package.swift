@@ -208,29 +208,33 @@ let package = Package(
 
         // Random conditions and a table of SQLite to answer them, for every suite that evaluates conditions.
         .target(
-            name: "PredicateTestSupport", dependencies: ["StorageCore", "CSQLite"], path: "Tests/PredicateTestSupport"),
-        // Processes that tests talk to and kill, their memory, and real histories.
+            name: "PredicateTestSupport", dependencies: ["ProcessTestSupport", "StorageCore", "CSQLite"],
+            path: "Tests/PredicateTestSupport"),
+        // Seeds, folders and waits of every suite; processes that tests talk to and kill, their memory, and real histories.
         .target(name: "ProcessTestSupport", path: "Tests/ProcessTestSupport"),
         // Random statements against tables that use all that SQLite allows.
         .target(
             name: "SchemaTestSupport",
-            dependencies: ["StorageLog", "StorageCore", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "ProcessTestSupport", "StorageLog", "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             path: "Tests/SchemaTestSupport"),
         .testTarget(
             name: "StorageCoreTests",
-            dependencies: ["PredicateTestSupport", "StorageCore", "CSQLite"]),
+            dependencies: ["PredicateTestSupport", "ProcessTestSupport", "StorageCore", "CSQLite"]),
         // Both engines of SQLiteClient, and the store's, in one run.
         .testTarget(
             name: "StorageSQLiteClientTests",
             dependencies: [
-                "StorageSQLiteClient", "StorageSQLiteNIO", "StorageKit", "StorageRecords", "StorageCore",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "ProcessTestSupport", "StorageSQLiteClient", "StorageSQLiteNIO", "StorageKit", "StorageRecords",
+                "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        .testTarget(name: "StorageRecordsTests", dependencies: ["StorageRecords"]),
+        .testTarget(name: "StorageRecordsTests", dependencies: ["ProcessTestSupport", "StorageRecords"]),
         .testTarget(
             name: "StorageViewsTests",
             dependencies: [
-                "StorageViews", "StorageRouting", "StorageEntities", "PredicateTestSupport", "StorageLog",
+                "PredicateTestSupport", "ProcessTestSupport", "StorageViews", "StorageRouting", "StorageEntities",
+                "StorageLog",
                 "StorageCore",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
@@ -301,7 +305,8 @@ let package = Package(
         .testTarget(
             name: "StorageUITests",
             dependencies: [
-                "StorageUI", "StorageTesting", "StorageKit", "StorageViews", "StorageEntities", "StorageCore",
+                "ProcessTestSupport", "StorageUI", "StorageTesting", "StorageKit", "StorageViews", "StorageEntities",
+                "StorageCore",
             ],
             exclude: ["StandIn"]),
         // The process that CrashConsistencyTests kill.
@@ -324,7 +329,8 @@ let package = Package(
         .executableTarget(
             name: "fault-worker",
             dependencies: [
-                "FaultSupport", "SchemaTestSupport", "StorageKitTool", "StorageSync", "StorageKit",
+                "FaultSupport", "ProcessTestSupport", "SchemaTestSupport", "StorageKitTool", "StorageSync",
+                "StorageKit",
                 "StorageMaintenance", "StorageProjections", "StorageEntities", "StorageLog", "StorageCore", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -332,8 +338,8 @@ let package = Package(
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "SchemaTestSupport", "StorageKitTool", "StorageKitMain", "crash-worker", "StorageServer", "StorageSync",
-                "StorageKit", "StorageLog", "StorageCore", "CZstd",
+                "ProcessTestSupport", "SchemaTestSupport", "StorageKitTool", "StorageKitMain", "crash-worker",
+                "StorageServer", "StorageSync", "StorageKit", "StorageLog", "StorageCore", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -341,7 +347,8 @@ let package = Package(
         .testTarget(
             name: "StorageSQLiteNIOTests",
             dependencies: [
-                "StorageSQLiteNIO", "StorageSQLiteClient", "StorageRecords", "StorageCore", "CSQLite",
+                "ProcessTestSupport", "StorageSQLiteNIO", "StorageSQLiteClient", "StorageRecords", "StorageCore",
+                "CSQLite",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),
             ]),

@@ -1,9 +1,10 @@
 internal import Foundation
+internal import ProcessTestSupport
 package import StorageCore
 
 /// Random rows and conditions, the same for the same seed, with the values that are apt to be treated differently.
 package struct PredicateGenerator: RandomNumberGenerator {
-    private var state: UInt64
+    private var random: SplitMix64
     /// What is chosen before chance begins.
     private var choices: ArraySlice<UInt8> = []
     private let columns: [String]
@@ -12,7 +13,7 @@ package struct PredicateGenerator: RandomNumberGenerator {
 
     /// - Parameter columns: The columns that conditions and orders are made of.
     package init(seed: UInt64, columns: [String] = SQLiteTable.declared.map(\.name)) {
-        state = seed
+        random = SplitMix64(seed: seed)
         self.columns = columns
     }
 
@@ -24,11 +25,7 @@ package struct PredicateGenerator: RandomNumberGenerator {
 
     package mutating func next() -> UInt64 {
         if let choice = choices.popFirst() { return UInt64(choice) &* 0x0101_0101_0101_0101 }
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
+        return random.next()
     }
 
     private static let integers: [Int64] = [

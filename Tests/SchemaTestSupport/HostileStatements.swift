@@ -1,3 +1,5 @@
+package import ProcessTestSupport
+
 /// Makes up commits against the tables of ``HostileTables``: sensible statements, useless ones, and ones that fail.
 package struct HostileStatements {
     package var random: SplitMix64

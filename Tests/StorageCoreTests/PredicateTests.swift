@@ -1,21 +1,21 @@
 import CSQLite
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import Testing
 
 @testable import StorageCore
 
 /// A condition has the same answer in Swift as in SQLite, on every row.
 ///
-/// `STORAGEKIT_SEED` repeats a run, `STORAGEKIT_TEST_SCALE` makes it longer: 1 is 100,000 conditions and more, each on a
-/// handful of rows.
+/// `STORAGEKIT_SEED` repeats a run, `STORAGEKIT_TEST_SCALE` makes it longer, with a seed of its own: 1 is 100,000 conditions
+/// and more, each on a handful of rows.
 @Suite struct PredicateTests {
-    @Test("Every answer is SQLite's")
-    func answersEqualSQLite() throws {
-        let seed = Environment.seed
+    @Test("Every answer is SQLite's", arguments: testSeeds(1).prefix(1))
+    func answersEqualSQLite(seed: UInt64) throws {
         var generator = PredicateGenerator(seed: seed)
         let database = try SQLiteTable()
-        let count = Int(100_000 * Environment.scale)
+        let count = Int(100_000 * testScale)
         var cases = 0
         var round = 0
         while cases < count {
@@ -70,12 +70,11 @@ import Testing
         }
     }
 
-    @Test("Every order is SQLite's")
-    func ordersEqualSQLite() throws {
-        let seed = Environment.seed
+    @Test("Every order is SQLite's", arguments: testSeeds(1).prefix(1))
+    func ordersEqualSQLite(seed: UInt64) throws {
         var generator = PredicateGenerator(seed: seed)
         let database = try SQLiteTable()
-        for round in 0..<Int(300 * max(Environment.scale, 0.1)) {
+        for round in 0..<Int(300 * max(testScale, 0.1)) {
             try database.fill((0..<20).map { _ in generator.row() })
             let stored = try database.rows()
             let orderings = (0..<Int.random(in: 1...3, using: &generator)).map { _ in generator.ordering() }
@@ -116,13 +115,5 @@ import Testing
         #expect(throws: StorageError.self) {
             try PredicateSQL(.like(column: "t", pattern: String(repeating: "x", count: 50_001))) { $0 }
         }
-    }
-}
-
-enum Environment {
-    static let scale = Double(ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"] ?? "") ?? 1
-    static var seed: UInt64 {
-        ProcessInfo.processInfo.environment["STORAGEKIT_SEED"].flatMap { UInt64($0) }
-            ?? UInt64.random(in: 0...(1 << 40))
     }
 }

@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import StorageCore
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 @Suite struct RemoteDelayTests {
     @Test("The random part grows with the failures")
     func delaysGrowWithFailures() {
-        var random = SystemRandomNumberGenerator()
+        var random = SplitMix64(seed: 1)
         for (failures, seconds) in [(0, 2), (1, 2), (2, 4), (3, 8), (4, 16), (5, 32), (6, 60), (7, 60), (10_000, 60)] {
             let delays = (0..<1_000).map { _ in
                 RemoteDelay(after: failures, remoteAsksFor: nil, longest: 0, using: &random).microseconds
@@ -20,7 +21,7 @@ import Testing
 
     @Test("A delay that the remote asks for comes first")
     func requestedDelay() {
-        var random = SystemRandomNumberGenerator()
+        var random = SplitMix64(seed: 1)
         func asked(_ microseconds: Int64?) -> RemoteDelay {
             RemoteDelay(after: 1, remoteAsksFor: microseconds, longest: 60_000_000, using: &random)
         }

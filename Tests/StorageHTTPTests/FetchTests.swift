@@ -1,6 +1,7 @@
 #if STORAGE_HTTP
     import Foundation
     import NIOHTTP1
+    import ProcessTestSupport
     import StorageHTTP
     import StorageSync
     import Testing

@@ -1,5 +1,6 @@
 #if STORAGE_HTTP
     import Foundation
+    import ProcessTestSupport
     import StorageHTTP
     import Testing
 

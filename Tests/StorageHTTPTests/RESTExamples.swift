@@ -1,5 +1,6 @@
 #if STORAGE_HTTP
     import Foundation
+    import ProcessTestSupport
 import StorageEntities
     import StorageHTTP
     import StorageKit

@@ -8,10 +8,8 @@
     @Suite(.timeLimit(.minutes(20))) struct RESTKillTests {
         @Test("Every write that was stored arrives once")
         func storedWritesArriveOnce() async throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rest-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let store = folder.appendingPathComponent("store.sqlite").path
+            let folder = try TemporaryFolder()
+            let store = folder.path()
             let rest = RESTServer()
             let (collection, rounds) = ("/errands", 6)
             rest.put("seed", Errand("seed").json, in: collection)

@@ -1,5 +1,6 @@
 #if STORAGE_HTTP
     import Foundation
+    import ProcessTestSupport
     import StorageKit
     import StorageSync
     import Testing
@@ -12,10 +13,8 @@
 
         @Test("Stories are read offline once they were fetched")
         func offlineReading() async throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("reader-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let store = folder.appendingPathComponent("stories.sqlite").path
+            let folder = try TemporaryFolder()
+            let store = folder.path("stories.sqlite")
             let origin = try await TestServer.run({ _ in .ok(Self.stories) }) { server in
                 let first = try await run(store, server.origin)
                 #expect(first.hasPrefix("0 stories, never fetched, stale\n\n2 stories, fetched "))
@@ -38,7 +37,7 @@
             #expect(parts[1].hasPrefix(parts[0] + error))
             #expect(parts[0].hasPrefix("2 stories, fetched "))
             #expect(parts[0].hasSuffix(", stale\n  12\tShoes\n  3\tShips"))
-            let alone = try await run(folder.appendingPathComponent("other.sqlite").path, nobody.origin)
+            let alone = try await run(folder.path("other.sqlite"), nobody.origin)
             #expect(alone.contains("\n! The remote of StorySources.best failed: "))
         }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -8,8 +9,8 @@ import Testing
 
 /// The past reads as it was when it was the present.
 @Suite struct AsOfTests {
-    @Test("Every point of a random history reads as it was")
-    func randomHistoryAtEveryPoint() async throws {
+    @Test("Every point of a random history reads as it was", arguments: testSeeds(1))
+    func randomHistoryAtEveryPoint(seed: UInt64) async throws {
         let clock = ManualClock()
         var configuration = StorageConfig()
         configuration.clock = clock
@@ -22,9 +23,10 @@ import Testing
         for round in 0..<60 {
             clock.advance(by: .seconds(10))
             let receipt = try await storage.write { tx in
-                for _ in 0..<Int.random(in: 1...4) {
-                    let id = Int.random(in: 0..<9)
-                    if Bool.random() {
+                var random = SplitMix64(seed: seed &+ UInt64(round))
+                for _ in 0...random.below(4) {
+                    let id = random.below(9)
+                    if random.chance(50) {
                         try tx.save(Note(id: id, text: "round \(round)"))
                     } else {
                         try tx.delete(Note.self, id: id)
@@ -37,12 +39,13 @@ import Testing
             states.append((receipt.last, commit, time, try await storage.all(Note.self)))
             if round % 20 == 19 { try await storage.seal() }
         }
-        for state in states.shuffled() {
+        var random = SplitMix64(seed: seed)
+        for state in states.shuffled(using: &random) {
             for point in [
                 StoragePoint.position(state.position), .commit(state.commit), .time(state.time),
                 .time(state.time.addingTimeInterval(9)),
             ] {
-                let past = try await storage.asOf(point, schema: Bool.random() ? .current : .asRecorded)
+                let past = try await storage.asOf(point, schema: random.chance(50) ? .current : .asRecorded)
                 #expect(past.position == state.position)
                 #expect(try await past.all(Note.self) == state.notes)
                 #expect(try await past.count(Note.self) == state.notes.count)
@@ -112,7 +115,7 @@ import Testing
     @Test("A snapshot is built from the nearer end of the log, and only once")
     func snapshotFromNearerEnd() async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("damaged.sqlite")
+        let path = folder.path("damaged.sqlite")
         var configuration = StorageConfig()
         configuration.segmentLength = 64
         let storage = try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration) {
@@ -166,7 +169,7 @@ import Testing
     @Test("A snapshot is read in the current schema")
     func snapshotInCurrentSchema() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
         let one = try StorageKit.start(at: url) { $0.autoSchema(V1.ArticleRecord.self) }.facade
         try await one.save([
             V1.Article(id: 1, title: "old news", stars: "4", gone: "x"), V1.Article(id: 2, title: "bad", stars: "many"),
@@ -244,7 +247,7 @@ import Testing
     @Test("Rows of a snapshot may violate today's constraints")
     func snapshotIgnoresNewConstraints() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
         let first = try StorageKit.start(at: url) { $0.autoSchema(NoteRecord.self) }.facade
         try await first.save([Note(id: 1, text: "same"), Note(id: 2, text: "same")])
         let point = first.head

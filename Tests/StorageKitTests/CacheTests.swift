@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageMaintenance
@@ -36,17 +37,18 @@ final class TestClock: StorageClock {
         }
     }
 
-    @Test("The memory cache evicts what was used least recently", arguments: [0, 1, 2, 7, 50])
-    func memoryCacheEvictsLeastRecentlyUsed(capacity: Int) async {
+    @Test("The memory cache evicts what was used least recently", arguments: [0, 1, 2, 7, 50], testSeeds(1))
+    func memoryCacheEvictsLeastRecentlyUsed(capacity: Int, seed: UInt64) async {
+        var random = SplitMix64(seed: seed)
         let clock = TestClock()
         let cache = MemoryCache<Int, Int>(capacity: capacity, defaultTTL: 10, clock: clock)
         var oracle = Oracle(capacity: capacity)
         for step in 0..<4_000 {
-            let key = Int.random(in: 0..<(2 * capacity + 3))
-            switch Int.random(in: 0..<10) {
+            let key = random.below(2 * capacity + 3)
+            switch random.below(10) {
             case 0..<4: #expect(await cache.get(key) == oracle.get(key, clock.now))
             case 4..<8:
-                let ttl: TTL? = [nil, 0, 3, 100].randomElement()!
+                let ttl: TTL? = random.pick([nil, 0, 3, 100])
                 await cache.set(step, for: key, ttl: ttl)
                 let seconds = ttl?.seconds ?? 10
                 let expires = seconds > 0 ? clock.now.addingTimeInterval(seconds) : nil
@@ -54,7 +56,7 @@ final class TestClock: StorageClock {
             case 8:
                 await cache.remove(key)
                 oracle.entries.removeAll { $0.key == key }
-            default: clock.advance(Double.random(in: 0...4))
+            default: clock.advance(Double.random(in: 0...4, using: &random))
             }
         }
         #expect(await cache.count == oracle.entries.count)

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Synchronization
@@ -22,8 +23,9 @@ import Testing
     private static func fill(_ storage: Storage, commits: Int) async throws {
         for round in 0..<commits {
             try await storage.write(actor: round % 3 == 0 ? "anna" : "ben") { tx in
+                var random = SplitMix64(seed: UInt64(round))
                 for number in 0...(round % 7 == 6 ? 20 : round % 4) {
-                    if Bool.random() {
+                    if random.chance(50) {
                         try tx.save(Note(id: number, text: "\(round)"))
                     } else {
                         try tx.save(Person(id: "\(number)", name: "\(round)", age: nil, score: 0))
@@ -196,6 +198,7 @@ import Testing
             }
             for reader in 0..<5 {
                 group.addTask {
+                    // Each begins at another moment of the writing.
                     try await Task.sleep(for: .milliseconds(reader * 3))
                     let start = reader == 0 ? 0 : storage.head
                     var seen: [StorageEvent] = []
@@ -236,9 +239,7 @@ import Testing
         }
         let cancelled = follow()
         let closed = follow()
-        while seen.value < 2 || storage.engine.observers.bellCount < 2 {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await eventually { seen.value >= 2 && storage.engine.observers.bellCount >= 2 }
         cancelled.cancel()
         #expect(try await cancelled.value == 1)
         #expect(storage.engine.observers.bellCount == 1)
@@ -251,7 +252,7 @@ import Testing
         }
         #expect(storage.engine.observers.bellCount == 1)
         try await storage.save(Note(id: 2, text: "two"))
-        while seen.value < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually { seen.value >= 3 }
         try await storage.close()
         #expect(try await closed.value == 2)
         #expect(storage.engine.observers.bellCount == 0)
@@ -262,7 +263,7 @@ import Testing
     @Test("A read-only store follows the writing process")
     func readOnlyStoreFollowsWriter() async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("a.sqlite")
+        let path = folder.path("a.sqlite")
         let worker = try Worker(store: path, mode: "single", prefix: "x")
         #expect(try await worker.waitForLines(3))
         let configuration = StorageConfig(isReadOnly: true)
@@ -279,6 +280,7 @@ import Testing
             for try await _ in storage.changes(since: .head) { count += 1 }
             return count
         }
+        // Wherever the follower is by then.
         try await Task.sleep(for: .milliseconds(20))
         try await storage.close()
         #expect(try await follower.value >= 0)

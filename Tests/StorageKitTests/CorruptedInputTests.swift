@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -49,7 +50,7 @@ import Testing
     @Test("Every flipped byte is found or harmless")
     func everyFlippedByte() async throws {
         let folder = try TemporaryFolder()
-        let original = folder.file("original.sqlite")
+        let original = folder.path("original.sqlite")
         try await makeStore(original)
         let expected = try await content(original)
         #expect(expected.report.isSound, "\(expected.report.findings)")
@@ -61,7 +62,7 @@ import Testing
         for offset in Swift.stride(from: Int.random(in: 0..<stride), to: bytes.count, by: stride) {
             var damaged = bytes
             damaged[offset] ^= 1 << UInt8(offset % 8)
-            let path = folder.file("damaged.sqlite")
+            let path = folder.path("damaged.sqlite")
             try damaged.write(to: URL(fileURLWithPath: path))
             do {
                 let content = try await content(path)
@@ -88,11 +89,11 @@ import Testing
     @Test("A truncated store is an error")
     func truncatedStore() async throws {
         let folder = try TemporaryFolder()
-        let original = folder.file("original.sqlite")
+        let original = folder.path("original.sqlite")
         try await makeStore(original)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: original))
         for length in Swift.stride(from: 512, to: bytes.count, by: 4_096 + 512) {
-            let path = folder.file("cut.sqlite")
+            let path = folder.path("cut.sqlite")
             try bytes.prefix(length).write(to: URL(fileURLWithPath: path))
             do {
                 let content = try await content(path)

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageKit
 import StorageLog
 import StorageMaintenance
@@ -12,7 +13,7 @@ import Testing
     @Test("A killed writer loses nothing that was returned", arguments: ["single", "batch", "group", "sealing"])
     func killedWriterKeepsReturnedCommits(mode: String) async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("aging.sqlite")
+        let path = folder.path("aging.sqlite")
         var acknowledged: [(rows: Int, name: String)] = []
         let rounds = max(3, Int(12 * testScale))
         // One store ages through all rounds.
@@ -23,6 +24,7 @@ import Testing
             if !isEarly {
                 #expect(try await worker.waitForLines(2), "the store could not be opened in round \(round)")
             }
+            // Killed at any moment.
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...(isEarly ? 80 : 90))))
             acknowledged += worker.kill()
             // Beside the store stands how far it had come, and never more than that: it is opened without a word.
@@ -47,13 +49,14 @@ import Testing
             // Further rounds only where a slow machine let the first ones write too little.
             if round >= rounds, acknowledged >= rounds { break }
             let seed = seeds[round % seeds.count]
-            let worker = try Worker("fault-worker", ["live", "\(seed)", folder.path, "r\(round)-"])
+            let worker = try Worker("fault-worker", ["live", "\(seed)", folder.url.path, "r\(round)-"])
             let isEarly = round % 4 == 3
             if !isEarly { #expect(try await worker.waitForLines(4), "the store could not be used in round \(round)") }
+            // Killed at any moment.
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...(isEarly ? 120 : 300))))
             ledger += worker.killedLines().map { $0 + "\n" }.joined()
-            try ledger.write(toFile: folder.file("ledger"), atomically: true, encoding: .utf8)
-            let lab = try await FaultLab.run("check", folder.path)
+            try ledger.write(toFile: folder.path("ledger"), atomically: true, encoding: .utf8)
+            let lab = try await FaultLab.run("check", folder.url.path)
             #expect(lab.status == 0, "round \(round), seed \(seed)")
             #expect(lab.findings == [], "round \(round), seed \(seed)")
             acknowledged = lab.count("acknowledged")
@@ -85,7 +88,7 @@ import Testing
     @Test("A killed projection is old or new, never mixed", arguments: ["projecting", "remaking"])
     func killedProjectionIsNeverMixed(_ mode: String) async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("\(mode).sqlite")
+        let path = folder.path("\(mode).sqlite")
         var wasBehind = 0
         let rounds = max(4, Int(12 * testScale))
         for round in 0..<rounds * 5 {
@@ -93,6 +96,7 @@ import Testing
             if round >= rounds, wasBehind > 0 || mode == "remaking" { break }
             let worker = try Worker(store: path, mode: mode, prefix: "r\(round)")
             #expect(try await worker.waitForLines(2), "the store could not be opened in round \(round)")
+            // Killed at any moment.
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...120)))
             _ = worker.kill()
             // Opened without the projection, so that it stays where it was.
@@ -122,7 +126,7 @@ import Testing
     @Test("A killed refresh is there wholly or not at all")
     func killedRefreshIsAtomic() async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("refreshing.sqlite")
+        let path = folder.path("refreshing.sqlite")
         var (killedMerges, lostMerges) = (0, 0)
         let rounds = max(4, Int(12 * testScale))
         for round in 0..<rounds * 5 {
@@ -131,6 +135,7 @@ import Testing
             let worker = try Worker(store: path, mode: "refreshing", prefix: "")
             // An answer, its merge, and the next answer: every other one is killed as soon as that is about to be merged.
             #expect(try await worker.waitForLines(3), "the store could not be opened in round \(round)")
+            // Killed at any moment.
             if round.isMultiple(of: 2) { try await Task.sleep(for: .milliseconds(Int.random(in: 1...60))) }
             let lines = worker.killedLines()
             let said = lines.filter { !$0.hasPrefix("answered ") }
@@ -162,7 +167,7 @@ import Testing
     @Test("A refresh that is killed between pages doesn't count")
     func refreshKilledBetweenPages() async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("paging.sqlite")
+        let path = folder.path("paging.sqlite")
         for round in 0..<2 {
             let worker = try Worker(store: path, mode: "paging", prefix: "")
             // The first one has the first generation before it.
@@ -190,7 +195,7 @@ import Testing
     @Test("A killed rebuild of a projection resumes")
     func killedProjectionRebuildResumes() async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("refolding.sqlite")
+        let path = folder.path("refolding.sqlite")
         let file = path + ".fold-mark_counts"
         let first = try open(URL(fileURLWithPath: path))
         let count = 25_000
@@ -231,7 +236,7 @@ import Testing
     @Test("A killed rebuild or restore is there wholly or not at all", arguments: ["rebuilding", "restoring"])
     func killedRebuildOrRestoreIsAtomic(_ mode: String) async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("\(mode).sqlite")
+        let path = folder.path("\(mode).sqlite")
         let url = URL(fileURLWithPath: path)
         let first = try open(url)
         try await first.save((0..<400).map { Mark(id: "a\($0)", batch: "a", number: $0) })
@@ -258,6 +263,7 @@ import Testing
                 // About to begin, or done and about to take it back.
                 #expect(try await worker.waitForLines(round % 3 + 1))
             } else {
+                // Killed at any moment.
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...120)))
             }
             _ = worker.kill()
@@ -290,7 +296,7 @@ import Testing
     @Test("A rebuild that is killed while swapping leaves old or new tables")
     func rebuildKilledInSwap() async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("swapping.sqlite")
+        let path = folder.path("swapping.sqlite")
         let url = URL(fileURLWithPath: path)
         let first = try open(url)
         try await first.save((0..<3_000).map { Mark(id: "a\($0)", batch: "a", number: $0) })

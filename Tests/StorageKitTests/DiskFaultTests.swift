@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 /// P1, P2 and P9 on a disk that fails: whichever call of it fails, once or from then on, whoever asked for something is told

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageTesting
@@ -18,7 +19,7 @@ struct DiskFullTests {
             try writer.learnSettings()
         }
         let full = await #expect(throws: StorageError.self) {
-            for number in 2...1_000 { try await store.storage.save(Note(id: number, text: noise(4_000))) }
+            for number in 2...1_000 { try await store.storage.save(Note(id: number, text: noise(4_000, number))) }
         }
         #expect(full?.code == .ioError)
         let failed = await #expect(throws: StorageError.self) {
@@ -40,7 +41,8 @@ struct DiskFullTests {
         "Everything acknowledged is there once there is room again",
         .enabled(if: geteuid() == 0, "only root can mount a file system"))
     func roomAgainAfterFullDisk() async throws {
-        for size in (0..<FaultLab.scaled(2)).map({ _ in Int.random(in: 500...3_000) }) {
+        var random = SplitMix64(seed: testSeeds(1)[0])
+        for size in (0..<FaultLab.scaled(2)).map({ _ in 500 + random.below(2_501) }) {
             let disk = try SmallDisk(kilobytes: size + 512)
             let filler = disk.path + "/filler"
             try Data(count: 512 << 10).write(to: URL(fileURLWithPath: filler))
@@ -50,7 +52,7 @@ struct DiskFullTests {
                 let storage = try StorageKit.start(at: url) { $0.autoSchema(NoteRecord.self) }.facade
                 let error = await #expect(throws: StorageError.self) {
                     for number in 1...10_000 {
-                        try await storage.save(Note(id: number, text: noise(4_000)))
+                        try await storage.save(Note(id: number, text: noise(4_000, number)))
                         saved = number
                     }
                 }
@@ -71,7 +73,8 @@ struct DiskFullTests {
     }
 
     /// Text that doesn't compress.
-    private func noise(_ count: Int) -> String {
-        String((0..<count).map { _ in Character(UnicodeScalar(UInt8.random(in: 33...126))) })
+    private func noise(_ count: Int, _ number: Int) -> String {
+        var random = SplitMix64(seed: UInt64(number))
+        return String((0..<count).map { _ in Character(UnicodeScalar(UInt8(33 + random.below(94)))) })
     }
 }

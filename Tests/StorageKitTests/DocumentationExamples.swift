@@ -263,6 +263,7 @@ struct Chore {
         try await lists(storage)
         try await pages(storage)
         let found = Task { await searches(storage) }
+        // Time for the search to find them: the example ends with the store only.
         try await Task.sleep(for: .seconds(2))
         try await work(storage)
         try await films(storage)

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import Testing
 
@@ -53,10 +54,10 @@ import Testing
     @Test("The examples run")
     func examplesRun() async throws {
         let folder = try TemporaryFolder()
-        try await ReadmeExample.run(URL(fileURLWithPath: folder.file("readme.sqlite")))
-        try await TourExample.run(URL(fileURLWithPath: folder.file("tour.sqlite")))
-        try await ProjectionExample.run(URL(fileURLWithPath: folder.file("projections.sqlite")))
-        try await LiveExample.run(URL(fileURLWithPath: folder.file("live.sqlite")))
+        try await ReadmeExample.run(URL(fileURLWithPath: folder.path("readme.sqlite")))
+        try await TourExample.run(URL(fileURLWithPath: folder.path("tour.sqlite")))
+        try await ProjectionExample.run(URL(fileURLWithPath: folder.path("projections.sqlite")))
+        try await LiveExample.run(URL(fileURLWithPath: folder.path("live.sqlite")))
         // On a store without such a table the declared changes have nothing to do.
         _ = try StorageKit.inMemory { TourExample.declare(&$0) }
     }

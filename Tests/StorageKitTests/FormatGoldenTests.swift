@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Testing
@@ -144,18 +145,18 @@ struct FormatGoldenTests {
         }
         let folder = try TemporaryFolder()
         if Self.isRecording {
-            let made = URL(fileURLWithPath: folder.file("made.sqlite"))
+            let made = URL(fileURLWithPath: folder.path("made.sqlite"))
             try await make(made)
             try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
             try Data(contentsOf: made).write(to: golden)
             try Data(try await describe(made).utf8).write(to: text)
         }
         // A copy, because reading leaves files beside the store.
-        let copy = URL(fileURLWithPath: folder.file("copy.sqlite"))
+        let copy = URL(fileURLWithPath: folder.path("copy.sqlite"))
         try Data(contentsOf: golden).write(to: copy)
         #expect(try await describe(copy) == String(decoding: try Data(contentsOf: text), as: UTF8.self))
         // This build writes the same history.
-        let again = URL(fileURLWithPath: folder.file("again.sqlite"))
+        let again = URL(fileURLWithPath: folder.path("again.sqlite"))
         try await make(again)
         #expect(try await describe(again) == String(decoding: try Data(contentsOf: text), as: UTF8.self))
     }

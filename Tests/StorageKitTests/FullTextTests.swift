@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -50,11 +51,11 @@ struct Article: Equatable {
     }
 
     /// Whatever a person types is looked for or ignored, never an error.
-    @Test("No text breaks the simple syntax")
-    func arbitraryUserText() async throws {
+    @Test("No text breaks the simple syntax", arguments: testSeeds(1))
+    func arbitraryUserText(seed: UInt64) async throws {
         let storage = try open()
         try await storage.save(Self.articles)
-        var random = SystemRandomNumberGenerator()
+        var random = SplitMix64(seed: seed)
         let pieces = [
             "swift", "AND", "OR", "NOT", "(", ")", "\"", "*", "NEAR(", "title:", "^", "-", "+", "'", ";", "\0", "é",
             "{", " ",
@@ -67,8 +68,7 @@ struct Article: Equatable {
         ]
         for _ in 0..<300 {
             queries.append(
-                (0..<Int.random(in: 1...8)).map { _ in pieces.randomElement(using: &random)! }.joined(
-                    separator: Bool.random() ? " " : ""))
+                (0...random.below(8)).map { _ in random.pick(pieces) }.joined(separator: random.chance(50) ? " " : ""))
         }
         for query in queries { _ = try await ids(storage, query) }
         #expect(try await ids(storage, "swift AND") == ["a", "b"])
@@ -124,23 +124,24 @@ struct Article: Equatable {
     }
 
     /// Random changes on every path; after each commit the index finds what a new one over the rows would find.
-    @Test("The index matches the rows after every commit")
-    func indexMatchesRowsAfterEveryCommit() async throws {
+    @Test("The index matches the rows after every commit", arguments: testSeeds(1))
+    func indexMatchesRowsAfterEveryCommit(seed: UInt64) async throws {
         let storage = try open {
             $0.migration("extra") { db in
                 try db.execute(sql: "CREATE TABLE reviews (article TEXT REFERENCES articles(id) ON DELETE CASCADE)")
             }
         }
         let words = ["alpha", "beta", "gamma", "delta", "omega", "running", "ran", "é", ""]
-        @Sendable func text() -> String {
-            (0..<Int.random(in: 0...5)).map { _ in words.randomElement()! }.joined(separator: " ")
-        }
         for round in 0..<Int(60 * max(testScale, 0.2)) {
             do {
                 try await storage.write { tx in
-                    for _ in 0..<Int.random(in: 1...6) {
-                        let id = "\(Int.random(in: 0..<12))"
-                        switch Int.random(in: 0..<9) {
+                    var random = SplitMix64(seed: seed &+ UInt64(round))
+                    func text() -> String {
+                        (0..<random.below(6)).map { _ in random.pick(words) }.joined(separator: " ")
+                    }
+                    for _ in 0...random.below(6) {
+                        let id = "\(random.below(12))"
+                        switch random.below(9) {
                         case 0...2: try tx.save(Article(id: id, title: text(), content: text()))
                         case 3: try tx.delete(Article.self, id: id)
                         case 4: try tx.execute("UPDATE articles SET title = ? WHERE id > ?", [text(), id])
@@ -174,7 +175,7 @@ struct Article: Equatable {
     @Test("A damaged index is found")
     func damagedIndex() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
         func start() throws -> Storage {
             try StorageKit.start(at: url) {
                 $0.autoSchema(ArticleRecord.self)
@@ -206,7 +207,7 @@ struct Article: Equatable {
     @Test("Renamed, converted and recreated tables keep their index")
     func indexSurvivesRenamesAndConversions() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
         let first = try StorageKit.start(at: url) {
             $0.autoSchema(ArticleRecord.self)
             $0.addFullTextSearch(table: "articles", columns: ["title", "content"])

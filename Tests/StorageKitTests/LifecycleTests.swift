@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import ServiceLifecycle
 import StorageKit
 import StorageLifecycle
@@ -111,6 +112,7 @@ private struct Slow: Projection {
         try await store.storage.projections.resume("slow")
         let service = StorageService(store.storage)
         let running = Task { try await service.run() }
+        // Time for the service to run.
         try await Task.sleep(for: .milliseconds(20))
         running.cancel()
         await #expect(throws: CancellationError.self) { try await running.value }
@@ -136,6 +138,7 @@ private struct Slow: Projection {
         let group = ServiceGroup(services: [StorageService(store.storage)])
         let running = Task { try await group.run() }
         await group.triggerGracefulShutdown()
+        // Time for the shutdown to wait for the projection.
         try await Task.sleep(for: .milliseconds(50))
         running.cancel()
         _ = await running.result
@@ -161,7 +164,7 @@ private struct Slow: Projection {
     @Test("A process shuts down in order on SIGTERM")
     func terminatedProcess() async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("a.sqlite")
+        let path = folder.path("a.sqlite")
         for round in 0..<max(2, Int(3 * testScale)) {
             let worker = try Worker(store: path, mode: "serving", prefix: "r\(round)")
             #expect(try await worker.waitForLines(10 + round * 20))

@@ -42,7 +42,7 @@ extension Thing {
         let views = Views(storage, word: words.last ?? "the")
         var told: [Thing] = []
         var differences = views.largest.differences.makeAsyncIterator()
-        var random = SeededGenerator(seed: 1)
+        var random = SplitMix64(seed: 1)
         var (next, rows): (Int, [String: [String: Any]]) = (0, [:])
         while next < changes.count {
             var receipt: CommitReceipt?
@@ -69,7 +69,7 @@ extension Thing {
 
     private func open() throws -> (TemporaryFolder, Storage) {
         let folder = try TemporaryFolder()
-        let context = try StorageKit.start(at: URL(fileURLWithPath: folder.file("store.sqlite"))) {
+        let context = try StorageKit.start(at: URL(fileURLWithPath: folder.path("store.sqlite"))) {
             $0.autoSchema(ThingRecord.self)
             $0.addFullTextSearch(table: "things", columns: ["id", "text"])
         }

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Testing
@@ -26,7 +27,7 @@ struct Page: Hashable {
 
     private static let words = ["alpha", "beta", "gamma", "delta", "Alphabet", "be", "öl", "x%y"]
 
-    private func page(_ id: Int, _ generator: inout SeededGenerator) -> Page {
+    private func page(_ id: Int, _ generator: inout SplitMix64) -> Page {
         func text(_ count: Int) -> String {
             (0..<count).map { _ in Self.words.randomElement(using: &generator) ?? "" }.joined(separator: " ")
         }
@@ -41,7 +42,7 @@ struct Page: Hashable {
     }
 
     /// A transaction of every kind, some of which are rolled back.
-    private func change(_ storage: Storage, _ generator: inout SeededGenerator) async throws -> CommitReceipt? {
+    private func change(_ storage: Storage, _ generator: inout SplitMix64) async throws -> CommitReceipt? {
         let id = Int.random(in: 0..<24, using: &generator)
         let other = Int.random(in: 0..<24, using: &generator)
         let page = page(id, &generator)
@@ -74,7 +75,7 @@ struct Page: Hashable {
     /// After every commit a search shows what a fresh one finds, and its differences lead there.
     @Test("Live results are those of a fresh search", arguments: 1...UInt64(max(6, 6 * testScale)))
     func resultsEqualFreshSearch(seed: UInt64) async throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let storage = try open()
         try await storage.save((0..<20).map { page($0, &generator) })
         let texts = ["alpha be", "\"alpha beta\"", "alph*", "be NOT gamma", "öl OR \"x%y\"", "(be OR delta) alpha"]
@@ -137,7 +138,7 @@ struct Page: Hashable {
             #expect(search.isSearching)
             #expect(search.results.isEmpty)
         }
-        while search.isSearching { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually { !search.isSearching }
         #expect(search.results.map(\.id) == [1])
         #expect(search.resultCount == 1)
         #expect(search.searchDuration > 0)

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import Testing
 
@@ -16,12 +17,12 @@ import Testing
         let name: String
         let fault: @MainActor () async throws -> String?
         var isSound: @MainActor () -> Bool = { true }
-        var move: @MainActor (inout SeededGenerator) async -> Void = { _ in }
+        var move: @MainActor (inout SplitMix64) async -> Void = { _ in }
     }
 
     @Test("Views show what fresh queries find", arguments: testSeeds(2))
     func viewsEqualFreshQueries(seed: UInt64) async throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let storage = try StorageKit.inMemory { $0.autoSchema(CardRecord.self) }.facade
         try await storage.save((0..<30).map { Self.card($0, &generator) })
         let writing = Task.detached { try await Self.write(to: storage, seed: seed &+ 1) }
@@ -59,7 +60,7 @@ import Testing
 
     // MARK: Writing
 
-    private nonisolated static func card(_ id: Int, _ generator: inout SeededGenerator) -> Card {
+    private nonisolated static func card(_ id: Int, _ generator: inout SplitMix64) -> Card {
         Card(
             id: id, title: "\(["a", "b", "ab"].randomElement(using: &generator) ?? "")\(generator.next() % 4)",
             lane: ["todo", "done"].randomElement(using: &generator) ?? "",
@@ -67,7 +68,7 @@ import Testing
     }
 
     private nonisolated static func write(to storage: Storage, seed: UInt64) async throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         while true {
             let (id, count) = (Int.random(in: 0..<40, using: &generator), Int.random(in: 1...12, using: &generator))
             switch Int.random(in: 0..<8, using: &generator) {
@@ -86,7 +87,7 @@ import Testing
 
     // MARK: Views
 
-    private func make(_ storage: Storage, _ generator: inout SeededGenerator) -> Watched {
+    private func make(_ storage: Storage, _ generator: inout SplitMix64) -> Watched {
         let start: SubscriptionStart = Bool.random(using: &generator) ? .immediate : .background
         var query = storage.query(Card.self)
         if Bool.random(using: &generator) { query = query.where { $0.lane == "todo" } }
@@ -112,7 +113,7 @@ import Testing
     }
 
     private func page(
-        _ query: Query<Card>, _ start: SubscriptionStart, _ generator: inout SeededGenerator
+        _ query: Query<Card>, _ start: SubscriptionStart, _ generator: inout SplitMix64
     ) -> Watched {
         let styles: [PaginatedQuerySubscription<Card>.Style] = [.numbered, .anchored, .scrolling]
         let style = styles.randomElement(using: &generator) ?? .numbered
@@ -161,7 +162,7 @@ import Testing
         }
     }
 
-    private func search(_ query: Query<Card>, _ generator: inout SeededGenerator) -> Watched {
+    private func search(_ query: Query<Card>, _ generator: inout SplitMix64) -> Watched {
         let texts = ["a", "b", "ab", "b1", ""]
         let search = SearchSubscription(
             query,

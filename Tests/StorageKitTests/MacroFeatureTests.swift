@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -93,12 +94,13 @@ struct Volume: Equatable {
         #expect(try await storage.verify().isSound)
     }
 
-    @Test("Dates in JSON keep every bit")
-    func datesInJSON() async throws {
+    @Test("Dates in JSON keep every bit", arguments: testSeeds(1))
+    func datesInJSON(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
         let storage = try open()
         var author = Self.author()
         let odd = [0, -0.0, 1e-25, -1e-300, -63_114_076_801, 252_423_993_600, 1e15, -1e300, 0.1 + 0.2]
-        for seconds in odd + (0..<200).map({ _ in Double.random(in: -3e9...3e9) }) {
+        for seconds in odd + (0..<200).map({ _ in Double.random(in: -3e9...3e9, using: &random) }) {
             let date = Date(timeIntervalSinceReferenceDate: seconds)
             author.extras?.when = date
             try await storage.save(author)
@@ -124,7 +126,7 @@ struct Volume: Equatable {
     @Test("Defaults fill in for earlier rows")
     func defaultsForEarlierRows() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
         let first = try StorageKit.start(at: url) { $0.autoSchema(Old.ThingRecord.self) }.facade
         try await first.save(Old.Thing(id: "a"))
         try await first.close()

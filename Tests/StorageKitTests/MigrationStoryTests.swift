@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -139,7 +140,7 @@ import Testing
     @Test("Ten schema versions lose nothing")
     func tenSchemaVersions() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("story.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("story.sqlite"))
         var heads: [Int64] = []
         var states: [[String: [String]]] = []
         for version in Self.versions {

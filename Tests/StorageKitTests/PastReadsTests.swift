@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageTesting
@@ -99,7 +100,8 @@ import Testing
         }
         var snapshots: [StorageSnapshot] = []
         for head in heads { snapshots.append(try await storage.asOf(.position(head))) }
-        for (round, past) in Array(snapshots.enumerated()).shuffled() {
+        var random = SplitMix64(seed: 1)
+        for (round, past) in Array(snapshots.enumerated()).shuffled(using: &random) {
             #expect(try await past.get(Note.self, id: 1)?.text == "round \(round)")
             try await storage.save(Note(id: 1, text: "meanwhile \(round)"))
             #expect(try await past.get(Person.self, id: "p")?.name == "round \(round)")

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageKit
 import StorageProjections
 import StorageTesting
@@ -69,7 +70,7 @@ struct ProjectionHistoryTests {
         var kit = ProjectionConformance(Mirror()) {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
         } history: { storage in
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             for _ in 0..<commits { try await Self.commit(storage, &random) }
         }
         kit.batchSizes = [1, 5, 1_000]
@@ -77,7 +78,7 @@ struct ProjectionHistoryTests {
         #expect(findings == [], "seed \(seed)")
     }
 
-    private static func commit(_ storage: Storage, _ random: inout SeededGenerator) async throws {
+    private static func commit(_ storage: Storage, _ random: inout SplitMix64) async throws {
         let steps = (0..<Int.random(in: 1...6, using: &random)).map { _ in
             (
                 kind: Int.random(in: 0...11, using: &random), id: Int.random(in: 0...9, using: &random),

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageProjections
@@ -93,7 +94,7 @@ struct ProjectionRebuildTests {
                     """)
         }
         let folder = try TemporaryFolder()
-        let path = folder.file("a.sqlite")
+        let path = folder.path("a.sqlite")
         let file = path + ".fold-%4Cengths%2Eof"
         func open(_ version: Int) throws -> Storage {
             let projection = try rules(version)
@@ -244,7 +245,7 @@ struct ProjectionRebuildTests {
     func expectedAgainstActual(_ mode: ProjectionMode) async throws {
         let projection = try SQLProjection(name: "lengths", sql: Self.sql)
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
         func open() throws -> Storage {
             try StorageKit.start(at: url) { schema in
                 schema.autoSchema(NoteRecord.self)

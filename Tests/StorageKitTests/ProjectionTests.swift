@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -92,11 +93,7 @@ struct ProjectionTests {
 
     /// Waits for a failure, which nobody else tells of.
     private func waitUntilFailed(_ storage: Storage, _ name: String = "tally") async throws {
-        for _ in 0..<24_000 {
-            if try await status(storage, name).state == .failed { return }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        Issue.record("it didn't fail")
+        try await eventually { try await self.status(storage, name).state == .failed }
     }
 
     // MARK: Following
@@ -292,6 +289,7 @@ struct ProjectionTests {
         let storage = store.storage
         tally.poison.withLock { $0 = [storage.head + 1] }
         let receipt = try await storage.save(Note(id: 1, text: "a"))
+        // Time for many retries, of which none may pause it.
         try await Task.sleep(for: .milliseconds(30))
         #expect(try await status(storage).state == .running)
         tally.poison.withLock { $0 = [] }
@@ -426,7 +424,7 @@ struct ProjectionTests {
             }
         }
         let saving = Task { try await storage.save(Note(id: 1, text: "n")) }
-        while !hasBegun.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually { hasBegun.withLock { $0 } }
         let closing = Task { try await storage.close() }
         // As far as it comes while the batch is held.
         try await Task.sleep(for: .milliseconds(100))
@@ -744,7 +742,7 @@ struct ProjectionTests {
     @Test("Typed changes go through conversions", arguments: [ProjectionMode.inline, .async], [1, 2, 1_000])
     func typedChangesAreConverted(mode: ProjectionMode, batchSize: Int) async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
         let first = try StorageKit.start(at: url) { $0.autoSchema(Before.StockRecord.self) }.facade
         try await first.save((1...4).map { Before.Stock(id: $0, amount: "\($0)") })
         try await first.save(Before.Stock(id: 2, amount: "20"))

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -31,19 +32,19 @@ struct Sample: Equatable {
 
     enum Kind: String, Codable, CaseIterable { case one, two }
 
-    static func random(_ id: Int) -> Sample {
-        func maybe<Value>(_ value: Value) -> Value? { Int.random(in: 0..<4) == 0 ? nil : value }
+    static func random(_ id: Int, using random: inout SplitMix64) -> Sample {
+        func maybe<Value>(_ value: Value) -> Value? { random.chance(25) ? nil : value }
         let texts = ["", "a", "A", "abc", "100%", "a_b", "é", "É", "\\", "'; DROP TABLE samples; --", "ab%c_"]
         return Sample(
-            id: id, text: texts.randomElement()!, number: [Int.min, -1, 0, 1, 5, 18, Int.max].randomElement()!,
-            real: [-0.0, 0, 1.5, -1e300, .infinity, 5].randomElement()!, flag: Bool.random(),
-            date: Date(timeIntervalSinceReferenceDate: Double(Int.random(in: -5...5)) / 4),
-            data: Data([[], [0], [1, 2], [255]].randomElement()!), uuid: uuids.randomElement()!,
-            url: URL(string: "https://example.com/\(Int.random(in: 0..<3))")!, kind: Kind.allCases.randomElement()!,
-            maybeText: maybe(texts.randomElement()!), maybeNumber: maybe(Int.random(in: -2...2)),
-            maybeReal: maybe([0, -0.0, 2.5].randomElement()!), maybeFlag: maybe(Bool.random()),
+            id: id, text: random.pick(texts), number: random.pick([Int.min, -1, 0, 1, 5, 18, Int.max]),
+            real: random.pick([-0.0, 0, 1.5, -1e300, .infinity, 5]), flag: random.chance(50),
+            date: Date(timeIntervalSinceReferenceDate: Double(random.below(11) - 5) / 4),
+            data: Data(random.pick([[], [0], [1, 2], [255]] as [[UInt8]])), uuid: random.pick(uuids),
+            url: URL(string: "https://example.com/\(random.below(3))")!, kind: random.pick(Kind.allCases),
+            maybeText: maybe(random.pick(texts)), maybeNumber: maybe(random.below(5) - 2),
+            maybeReal: maybe(random.pick([0, -0.0, 2.5])), maybeFlag: maybe(random.chance(50)),
             maybeDate: maybe(Date(timeIntervalSinceReferenceDate: 1)), maybeData: maybe(Data([7])),
-            maybeUUID: maybe(uuids.randomElement()!), maybeKind: maybe(Kind.allCases.randomElement()!))
+            maybeUUID: maybe(random.pick(uuids)), maybeKind: maybe(random.pick(Kind.allCases)))
     }
 
     static let uuids = (0..<3).map { _ in UUID() }
@@ -51,9 +52,12 @@ struct Sample: Equatable {
 
 /// Queries answer what Swift would answer over all rows.
 @Suite struct QueryTests {
+    private static let seed = testSeeds(1)[0]
+
     private func open(_ count: Int = 60) async throws -> (Storage, [Sample]) {
         let storage = try StorageKit.inMemory { $0.autoSchema(SampleRecord.self) }.facade
-        let samples = (0..<count).map { Sample.random($0) }
+        var random = SplitMix64(seed: Self.seed)
+        let samples = (0..<count).map { Sample.random($0, using: &random) }
         try await storage.save(samples)
         return (storage, samples)
     }
@@ -64,7 +68,7 @@ struct Sample: Equatable {
         _ holds: (Sample) -> Bool, location: SourceLocation = #_sourceLocation
     ) async throws {
         let found = try await storage.query(Sample.self).where(condition).fetch()
-        #expect(found == samples.filter(holds), "\(name)", sourceLocation: location)
+        #expect(found == samples.filter(holds), "\(name), seed \(Self.seed)", sourceLocation: location)
         #expect(try await storage.query(Sample.self).where(condition).count() == found.count, sourceLocation: location)
     }
 
@@ -188,6 +192,7 @@ struct Sample: Equatable {
             (RowOrder.ascending, RowOrder.ascending), (.descending, .ascending), (.ascending, .descending),
         ] {
             let (storage, all) = try await open(97)
+            var random = SplitMix64(seed: Self.seed)
             let query = storage.query(Sample.self).orderBy(\.maybeNumber, first).orderBy(\.text, second)
             let whole = try await query.fetch()
             var seen: [Sample] = []
@@ -202,12 +207,12 @@ struct Sample: Equatable {
                 cursor = try page.next.map { try PageCursor(text: $0.text) }
                 round += 1
                 // Rows before the cursor come and go without moving the pages behind it.
-                if let gone = seen.randomElement(), round % 3 == 0, gone.id != seen.last?.id {
+                if let gone = seen.randomElement(using: &random), round % 3 == 0, gone.id != seen.last?.id {
                     try await storage.delete(Sample.self, id: gone.id)
                     try await storage.save(gone)
                 }
             } while cursor != nil
-            #expect(seen.map(\.id) == whole.map(\.id))
+            #expect(seen.map(\.id) == whole.map(\.id), "seed \(Self.seed)")
             #expect(Set(seen.map(\.id)).count == all.count)
         }
         let (storage, _) = try await open(5)
@@ -291,9 +296,10 @@ struct Sample: Equatable {
         #expect(try await none.sum(\.number) == 0)
         #expect(try await none.average(\.real) == nil)
         #expect(try await none.max(\.text) == nil)
+        var random = SplitMix64(seed: Self.seed)
         try await storage.save(
             (100..<103).map { id in
-                var sample = Sample.random(id)
+                var sample = Sample.random(id, using: &random)
                 sample.number = .max
                 return sample
             })
@@ -349,19 +355,20 @@ struct Sample: Equatable {
                 }
             }
         }
+        var random = SplitMix64(seed: Self.seed)
         for _ in 0..<200 {
-            let number = Int.random(in: -3...6)
-            let text = ["a", "A", "%", "é", ""].randomElement()!
+            let number = random.below(10) - 3
+            let text = random.pick(["a", "A", "%", "é", ""])
             let parts: [RowPredicate] = [
                 Column<Int>("number") < number, Column<Int?>("maybeNumber") == number,
                 Column<String>("text").contains(text),
                 Column<String?>("maybeText") != text, Column<Bool?>("maybeFlag").isNull, Column<Double>("real") >= 0,
                 !(Column<String?>("maybeText") > text), Column<Int?>("maybeNumber").between(-1, number),
-            ].shuffled()
+            ].shuffled(using: &random)
             let predicate = (parts[0] && parts[1]) || (parts[2] && !parts[3]) || (parts[4] && parts[5])
             let orderings = [
                 RowOrdering(
-                    ["text", "maybeReal", "number", "data"].randomElement()!, Bool.random() ? .ascending : .descending),
+                    random.pick(["text", "maybeReal", "number", "data"]), random.chance(50) ? .ascending : .descending),
                 RowOrdering("id"),
             ]
             let evaluator = try PredicateEvaluator(predicate, columns: columns)
@@ -371,7 +378,7 @@ struct Sample: Equatable {
             }
             let found = try await storage.query(Sample.self).where { _ in predicate }
                 .orderBy(orderings[0].column, orderings[0].order).orderBy("id").fetch()
-            #expect(found.map { StorageValue.integer(Int64($0.id)) } == expected, "\(predicate)")
+            #expect(found.map { StorageValue.integer(Int64($0.id)) } == expected, "\(predicate), seed \(Self.seed)")
         }
     }
 }

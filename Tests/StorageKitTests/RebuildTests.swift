@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageTesting
@@ -357,7 +358,7 @@ struct RebuildTests {
             schema.migration("things") { try $0.execute(sql: "CREATE TABLE things(id INTEGER PRIMARY KEY, v, w)") }
             schema.adopt("things")
         }
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         try await store.storage.write { tx in
             for id in 0..<30 { try tx.execute("INSERT INTO things(id, v, w) VALUES (\(id), -1, '')") }
         }
@@ -395,7 +396,7 @@ struct RebuildTests {
     @Test("Folded ranges equal replaying event by event", arguments: 0..<8)
     func foldedRangesEqualReplay(seed: Int) async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<40 {
             let choices = (0..<12).map { _ in
                 (Int.random(in: 0..<6, using: &random), Int.random(in: 0..<9, using: &random))
@@ -437,7 +438,7 @@ struct RebuildTests {
             schema.adopt("things")
         }
         let storage = store.storage
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         func change(_ commits: Int) async throws {
             for _ in 0..<commits {
                 let id = Int.random(in: 0..<12, using: &random)

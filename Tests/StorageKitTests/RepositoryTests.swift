@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -172,7 +173,7 @@ import Testing
     @Test("Every form of `start` works")
     func everyFormOfStart() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("s.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("s.sqlite"))
         let context = try StorageKit.start(at: url, cacheTTL: .hours(1), diskQuota: .megabytes(50)) { schema in
             schema.setOptions(Options(logger: { _ in }))
             schema.addKVCache()

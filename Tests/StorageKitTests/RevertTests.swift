@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageHistory
 import StorageKit
@@ -38,7 +39,7 @@ import Testing
 
     /// A commit of a few random changes; nil where they changed nothing.
     private func change(
-        _ storage: Storage, using random: inout SeededGenerator, by actor: String? = nil
+        _ storage: Storage, using random: inout SplitMix64, by actor: String? = nil
     ) async throws -> Int64? {
         var changes: [Change] = []
         for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -67,7 +68,7 @@ import Testing
         "Reverting the newest commit restores the state before, and reverting that restores it", arguments: testSeeds(2)
     )
     func revertAndRevertBack(seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let storage = try open()
         for _ in 0..<150 {
             let before = try await state(storage)
@@ -89,7 +90,7 @@ import Testing
 
     @Test("Consecutive commits are reverted as a whole", arguments: testSeeds(2))
     func revertingConsecutiveCommits(seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let storage = try open()
         for _ in 0..<40 {
             let before = try await state(storage)
@@ -319,7 +320,7 @@ import Testing
     /// What a dry run tells is what is then done.
     @Test("A dry run reports what is then done", arguments: testSeeds(2))
     func dryRunEqualsRevert(seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let storage = try open()
         for _ in 0..<60 {
             guard let commit = try await change(storage, using: &random) else { continue }
@@ -347,7 +348,7 @@ import Testing
 
     @Test("Undo and redo walk through the history", arguments: testSeeds(2))
     func undoAndRedo(seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let storage = try open()
         var states: [[Item]] = []
         for _ in 0..<25 {
@@ -575,7 +576,7 @@ import Testing
 
     @Test("Restoring gives the state of the point", arguments: testSeeds(2))
     func restoringToPoint(seed: UInt64) async throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let storage = try open()
         var points: [(position: Int64, items: [Item])] = []
         for _ in 0..<60 {

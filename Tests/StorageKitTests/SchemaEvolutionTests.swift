@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageHistory
 import StorageKit
@@ -31,7 +32,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        url = URL(fileURLWithPath: folder.path("a.sqlite"))
     }
 
     private func open(_ declare: (inout Schema) -> Void) throws -> Storage {

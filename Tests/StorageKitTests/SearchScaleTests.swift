@@ -59,7 +59,7 @@ struct Document: Equatable {
     }
 
     private func compare(_ storage: Storage, _ hand: HandMadeIndex, _ documents: [Document]) async throws {
-        var random = SeededGenerator(seed: 7)
+        var random = SplitMix64(seed: 7)
         var queries: [(simple: String, fts5: String)] = []
         while queries.count < 60 {
             let words = Self.words(documents[Int(random.next() % UInt64(documents.count))].text)

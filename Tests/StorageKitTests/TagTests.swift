@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageHistory
 import StorageKit
@@ -259,7 +260,7 @@ import Testing
     @Test("Tags equal what the log says", arguments: [1, 4, 1_024])
     func tagsEqualLog(segmentLength: Int) async throws {
         let seed = testSeeds(1)[0]
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         var configuration = StorageConfig()
         configuration.segmentLength = segmentLength
         let store = try TemporaryStore(config: configuration) { $0.autoSchema(ItemRecord.self) }

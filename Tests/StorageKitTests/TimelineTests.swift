@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Testing
@@ -9,7 +10,7 @@ import Testing
 /// Views of the past that are taken through history.
 @MainActor @Suite struct TimelineTests {
     private func history(_ seed: UInt64) async throws -> Storage {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let storage = try StorageKit.inMemory { schema in
             schema.autoSchema(CardRecord.self)
             schema.addFullTextSearch(table: "cards", columns: ["title"])
@@ -48,7 +49,7 @@ import Testing
         let page = PaginatedQuerySubscription(timeline.query(Card.self).orderBy(\.title, .descending), pageSize: 3)
         let search = SearchSubscription(timeline.query(Card.self), configuration: .fullText(debounceInterval: 0))
         search.searchText = "3 "
-        while search.isSearching { try await Task.sleep(for: .milliseconds(2)) }
+        try await eventually { !search.isSearching }
         #expect(list.items.isEmpty)
         #expect(page.totalCount == 0)
         var rows: [Card] = []

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import Testing
@@ -13,16 +14,16 @@ import Testing
     @Test("A second writer is refused and learns who holds the store")
     func secondWriter() async throws {
         let folder = try TemporaryFolder()
-        let worker = try Worker(store: folder.file("a.sqlite"), mode: "hold", prefix: "x")
+        let worker = try Worker(store: folder.path("a.sqlite"), mode: "hold", prefix: "x")
         #expect(try await worker.waitForLines(1))
         let error = #expect(throws: StorageError.self) {
-            try StorageKit.start(at: URL(fileURLWithPath: folder.file("a.sqlite")))
+            try StorageKit.start(at: URL(fileURLWithPath: folder.path("a.sqlite")))
         }
         #expect(error?.code == .busy)
         #expect(error?.message.contains("process \(worker.pid)") ?? false)
         _ = worker.kill()
         // The kernel lets go of a dead process's lock.
-        _ = try StorageKit.start(at: URL(fileURLWithPath: folder.file("a.sqlite")))
+        _ = try StorageKit.start(at: URL(fileURLWithPath: folder.path("a.sqlite")))
     }
 
     /// SQLite before 3.51.3 can corrupt a file when one process checkpoints while another commits. Readers that come
@@ -30,7 +31,7 @@ import Testing
     @Test("Readers that come and go beside a writer never checkpoint")
     func readersNeverCheckpoint() async throws {
         let folder = try TemporaryFolder()
-        let path = folder.file("b.sqlite")
+        let path = folder.path("b.sqlite")
         let worker = try Worker(store: path, mode: "group", prefix: "w")
         #expect(try await worker.waitForLines(1))
         var heads: [Int64] = []
@@ -98,7 +99,7 @@ private struct CheckpointRace {
         let memory = URL(fileURLWithPath: "/dev/shm")
         let isThere = FileManager.default.isWritableFile(atPath: memory.path)
         let folder = try TemporaryFolder(in: isThere ? memory : FileManager.default.temporaryDirectory)
-        let path = folder.file("race.sqlite")
+        let path = folder.path("race.sqlite")
         let writer = try Worker(store: path, mode: "fast", prefix: "w")
         guard try await writer.waitForLines(2) else {
             findings.append("the writer did not start")

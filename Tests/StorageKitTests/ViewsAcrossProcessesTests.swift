@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Testing
@@ -11,7 +12,7 @@ import Testing
 /// Readers have a heartbeat of an hour here: where a wake-up were lost, the test would stand still until its time is over.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(30))) struct ViewsAcrossProcessesTests {
     private let folder: TemporaryFolder
-    private var path: String { folder.file("store.sqlite") }
+    private var path: String { folder.path("store.sqlite") }
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -61,6 +62,7 @@ import Testing
             let mode = round % 2 == 0 ? "batch" : "single"
             let worker = try Worker(store: path, mode: mode, prefix: "\(round)")
             #expect(try await worker.waitForLines(2))
+            // Killed at any moment.
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...60)))
             _ = worker.kill()
             // Whoever opens the store next makes it whole; what was written last may be told by nobody else.
@@ -68,7 +70,7 @@ import Testing
             #expect(try await next.waitForLines(1))
             try next.ask(for: 1)
             // For its group, because the count stays as it was where what was killed had deleted a row unseen.
-            while batches["after \(round)"] == nil { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { batches["after \(round)"] != nil }
             _ = next.kill()
             await storage.subscriptions.catchUp(isUrgent: true)
             storage.subscriptions.deliveryQueue.drain()
@@ -87,7 +89,7 @@ import Testing
             }
         }
         let rows = Dictionary(uniqueKeysWithValues: try await storage.query(Mark.self).fetch().map { ($0.id, $0) })
-        while told.marks.count != rows.count { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually { told.marks.count == rows.count }
         try await storage.close()
         await reading.value
         #expect(told.faults.isEmpty, "\(told.faults.prefix(3))")

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Testing
@@ -9,13 +10,13 @@ import Testing
 /// The limit is far beyond what the whole run takes: a test's time goes on while it waits for others.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct WakeUpTests {
     private let folder: TemporaryFolder
-    private var path: String { folder.file("store.sqlite") }
+    private var path: String { folder.path("store.sqlite") }
 
     init() throws { folder = try TemporaryFolder() }
 
     /// The files beside the store that aren't SQLite's.
     private func files() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.contains("-") }.sorted()
+        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { !$0.contains("-") }.sorted()
     }
 
     /// One process commits, durably, what the other asks for; that asks again only when it has seen everything.

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageTesting

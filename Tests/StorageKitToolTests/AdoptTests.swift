@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -38,7 +39,7 @@ struct AdoptTests {
 
     @Test("A sample database keeps its rows and records every later change")
     func adoptingSampleDatabase() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let (database, store) = (folder.path("chinook.db"), folder.path("app.sqlite"))
         try ChinookDatabase.make(at: database)
         let before = try Data(contentsOf: URL(fileURLWithPath: database))
@@ -82,7 +83,7 @@ struct AdoptTests {
 
     @Test("A database isn't replaced by its own store")
     func databaseIsItsOwnStore() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let database = folder.path("chinook.db")
         try ChinookDatabase.make(at: database)
         let before = try Data(contentsOf: URL(fileURLWithPath: database))
@@ -96,7 +97,7 @@ struct AdoptTests {
 
     @Test("Obstacles are reported")
     func obstacles() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let database = folder.path("small.db")
         let queue = try DatabaseQueue(path: database)
         try queue.write {
@@ -121,7 +122,7 @@ struct AdoptTests {
 
     @Test("A file becomes a store in place", arguments: ["DELETE", "WAL"])
     func adoptingInPlace(mode: String) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let (database, copy) = (folder.path("shop.db"), folder.path("copy.db"))
         try ChinookDatabase.make(at: database, tracks: 300)
         try FileManager.default.copyItem(atPath: database, toPath: copy)
@@ -156,7 +157,7 @@ struct AdoptTests {
     /// Killed at a random moment, the file is what it was or the store.
     @Test("Killed while adopting in place, the file is old or new", arguments: ["DELETE", "WAL"])
     func killedInPlace(mode: String) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let original = folder.path("original.db")
         try ChinookDatabase.make(at: original, tracks: 1_000)
         let queue = try DatabaseQueue(path: original)
@@ -192,7 +193,7 @@ struct AdoptTests {
 
     @Test("Tables of every kind are adopted or refused with the reason")
     func tablesOfEveryKind() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let (database, store) = (folder.path("odd.db"), folder.path("app.sqlite"))
         let queue = try DatabaseQueue(path: database)
         try await queue.write { db in
@@ -266,7 +267,7 @@ struct AdoptTests {
 
     @Test("Column-counting triggers and broken foreign keys refuse the whole")
     func refusedAsWhole() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         for (name, sql) in [
             (
                 "trigger",
@@ -298,7 +299,7 @@ struct AdoptTests {
     /// file's size stands for a full disk: the log fits, and the file doesn't.
     @Test("A disk that fills up leaves what was there", arguments: ["new", "replacing", "in place"])
     func fullDisk(_ way: String) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let (database, store) = (folder.path("shop.db"), folder.path("app.sqlite"))
         let queue = try DatabaseQueue(path: database)
         try queue.write { db in
@@ -346,7 +347,7 @@ struct AdoptTests {
 
     @Test("A table of a migration becomes an entity")
     func migrationTableBecomesEntity() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         for round in 0..<2 {
             let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) { schema in
                 schema.migration("places") { db in

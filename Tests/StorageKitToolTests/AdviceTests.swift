@@ -1,13 +1,14 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageLog
 import Testing
 
 /// What the tool says to type next works when it is typed, and what it refuses it refuses for a reason.
 struct AdviceTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func adopted(_ sql: String, _ name: String = "store.sqlite") throws -> String {
         let database = folder.path("\(name).db")

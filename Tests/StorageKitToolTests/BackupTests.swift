@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -46,7 +47,7 @@ import Testing
 
     @Test("A backup is one state of a store that is written to")
     func backupOfBusyStore() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let storage = try StorageKit.start(at: folder.url.appending(path: "store.sqlite")) {
             $0.autoSchema(NoteRecord.self)
             $0.addFullTextSearch(table: "notes", columns: ["text"])
@@ -89,14 +90,14 @@ import Testing
 
     @Test("A restored store is the log's beginning and its tables")
     func restoredStore() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path()
         let url = URL(fileURLWithPath: path)
         var storage = try StorageKit.start(at: url) { schema in
             schema.autoSchema(NoteRecord.self)
             schema.addFullTextSearch(table: "notes", columns: ["text"])
         }.facade
-        var random = SeededGenerator(seed: 3)
+        var random = SplitMix64(seed: 3)
         func change(_ storage: Storage) async throws {
             let ids = (0..<Int.random(in: 1...40, using: &random)).map { _ in Int.random(in: 0..<200, using: &random) }
             let word = Int.random(in: 0..<1_000_000, using: &random)
@@ -185,7 +186,7 @@ import Testing
 
     @Test("A killed command leaves nothing or a whole store", arguments: ["backup", "restore"])
     func killedCommand(command: String) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path()
         let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) {
             $0.autoSchema(NoteRecord.self)

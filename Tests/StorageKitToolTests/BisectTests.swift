@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import Testing
 
@@ -33,11 +34,10 @@ import Testing
         #expect(alone.status == 2)
     }
 
-    @Test("A planted change is found", arguments: 0..<6)
-    func plantedChange(round: Int) async throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var random = SeededGenerator(seed: seed)
-        let folder = try TestFolder()
+    @Test("A planted change is found", arguments: 0..<6, testSeeds(1))
+    func plantedChange(round: Int, seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed &+ UInt64(round))
+        let folder = try TemporaryFolder()
         let engine = try SampleStore.open(folder.path(), segmentLength: [4, 1_024].randomElement(using: &random))
         _ = try await engine.commit(CommitMetadata()) { writer, db in
             try writer.adopt(

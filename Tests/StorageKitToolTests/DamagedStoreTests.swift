@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageLog
 import Testing
@@ -36,7 +37,7 @@ struct DamagedStoreTests {
     /// there, and the next writer would overwrite what is behind.
     @Test("A flipped bit in the write-ahead log loses nothing", arguments: [32 + 24 + 100, 3])
     func bitFlipInWAL(_ place: Int) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let store = try await SampleStore()
         let engine = try SampleStore.open(store.path)
         for number in 0..<30 {
@@ -77,7 +78,7 @@ struct DamagedStoreTests {
     /// The tables of the engine itself lie behind the damage.
     @Test("A store whose own tables are behind damage is damaged, not foreign")
     func damageBeforeEngineTables() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path()
         let engine = try SampleStore.open(folder.path("first"))
         for number in 0..<3 {
@@ -104,7 +105,7 @@ struct DamagedStoreTests {
 
     @Test("What isn't a store isn't a store")
     func notAStore() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path("letter.txt")
         try Data("Dear reader, this isn't a database, whatever its name may be.".utf8).write(
             to: URL(fileURLWithPath: path))
@@ -126,7 +127,7 @@ struct DamagedStoreTests {
 
     @Test("A pipe isn't waited for")
     func pipe() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
         for command in [["verify"], ["log"], ["undo", "--yes"], ["doctor"]] {
             let (status, text) = try status(command, folder.path("pipe"))
@@ -138,7 +139,7 @@ struct DamagedStoreTests {
     /// The limit of a file's size stands for a full disk, in blocks of 512 bytes.
     @Test("Creating a store without room leaves no file", arguments: [8, 64, 72, 80])
     func creatingWithoutRoom(_ blocks: Int) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = folder.path("input.jsonl")
         try Data(#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":1}}"#.utf8).write(
             to: URL(fileURLWithPath: input))

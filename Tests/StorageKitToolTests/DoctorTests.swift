@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -27,7 +28,7 @@ struct DoctorTests {
         }.facade
     }
 
-    private func filled(_ folder: TestFolder) async throws -> String {
+    private func filled(_ folder: TemporaryFolder) async throws -> String {
         let storage = try open(folder.path())
         try await storage.save((1...500).map { Article(id: $0 * 7, title: "title \($0)") })
         for id in 1...40 { try await storage.delete(Article.self, id: id * 7) }
@@ -55,7 +56,7 @@ struct DoctorTests {
     @Test("A sound store is called sound")
     func soundStore() async throws {
         let store = try await SampleStore()
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = try await filled(folder)
         #expect(try ToolProcess.run(["doctor", "--deep"], store: path).status == 0)
         try check("doctor", store.path)
@@ -76,7 +77,7 @@ struct DoctorTests {
             ("unpositioned", "INSERT INTO articles(id, title, updatedAt) VALUES (1000000, 'forged', 0)"),
         ])
     func driftIsRepaired(name: String, sql: String) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = try await filled(folder)
         let before = try await rows(path)
         try meddle(path, sql)
@@ -105,7 +106,7 @@ struct DoctorTests {
 
     @Test("A projection that throws is named")
     func throwingProjection() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let storage = try open(folder.path(), projections: true)
         for (id, title) in [(1, "one"), (2, "poison"), (3, "three")] {
             let receipt = try await storage.save(Article(id: id, title: title))
@@ -124,7 +125,7 @@ struct DoctorTests {
 
     @Test("Damage of the log itself isn't repaired")
     func unrepairableDamage() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = try await filled(folder)
         for (name, sql) in [
             (
@@ -157,7 +158,7 @@ struct DoctorTests {
 
     @Test("A clock ahead is a warning", arguments: [1, 5 * 366])
     func clockAhead(days: Int64) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
         var storage = try open(folder.path(), at: now - 3_600_000_000)
         try await storage.save(Article(id: 1, title: "an hour ago"))

@@ -1,11 +1,13 @@
+import ProcessTestSupport
+
 /// Random JSON documents that keep our rules and use every freedom that these leave.
 enum DocumentGenerator {
-    static func document(using generator: inout SeededGenerator) -> String {
+    static func document(using generator: inout SplitMix64) -> String {
         space(&generator) + value(depth: 0, &generator) + space(&generator)
     }
 
     /// Changes, removes, inserts or repeats a few bytes.
-    static func damage(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
+    static func damage(_ bytes: inout [UInt8], using generator: inout SplitMix64) {
         guard !bytes.isEmpty else { return }
         let index = Int.random(in: 0..<bytes.count, using: &generator)
         switch Int.random(in: 0..<6, using: &generator) {
@@ -18,7 +20,7 @@ enum DocumentGenerator {
         }
     }
 
-    private static func value(depth: Int, _ generator: inout SeededGenerator) -> String {
+    private static func value(depth: Int, _ generator: inout SplitMix64) -> String {
         switch Int.random(in: 0..<(depth > 5 ? 6 : 10), using: &generator) {
         case 0: return ["null", "true", "false"].randomElement(using: &generator) ?? "null"
         case 1: return "\(Int64(bitPattern: generator.next() >> UInt64.random(in: 0...63, using: &generator)))"
@@ -39,7 +41,7 @@ enum DocumentGenerator {
         }
     }
 
-    private static func real(_ generator: inout SeededGenerator) -> String {
+    private static func real(_ generator: inout SplitMix64) -> String {
         switch Int.random(in: 0..<3, using: &generator) {
         case 0: "\(Double(Int.random(in: -1_000_000...1_000_000, using: &generator)) / 1000)"
         case 1: "\(Int.random(in: -9...9, using: &generator))e\(Int.random(in: -30...30, using: &generator))"
@@ -47,7 +49,7 @@ enum DocumentGenerator {
         }
     }
 
-    private static func text(_ generator: inout SeededGenerator) -> String {
+    private static func text(_ generator: inout SplitMix64) -> String {
         var output = "\""
         for _ in 0..<Int.random(in: 0...20, using: &generator) {
             switch Int.random(in: 0..<8, using: &generator) {
@@ -64,7 +66,7 @@ enum DocumentGenerator {
         return output + "\""
     }
 
-    private static func space(_ generator: inout SeededGenerator) -> String {
+    private static func space(_ generator: inout SplitMix64) -> String {
         guard Int.random(in: 0..<4, using: &generator) == 0 else { return "" }
         return [" ", "  ", "\t", "\r", " \n "].randomElement(using: &generator) ?? ""
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProcessTestSupport
 import Testing
 
 @testable import StorageKitTool

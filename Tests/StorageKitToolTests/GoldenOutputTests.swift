@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 /// What every command prints and how it ends, compared with recorded texts.
@@ -375,7 +376,7 @@ import Testing
 
     @Test("Missing stores are reported")
     func missingStores() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         try Self.check(Case("no-store", "log"), store: nil)
         try Self.check(Case("missing-store", "log"), store: folder.path("nothing.sqlite"))
         try Self.check(Case("missing-store-rebuild", "rebuild"), store: folder.path("nothing.sqlite"))
@@ -387,7 +388,7 @@ import Testing
     /// A history from a file and from a pipe, into a new store and one that has its beginning.
     @Test("Histories are imported")
     func importOutput() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let lines = [
             #"{"tx":1,"at":"2024-05-01T10:00:00Z","actor":"anna","op":"insert","table":"posts","id":"1","row":{"title":"Hello"}}"#,
             #"{"tx":2,"at":"2024-05-01T11:00:00Z","op":"update","table":"posts","id":"1","row":{"title":7,"tags":["a"]}}"#,

@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import Testing
 
 @testable import StorageKitTool
@@ -111,11 +112,9 @@ import Testing
         #expect(error.examples == TargetArgument.examples)
     }
 
-    @Test("Every target can be typed")
-    func everyTargetCanBeTyped() throws {
-        let seed = UInt64.random(in: .min ... .max)
-        print("GrammarTests.everyTargetCanBeTyped seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+    @Test("Every target can be typed", arguments: testSeeds(1))
+    func everyTargetCanBeTyped(seed: UInt64) throws {
+        var generator = SplitMix64(seed: seed)
         func name() -> String {
             (0..<Int.random(in: 1...6, using: &generator)).map { _ in
                 ["/", "#", "%", "2", "3", "5", "F", "f", "é", "a"].randomElement(using: &generator) ?? ""

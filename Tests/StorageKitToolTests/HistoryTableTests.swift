@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -7,9 +8,9 @@ import Testing
 
 /// The tables in which `sql` asks the history, and points by time, in stores with names and commits that stand in the way.
 struct HistoryTableTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func store(_ lines: [String]) throws -> String {
         let file = folder.path("history.jsonl")

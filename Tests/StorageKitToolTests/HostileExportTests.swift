@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageLog
@@ -13,7 +14,7 @@ struct HostileExportTests {
 
     @Test("Operations lead to what the tables held", arguments: 1...UInt64(3))
     func operationsEqualTables(seed: UInt64) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         var generator = HostileStatements(seed: seed)
         var configuration = StorageConfig()
         configuration.segmentLength = generator.random.pick([4, 16, 1_024])

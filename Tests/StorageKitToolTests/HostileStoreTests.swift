@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import Testing
 
@@ -19,9 +20,9 @@ struct HostileStoreTests {
     }
 
     /// A copy of the sample store after somebody's change; it is gone with the folder.
-    private func copy(_ sql: String) async throws -> TestFolder {
+    private func copy(_ sql: String) async throws -> TemporaryFolder {
         let store = try await SampleStore.shared.value
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: store.path, toPath: folder.path())
         try meddle(folder.path(), sql)
         return folder
@@ -193,7 +194,7 @@ struct HostileStoreTests {
     /// The machine's failure isn't the store's.
     @Test("No room for temporary files isn't damage")
     func noTemporarySpace() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let engine = try StorageEngine.open(path: folder.path(), configuration: StorageConfig())
         _ = try await engine.commit(CommitMetadata()) { writer, db in
             try writer.adopt(

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import Testing
 
@@ -208,6 +209,7 @@ struct ImportExportTests {
         for milliseconds in [60, 150, 300] {
             let process = ToolProcess.prepared(["import", "--quiet", file], store: folder.store)
             try process.run()
+            // Killed at different moments of the import.
             usleep(UInt32(milliseconds * 1_000))
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
@@ -268,7 +270,7 @@ struct ImportExportTests {
     /// Names come from the file, and could move the cursor or turn what is read around.
     @Test("Names in the summary are safe for a terminal")
     func namesInSummary() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = folder.path("input.jsonl")
         let lines = #"""
             {"tx":1,"op":"insert","table":"x\ny\u001b[31m","id":"1","row":{"a\u202eb":1}}
@@ -285,7 +287,7 @@ struct ImportExportTests {
     /// once, and with the first row its table.
     @Test("Many tables and columns are imported")
     func manyTablesAndColumns() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = folder.path("input.jsonl")
         var lines = (0..<60).map {
             #"{"tx":\#($0 + 1),"op":"insert","table":"t\#($0)","id":"1","row":{"a":1,"b":"x","c\#($0)":null,"d":[]}}"#
@@ -307,7 +309,7 @@ struct ImportExportTests {
     /// Time once grew with the cube of the columns, and of the tables: a row like this one took minutes.
     @Test("Time doesn't grow with the cube of columns and tables", .timeLimit(.minutes(10)))
     func noCubicTime() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = folder.path("input.jsonl")
         let row = (0..<1_890).map { #""c\#($0)":\#($0)"# }.joined(separator: ",")
         let lines =
@@ -323,7 +325,7 @@ struct ImportExportTests {
 
     @Test("More columns than a table can have are a bad line")
     func tooManyColumns() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let input = folder.path("input.jsonl")
         let row = (0..<5_000).map { #""c\#($0)":1"# }.joined(separator: ",")
         try Data(#"{"tx":1,"op":"insert","table":"t","id":"1","row":{\#(row)}}"#.utf8).write(

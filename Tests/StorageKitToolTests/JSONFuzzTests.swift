@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 @testable import StorageKitTool
@@ -7,11 +8,9 @@ import Testing
 @Suite struct JSONFuzzTests {
     private static let rounds = 3000
 
-    @Test("Random documents are read as Foundation reads them")
-    func randomDocumentsMatchFoundation() throws {
-        let seed = UInt64.random(in: .min ... .max)
-        print("JSONFuzzTests.randomDocumentsMatchFoundation seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+    @Test("Random documents are read as Foundation reads them", arguments: testSeeds(1))
+    func randomDocumentsMatchFoundation(seed: UInt64) throws {
+        var generator = SplitMix64(seed: seed)
         for round in 0..<Self.rounds {
             let document = DocumentGenerator.document(using: &generator)
             let expected = try JSONSerialization.jsonObject(with: Data(document.utf8), options: .fragmentsAllowed)
@@ -31,11 +30,9 @@ import Testing
 
     /// Whatever the bytes, the scanner either refuses them with a place inside of the line, or what it took is what
     /// Foundation takes too.
-    @Test("Damaged documents are refused or read alike")
-    func damagedDocuments() throws {
-        let seed = UInt64.random(in: .min ... .max)
-        print("JSONFuzzTests.damagedDocuments seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+    @Test("Damaged documents are refused or read alike", arguments: testSeeds(1))
+    func damagedDocuments(seed: UInt64) throws {
+        var generator = SplitMix64(seed: seed)
         var refused = 0
         for round in 0..<Self.rounds {
             var bytes = Array(DocumentGenerator.document(using: &generator).utf8)
@@ -57,11 +54,9 @@ import Testing
         #expect(refused > Self.rounds / 4)
     }
 
-    @Test("Reals are read as the standard library reads them")
-    func realsMatchStandardLibrary() throws {
-        let seed = UInt64.random(in: .min ... .max)
-        print("JSONFuzzTests.realsMatchStandardLibrary seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+    @Test("Reals are read as the standard library reads them", arguments: testSeeds(1))
+    func realsMatchStandardLibrary(seed: UInt64) throws {
+        var generator = SplitMix64(seed: seed)
         for _ in 0..<20_000 {
             let text: String
             if Bool.random(using: &generator) {

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -9,7 +10,7 @@ import Testing
     /// Each export of a store in use is a beginning of the next one: whole commits, nothing missing, nothing twice.
     @Test("Exports and checks of a store in use are whole")
     func exportsOfBusyStore() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let store = folder.path()
         let writer = Process()
         writer.executableURL = ToolProcess.program.deletingLastPathComponent().appendingPathComponent("crash-worker")
@@ -57,7 +58,7 @@ import Testing
     /// What would be done can be seen while a program has the store open for writing; doing it has to wait.
     @Test("Dry runs are tried on a copy")
     func dryRunsUseACopy() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) {
             $0.autoSchema(DraftRecord.self)
         }.facade

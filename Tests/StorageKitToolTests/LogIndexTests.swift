@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
     func commitsAreFound(segmentLength: Int) async throws {
         let store = try await SampleStore(segmentLength: segmentLength)
         let engine = try SampleStore.open(store.path, segmentLength: segmentLength)
-        var random = SeededGenerator(seed: UInt64(segmentLength))
+        var random = SplitMix64(seed: UInt64(segmentLength))
         var made: [Made] = []
         var time = SampleStore.start + 1_000_000_000_000
         for _ in 0..<60 {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageLog
@@ -79,7 +80,7 @@ import StorageProjections
     }
 
     /// Everything that the files of a folder hold, but for what only opening a store for writing changes.
-    private func contents(_ folder: TestFolder) throws -> [String: [String]] {
+    private func contents(_ folder: TemporaryFolder) throws -> [String: [String]] {
         var contents: [String: [String]] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
         where name.hasSuffix(".sqlite") {
@@ -207,7 +208,7 @@ import StorageProjections
     /// that is imported later keeps its times although it is older than the import.
     @Test("A recorded import leaves the history alone")
     func recordedImport() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let store = folder.path()
         let first = [
             line(1, "insert", 1, 1, at: "2019-01-01T00:00:00Z"), line(2, "update", 1, 2, at: "2019-01-02T00:00:00Z"),
@@ -247,7 +248,7 @@ import StorageProjections
 
     @Test("An import that a bad line ends is recorded as a part")
     func partialImportIsRecorded() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let lines = [
             line(1, "insert", 1, 1, at: "2019-01-01T00:00:00Z"), line(2, "insert", 1, 1, at: "2019-01-02T00:00:00Z"),
         ]

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -46,7 +47,7 @@ import Testing
         ) { mock.streamCollectionUpdates() }
     }
 
-    private func open(_ folder: TestFolder) throws -> PersistenceContainer {
+    private func open(_ folder: TemporaryFolder) throws -> PersistenceContainer {
         try .file(at: URL(fileURLWithPath: folder.path()), config: StorageConfig(clock: StillTime())) {
             $0.autoSchema(ArticleRecord.self)
         }
@@ -56,21 +57,13 @@ import Testing
         withDatabaseContainer(container) { CollectionSyncEngine(remote: remote, managerKey: "articles") }
     }
 
-    private func eventually(_ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(600)
-        while try await !condition() {
-            try #require(ContinuousClock.now < deadline, "It didn't come about within ten minutes.")
-            try await Task.sleep(for: .milliseconds(2))
-        }
-    }
-
     // Programs run off the main thread, which other tests wait for.
 
-    private nonisolated func check(_ name: String, _ folder: TestFolder, _ arguments: String...) async throws {
+    private nonisolated func check(_ name: String, _ folder: TemporaryFolder, _ arguments: String...) async throws {
         try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: folder.path())
     }
 
-    private nonisolated func looks(_ name: String, _ folder: TestFolder, _ arguments: String...) async throws {
+    private nonisolated func looks(_ name: String, _ folder: TemporaryFolder, _ arguments: String...) async throws {
         try TerminalOutputTests.expectLooks(.init(name, arguments: arguments), in: [folder])
     }
 
@@ -79,19 +72,20 @@ import Testing
     }
 
     /// A store with a parked write, one behind it, and one that waits for a remote that is busy.
-    private func fill(_ folder: TestFolder, _ remote: Remote, whileOpen body: () async throws -> Void) async throws {
+    private func fill(_ folder: TemporaryFolder, _ remote: Remote, whileOpen body: () async throws -> Void) async throws
+    {
         let container = try open(folder)
         let engine = engine(remote, in: container)
         await engine.startListening()
         remote.errors["a2"] = RemoteError.rejected("a title has three letters or more")
         try await engine.saveDocument(Article(id: "a2", title: "x"))
-        try await eventually { engine.parked.count == 1 }
+        try await eventually(within: .seconds(600)) { engine.parked.count == 1 }
         remote.errors["a1"] = RemoteError.unavailable(retryAfter: .seconds(60))
         try await container.storage.write(actor: "anna", reason: "spelling") { tx in
             try tx.save(Article(id: "a2", title: "xy"))
             try tx.save(Article(id: "a1", title: "one more"))
         }
-        try await eventually {
+        try await eventually(within: .seconds(600)) {
             if case .waiting = engine.status.connection { engine.pendingCount == 3 } else { false }
         }
         try await body()
@@ -103,7 +97,7 @@ import Testing
 
     @Test("Every write is shown and changed")
     func everyWrite() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let remote = Remote()
         try await open(folder).storage.close()
         try await check("outbox-none", folder, "outbox")
@@ -151,7 +145,9 @@ import Testing
         let engine = engine(remote, in: container)
         #expect(engine.currentCollection.map(\.id) == ["a1", "a2"])
         try await engine.retryNow()
-        try await eventually { engine.pendingCount == 0 && engine.currentCollection.map(\.id) == ["a1"] }
+        try await eventually(within: .seconds(600)) {
+            engine.pendingCount == 0 && engine.currentCollection.map(\.id) == ["a1"]
+        }
         #expect(remote.mock.writes == [.update(id: "a1", fields: ["title"])])
         #expect(engine.currentCollection == [Article(id: "a1", title: "one more")])
         let commit = try await container.storage.history(Article.self, id: "a2").last?.commit.metadata

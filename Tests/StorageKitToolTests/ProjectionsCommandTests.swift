@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -15,7 +16,7 @@ struct ProjectionsCommandTests {
         var title: String
     }
 
-    private func open(_ folder: TestFolder, poison: String = "poison") throws -> Storage {
+    private func open(_ folder: TemporaryFolder, poison: String = "poison") throws -> Storage {
         var configuration = StorageConfig()
         configuration.clock = StillClock(microseconds: SampleStore.start)
         return try StorageKit.start(at: URL(fileURLWithPath: folder.path()), config: configuration) { schema in
@@ -30,7 +31,7 @@ struct ProjectionsCommandTests {
 
     @Test("Every state is shown and changed")
     func everyState() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let storage = try open(folder)
         for (id, title) in [(1, "one"), (2, "poison"), (2, "two"), (3, "three")] {
             let receipt = try await storage.save(Article(id: id, title: title))

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 /// Histories that happened, not made up for a test: `export` of an `import` gives the same operations back, and what is said of
@@ -12,7 +13,7 @@ import Testing
         "This repository's own history round-trips",
         .enabled(if: FileManager.default.fileExists(atPath: package.appendingPathComponent(".git").path)))
     func ownHistoryRoundTrips() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let file = folder.path("history.jsonl")
         let made = try ToolProcess.shell(
             "cd '\(Self.package.path)' && Tools/support/git-history > '\(file)'", store: nil)
@@ -35,7 +36,7 @@ import Testing
     func plantedDifference(file: String) throws {
         let known = [("ca-fires", "incidents", "AcresBurned"), ("hn-domain", "posts", "numComments")]
         guard let (_, table, column) = known.first(where: { file.contains($0.0) }) else { return }
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let store = folder.path()
         try #require(try ToolProcess.run(["import", file], store: store).status == 0)
         let old = folder.path("old.sql")
@@ -70,7 +71,7 @@ import Testing
     }
 
     private func expectRoundTrip(_ file: String, points: Int) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let store = folder.path()
         let imported = try ToolProcess.run(["import", file], store: store)
         try #require(imported.status == 0, "\(imported.errors)")

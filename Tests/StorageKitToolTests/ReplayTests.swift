@@ -1,11 +1,12 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 /// `storagekit replay`: wherever it goes, forward or back, the tables are what they were there.
 struct ReplayTests {
     /// A history of three tables in commits of a few operations each.
     private static func history(_ seed: UInt64, operations: Int) -> String {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         var rows: [String: Set<Int>] = [:]
         var lines: [String] = []
         for number in 0..<operations {
@@ -37,11 +38,11 @@ struct ReplayTests {
 
     @Test("Tables are what they were wherever it goes", arguments: [1, 2, 3] as [UInt64])
     func tablesAtEveryPoint(seed: UInt64) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let store = folder.path()
         let file = try TemporaryFile(Array(Self.history(seed, operations: 200).utf8))
         #expect(try ToolProcess.run(["import", file.path], store: store).status == 0)
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let query = "SELECT * FROM posts ORDER BY id"
         var script = "g @150\n"
         for _ in 0..<60 {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageLog
 import Testing
@@ -10,8 +11,8 @@ import Testing
 struct RowNameTests {
     private static let keys = [("a,b", "c"), ("a", "b,c"), ("50%", "x"), ("%2C", ","), ("%252C,", "/#")]
 
-    private func store() async throws -> TestFolder {
-        let folder = try TestFolder()
+    private func store() async throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
         let engine = try SampleStore.open(folder.path())
         _ = try await engine.commit(CommitMetadata()) { writer, db in
             try writer.adopt(
@@ -63,7 +64,7 @@ struct RowNameTests {
     /// What counts for a row may be older than its last change: the newest is first all the same.
     @Test("A table's blame is ordered by what counts")
     func blameOrder() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let engine = try SampleStore.open(folder.path())
         _ = try await engine.commit(CommitMetadata()) { writer, db in
             try writer.adopt(

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageLog
@@ -42,8 +43,8 @@ import Testing
         func apply(_ batch: ProjectionBatch, _ db: Database) throws {}
     }
 
-    private static func makeStore() async throws -> TestFolder {
-        let folder = try TestFolder()
+    private static func makeStore() async throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
         func open(_ hours: Int64, _ declare: (inout Schema) -> Void) throws -> Storage {
             var configuration = StorageConfig()
             configuration.clock = StillClock(microseconds: SampleStore.start + hours * 3_600_000_000)
@@ -115,7 +116,7 @@ import Testing
 
     @Test("An empty store has no schema")
     func emptyStore() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         try await StorageKit.start(at: URL(fileURLWithPath: folder.path())).facade.close()
         try GoldenOutputTests.check(Case("schema-empty", "schema"), store: folder.path())
         try GoldenOutputTests.check(Case("schema-log-empty", "schema", "log"), store: folder.path())

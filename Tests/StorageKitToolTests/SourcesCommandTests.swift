@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -22,17 +23,17 @@ struct SourcesCommandTests {
         let description = "the server is busy"
     }
 
-    private func check(_ name: String, _ folder: TestFolder, _ arguments: String...) async throws {
+    private func check(_ name: String, _ folder: TemporaryFolder, _ arguments: String...) async throws {
         try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: folder.path())
     }
 
-    private func looks(_ name: String, _ folder: TestFolder, _ arguments: String...) async throws {
+    private func looks(_ name: String, _ folder: TemporaryFolder, _ arguments: String...) async throws {
         try TerminalOutputTests.expectLooks(.init(name, arguments: arguments), in: [folder])
     }
 
     @Test("Every source is shown")
     @MainActor func everySource() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let container = try PersistenceContainer.file(
             at: URL(fileURLWithPath: folder.path()), config: StorageConfig(clock: StillTime())
         ) { $0.autoSchema(ArticleRecord.self) }

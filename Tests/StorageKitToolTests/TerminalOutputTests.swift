@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 @testable import StorageKitTool
@@ -113,8 +114,8 @@ import Testing
     }
 
     /// - Parameter folders: With a store; two alike where the command changes it: one to be shown in colours, one without.
-    static func expectLooks(_ golden: Case, in folders: [TestFolder]) throws {
-        func look(_ folder: TestFolder, noColor: Bool) throws -> ToolProcess.Outcome {
+    static func expectLooks(_ golden: Case, in folders: [TemporaryFolder]) throws {
+        func look(_ folder: TemporaryFolder, noColor: Bool) throws -> ToolProcess.Outcome {
             try ToolProcess.onTerminal(
                 golden.arguments, store: folder.path(), in: folder.url, noColor: noColor, answer: golden.input)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageServer
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import Testing
 
@@ -17,8 +18,8 @@ struct UUIDTests {
     private static let first = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255))
     private static let buyer = UUID(uuid: (255, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
 
-    private func store() async throws -> TestFolder {
-        let folder = try TestFolder()
+    private func store() async throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
         let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) { $0.autoSchema(TicketRecord.self) }
             .facade
         let sold = Date(timeIntervalSinceReferenceDate: 790_164_000.123)

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 @testable import StorageKitTool
@@ -9,7 +10,7 @@ import Testing
     /// Two letters only, so that beginnings of the pattern are everywhere.
     @Test("Text is found wherever it is")
     func searchingText() throws {
-        var random = SeededGenerator(seed: 11)
+        var random = SplitMix64(seed: 11)
         for _ in 0..<300 {
             let letters = { (count: Int) in (0..<count).map { _ in UInt8(ascii: "a") + UInt8(random.next() % 2) } }
             let pattern = letters(1 + Int(random.next() % 4))

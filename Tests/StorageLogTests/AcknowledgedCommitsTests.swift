@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageMaintenance
@@ -13,9 +14,9 @@ import Testing
 /// a log that was cut or deleted, an older copy of the file: `verify` says so, and a writer doesn't open the store and overwrite
 /// what is left. What a loss of power leaves is no damage.
 struct AcknowledgedCommitsTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func verify(_ path: String) async throws -> VerifyReport {
         let configuration = StorageConfig(isReadOnly: true)

@@ -1,5 +1,6 @@
 import CSQLite
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageRecords
@@ -13,14 +14,14 @@ import Testing
     private static let endless =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
-    private func engine(inFile: Bool, _ folder: TestFolder) throws -> StorageEngine {
+    private func engine(inFile: Bool, _ folder: TemporaryFolder) throws -> StorageEngine {
         inFile
             ? try .open(path: folder.path(), configuration: TestStore.configuration()) : try TestStore.inMemory()
     }
 
     @Test("A cancelled statement throws `CancellationError`", arguments: [true, false])
     func cancelledStatement(inFile: Bool) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let engine = try engine(inFile: inFile, folder)
         let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
@@ -40,7 +41,7 @@ import Testing
     /// Whoever interrupts without cancelling gets what SQLite says.
     @Test("An interruption is an error of its own")
     func interruptedStatement() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let engine = try engine(inFile: true, folder)
         let error = await #expect(throws: StorageError.self) {
             try await engine.read { db in
@@ -60,7 +61,7 @@ import Testing
     /// the others with a value.
     @Test("Cancelled reads disturb no others")
     func cancelledReadsDisturbNobody() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let engine = try engine(inFile: true, folder)
         try await engine.adopt(
             "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT, _position INTEGER NOT NULL DEFAULT 0)")

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import Synchronization

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageMaintenance
 import Testing
@@ -143,7 +144,7 @@ import Testing
 
     @Test("A store of an earlier format is refused")
     func earlierFormat() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let engine = try StorageEngine.openStore(path: folder.path(), configuration: TestStore.configuration())
         try await engine.close()
         try await DatabaseQueue(path: folder.path()).write { try $0.execute(sql: "UPDATE storage_meta SET format = 3") }

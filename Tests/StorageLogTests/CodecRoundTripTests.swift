@@ -1,6 +1,7 @@
 import CSQLite
 import CZstd
 import Foundation
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import Testing

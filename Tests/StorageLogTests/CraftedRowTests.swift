@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import Testing
 
@@ -161,7 +162,7 @@ struct CraftedRowTests {
 
     @Test("Both decoders refuse the same")
     func decodersRefuseTheSame() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let cases = Self.numbers + Self.commits + Self.values
         var paths: [String] = []
         for (number, made) in cases.enumerated() {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import Synchronization
 import Testing
@@ -11,11 +12,11 @@ import Testing
 /// Where the heartbeat isn't the subject it is an hour, so that a wake-up that is lost isn't made good by it. The limit is far
 /// beyond what the whole run takes: a test's time goes on while it waits for others.
 @Suite(.timeLimit(.minutes(30))) struct DoorbellTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
     private var path: String { folder.path() }
     private var bellPath: String { Doorbell.path(ofStore: path) }
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func open(readOnly: Bool = false, heartbeat: Duration = .seconds(3_600)) throws -> StorageEngine {
         var configuration = TestStore.configuration()
@@ -38,9 +39,9 @@ import Testing
         private let count = Mutex(0)
         func add() { count.withLock { $0 += 1 } }
         var value: Int { count.withLock { $0 } }
-        /// Waits for as many; the suite's time limit ends it otherwise.
+        /// Waits for as many.
         func reaches(_ count: Int) async throws {
-            while value < count { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { self.value >= count }
         }
     }
 
@@ -159,7 +160,7 @@ import Testing
         try await engine.close()
         // The next writer makes one, and it is found.
         let next = try await writer()
-        while try uses().mappings < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually { try self.uses().mappings >= 2 }
         observation.cancel()
         try await reader.close()
         try await next.close()
@@ -178,8 +179,8 @@ import Testing
         let second = try await writer()
         try await second.commit(Self.insertion)
         try await rings.reaches(2)
-        while try Self.mappings().contains(where: { $0.hasSuffix("\(bellPath) (deleted)") }) {
-            try await Task.sleep(for: .milliseconds(1))
+        try await eventually {
+            try !Self.mappings().contains { $0.hasSuffix("\(self.bellPath) (deleted)") }
         }
         observation.cancel()
         try await reader.close()
@@ -269,14 +270,14 @@ import Testing
             #expect(try uses() == (1, 1))
             observations.removeAll()
             // The thread hears of it unless it was about to sleep; then the next word does it.
-            while watch.isRunning {
+            try await eventually {
                 watch.disturb()
-                try await Task.sleep(for: .milliseconds(1))
+                return !watch.isRunning
             }
             #expect(try uses() == (0, 0))
         }
         let listener = Task { for await _ in reader.commitBell() {} }
-        while try uses().mappings == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually { try self.uses().mappings > 0 }
         try await reader.close()
         #expect(try uses() == (0, 0))
         #expect(!watch.isRunning)
@@ -293,9 +294,9 @@ import Testing
         try await rings.reaches(1)
         let watch = try #require(reader?.observers.watch)
         reader = nil
-        while watch.isRunning {
+        try await eventually {
             watch.disturb()
-            try await Task.sleep(for: .milliseconds(1))
+            return !watch.isRunning
         }
         #expect(try uses() == (0, 0))
         withExtendedLifetime(observation) {}

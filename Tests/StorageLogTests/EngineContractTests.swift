@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import Testing
@@ -10,9 +11,9 @@ import Testing
 /// What the engine takes for granted of SQLite and GRDB. A new version of either that breaks one of these facts breaks
 /// a promise of ours.
 @Suite struct EngineContractTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func open(_ change: (inout StorageConfig) -> Void = { _ in }) throws -> StorageEngine {
         var configuration = TestStore.configuration()
@@ -59,7 +60,7 @@ import Testing
         // Nothing may be written while the files are copied.
         let engine = try open { $0.sealsInBackground = false }
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
-        let copy = try TestFolder()
+        let copy = try TemporaryFolder()
         // The files as a crash would leave them: the changes are in the write-ahead log only.
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: folder.path() + suffix, toPath: copy.path() + suffix)

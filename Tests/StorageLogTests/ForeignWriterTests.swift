@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import Testing
 
@@ -7,9 +8,9 @@ import Testing
 
 /// What another program has written into a store's tables between two openings never makes a log that can't be read.
 @Suite struct ForeignWriterTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func open() throws -> StorageEngine {
         try .open(path: folder.path(), configuration: TestStore.configuration())

@@ -1,4 +1,5 @@
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// A catalog that no engine has written is an error of every opening: what is computed and filled by its numbers isn't checked
 /// again, in C least of all.
 struct HostileCatalogTests {
-    private func store(_ folder: TestFolder) async throws -> String {
+    private func store(_ folder: TemporaryFolder) async throws -> String {
         let path = folder.path()
         let engine = try StorageEngine.open(path: path, configuration: TestStore.configuration())
         try await engine.adopt(
@@ -34,7 +35,7 @@ struct HostileCatalogTests {
             "id = 9223372036854775807 WHERE name = 'c'", "id = -1 WHERE name = 'c'", "id = 3 WHERE name = 'c'",
         ])
     func senselessCatalogNumbers(_ change: String) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = try await store(folder)
         let queue = try DatabaseQueue(path: path)
         try await queue.write { try $0.execute(sql: "UPDATE storage_catalog SET \(change)") }
@@ -51,7 +52,7 @@ struct HostileCatalogTests {
 
     @Test("The catalog of an engine is accepted")
     func soundCatalog() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let path = try await store(folder)
         let engine = try StorageEngine.open(path: path, configuration: TestStore.configuration())
         try await engine.commit(

@@ -1,4 +1,5 @@
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageHistory

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import Testing
 
@@ -106,7 +107,7 @@ extension LogReader {
 @Suite struct LongReadLaneTests {
     @Test("Others don't wait for long reads")
     func othersDoNotWait() async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         var configuration = TestStore.configuration()
         configuration.readerCount = 1
         configuration.longReaderCount = 2

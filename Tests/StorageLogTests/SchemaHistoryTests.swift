@@ -1,5 +1,6 @@
 import CSQLite
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import Testing

@@ -15,9 +15,9 @@ import Testing
 @Suite(.serialized) struct SealingScaleTests {
     private static let isWhole = !HistoryFile.outside.isEmpty
 
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     @Test("Real histories", arguments: HistoryFile.all)
     func realHistory(_ history: HistoryFile) async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import Testing
@@ -9,9 +10,9 @@ import Testing
 /// Sealing changes the bytes of the log and nothing else, however large its rows are, and holds the writer for short times
 /// only.
 @Suite struct SealingTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func open(_ length: Int) async throws -> StorageEngine {
         var configuration = TestStore.configuration(segmentLength: length)

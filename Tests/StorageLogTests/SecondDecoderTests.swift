@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import Testing
 
@@ -31,7 +32,7 @@ import Testing
     /// Tables with keys of several parts, collations and triggers, rows that come and go, and values of every kind.
     @Test("Random stores are read alike", arguments: TestSettings.seeds(2, from: 70))
     func randomStores(seed: UInt64) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         var generator = HostileStatements(seed: seed)
         let length = generator.random.pick([3, 16, 64])
         let engine = try StorageEngine.open(
@@ -77,7 +78,7 @@ import Testing
             ("DELETE FROM storage_log WHERE position = 17", "digest"),
         ])
     func damage(sql: String, reason: String) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         try FileManager.default.copyItem(
             at: Self.golden.appendingPathComponent("format-4-sealed.store"), to: URL(fileURLWithPath: folder.path()))
         try DatabaseFile(folder.path(), .owning).with { database in

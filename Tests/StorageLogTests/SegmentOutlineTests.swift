@@ -1,4 +1,5 @@
 import CSQLite
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import Testing

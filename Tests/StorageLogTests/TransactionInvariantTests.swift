@@ -2,6 +2,7 @@ import CSQLite
 import CZstd
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import Synchronization
 import Testing
@@ -11,9 +12,9 @@ import Testing
 /// The checks that the writer makes of itself. Each is broken on purpose here: the group ends with an error, nothing is
 /// changed, and the store is out of use until it is opened again.
 @Suite struct TransactionInvariantTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func open(_ change: (inout StorageConfig) -> Void = { _ in }) async throws -> StorageEngine {
         var configuration = TestStore.configuration()

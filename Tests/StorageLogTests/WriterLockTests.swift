@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageMaintenance
@@ -10,9 +11,9 @@ import Testing
 
 /// One writer at a time, and no file touched that isn't a store.
 @Suite struct WriterLockTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func open(_ name: String = "store.sqlite", readOnly: Bool = false) throws -> StorageEngine {
         try open(path: folder.path(name), readOnly: readOnly)

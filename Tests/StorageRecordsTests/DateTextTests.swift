@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 @testable import StorageRecords
@@ -45,14 +46,17 @@ struct DateTextTests {
         }
     }
 
-    @Test("Texts round-trip and keep their order")
-    func textsRoundTripInOrder() {
+    @Test("Texts round-trip and keep their order", arguments: testSeeds(1))
+    func textsRoundTripInOrder(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
         var known: [(seconds: Double, text: String)] = []
         for _ in 0..<2_000 {
             for seconds in [
-                .random(in: 7e8...9e8), .random(in: -63_145_526_400..<252_423_993_600),
-                .random(in: -1...1) * pow(2, .random(in: -1_070...37)), Double(bitPattern: .random(in: 0 ... .max)),
-                pow(2, Double(Int.random(in: -5...37))).nextDown, (Double.random(in: 7e11...8e11)).rounded() / 1_000,
+                Double.random(in: 7e8...9e8, using: &random),
+                .random(in: -63_145_526_400..<252_423_993_600, using: &random),
+                .random(in: -1...1, using: &random) * pow(2, .random(in: -1_070...37, using: &random)),
+                Double(bitPattern: random.next()), pow(2, Double(random.below(43) - 5)).nextDown,
+                Double.random(in: 7e11...8e11, using: &random).rounded() / 1_000,
             ] {
                 guard let text = DateText.text(of: seconds) else {
                     #expect(!DateText.covers(seconds))
@@ -75,11 +79,12 @@ struct DateTextTests {
     }
 
     /// Of any digits the nearest double, as Swift reads them without a date in front.
-    @Test("Digits are rounded to the nearest")
-    func rounding() {
+    @Test("Digits are rounded to the nearest", arguments: testSeeds(1))
+    func rounding(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
         for _ in 0..<4_000 {
-            let whole = Int.random(in: 1...2_000_000_000)
-            let digits = (0..<Int.random(in: 1...24)).map { _ in String(Int.random(in: 0...9)) }.joined()
+            let whole = 1 + random.below(2_000_000_000)
+            let digits = (0...random.below(24)).map { _ in String(random.below(10)) }.joined()
             guard let text = DateText.text(of: Double(whole)), let number = Double("\(whole).\(digits)") else {
                 continue
             }

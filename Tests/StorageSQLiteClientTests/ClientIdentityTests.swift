@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageSQLiteClient
 import StorageSQLiteNIO
@@ -86,13 +87,11 @@ struct ClientIdentityTests {
                 schema.migration("users") { try $0.execute(sql: "CREATE TABLE users (id INTEGER PRIMARY KEY)") }
                 schema.adopt("users")
             }
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("client-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
+            let folder = try TemporaryFolder()
             let context =
                 inMemory
                 ? try StorageKit.inMemory(declare)
-                : try StorageKit.start(at: folder.appendingPathComponent("store.sqlite"), declare)
+                : try StorageKit.start(at: folder.url.appendingPathComponent("store.sqlite"), declare)
             try await body(context.facade)
             try await context.facade.close()
         }

@@ -1,4 +1,5 @@
 import Observation
+import ProcessTestSupport
 import StorageSQLiteClient
 import Synchronization
 import Testing
@@ -38,6 +39,7 @@ struct FetchTests {
             }
             let properties = (0..<50).map { _ in FetchOne(wrappedValue: -1, client: client, body) }
             try await client.write { db in _ = try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')") }
+            // Time for a read that must not come.
             try await Task.sleep(for: .milliseconds(50))
             #expect(reads.load(ordering: .relaxed) == 0)
             try await eventually { properties[0].wrappedValue == 1 }
@@ -127,9 +129,11 @@ struct FetchTests {
             state = nil
             try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
             let before = runs.value
+            // Time for a read that must not come.
             try await Task.sleep(for: .milliseconds(50))
             #expect(runs.value <= before + 1)
             try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (2)") }
+            // Time for a read that must not come.
             try await Task.sleep(for: .milliseconds(50))
             #expect(runs.value <= before + 1)
         }
@@ -232,19 +236,4 @@ struct FetchTests {
             }
         }
     #endif
-}
-
-/// Waits until something holds.
-func eventually(
-    _ holds: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
-) async throws {
-    let clock = ContinuousClock()
-    let end = clock.now + .seconds(120)
-    while try !holds() {
-        guard clock.now < end else {
-            Issue.record("it didn't hold within two minutes", sourceLocation: sourceLocation)
-            return
-        }
-        try await Task.sleep(for: .milliseconds(2))
-    }
 }

@@ -1,6 +1,7 @@
 #if SQLITE_ENGINE_GRDB
     import Foundation
     import GRDB
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Testing
 

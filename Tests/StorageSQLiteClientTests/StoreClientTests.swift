@@ -1,6 +1,7 @@
 #if SQLITE_ENGINE_GRDB
     import Foundation
     import GRDB
+    import ProcessTestSupport
     import StorageKit
 import StorageMaintenance
     import StorageSQLiteClient
@@ -10,10 +11,8 @@ import StorageMaintenance
     /// A store behind the client: what is written through it is in the log, and nothing gets past it.
     struct StoreClientTests {
         private func withStore(_ body: (StorageKit.Context, _ path: String) async throws -> Void) async throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("client-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let path = folder.appendingPathComponent("store.sqlite").path
+            let folder = try TemporaryFolder()
+            let path = folder.path()
             let context = try StorageKit.start(at: URL(fileURLWithPath: path)) { schema in
                 schema.migration("tables") { try $0.execute(sql: ClientConformance.sql) }
                 for table in ClientConformance.tables.keys.sorted() { schema.adopt(table) }

@@ -1,4 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
+    import ProcessTestSupport
     import StorageSQLiteClient
     import StorageSQLiteNIO
     import Testing
@@ -23,6 +24,7 @@
             async let first: Void = one.transaction { connection in
                 try await connection.execute("INSERT INTO t VALUES (1)")
                 inside.open()
+                // Long enough for the other one to come and wait.
                 try await Task.sleep(for: .milliseconds(100))
                 try await connection.execute("INSERT INTO t VALUES (2)")
             }
@@ -68,6 +70,7 @@
                 let waiter = try await one.transaction { connection in
                     try await connection.execute("INSERT INTO t VALUES (1)")
                     let waiter = Task { try await other.withTransaction { try $0.execute("INSERT INTO t VALUES (2)") } }
+                    // Long enough for the other one to come and wait.
                     try await Task.sleep(for: .milliseconds(50))
                     try await connection.execute("INSERT INTO t VALUES (3)")
                     return waiter
@@ -115,6 +118,7 @@
             try await one.transaction { connection in
                 try await connection.execute("INSERT INTO t VALUES (1)")
                 let waiter = Task { try await other.execute("INSERT INTO t VALUES (2)") }
+                // Long enough for the other one to come and wait.
                 try await Task.sleep(for: .milliseconds(30))
                 waiter.cancel()
                 await expect(.cancelled) { try await waiter.value }
@@ -132,6 +136,7 @@
             async let reader: Void = other.transaction(.read) { connection in
                 _ = try await connection.query("SELECT * FROM t")
                 reading.open()
+                // Long enough for the commit to come and wait.
                 try await Task.sleep(for: .milliseconds(60))
             }
             await reading.wait()

@@ -1,5 +1,6 @@
 #if SQLITE_ENGINE_SQLITENIO
     import Foundation
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Testing
 
@@ -11,6 +12,7 @@
         func endlessQuery() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             let task = Task { try await connection.query(endless) }
+            // Time for SQLite to be in the middle of it.
             try await Task.sleep(for: .milliseconds(30))
             task.cancel()
             await expect(.cancelled) { try await task.value }
@@ -41,6 +43,7 @@
                     try db.execute("INSERT INTO t VALUES (2)")
                 }
             }
+            // Time for SQLite to be in the middle of it.
             try await Task.sleep(for: .milliseconds(30))
             task.cancel()
             await expect(.cancelled) { try await task.value }
@@ -111,7 +114,7 @@
             }
             await inside.wait()
             let waiter = Task { try await connection.query("SELECT 1") }
-            await eventually { connection.scope.waiterCount == 1 }
+            try await eventually { connection.scope.waiterCount == 1 }
             waiter.cancel()
             await expect(.cancelled) { try await waiter.value }
             done.open()

@@ -1,6 +1,7 @@
 #if SQLITE_ENGINE_SQLITENIO
     import Foundation
     import NIOPosix
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Testing
 

@@ -1,6 +1,7 @@
 #if SQLITE_ENGINE_SQLITENIO
     import Foundation
     import NIOPosix
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Testing
 
@@ -37,9 +38,9 @@
             }
             await inside.wait()
             let waiter = Task { try await connection.execute("INSERT INTO t VALUES (2)") }
-            await eventually { connection.scope.waiterCount == 1 }
+            try await eventually { connection.scope.waiterCount == 1 }
             let closing = (0..<2).map { _ in Task { try await connection.close() } }
-            await eventually { !connection.scope.isOpen }
+            try await eventually { !connection.scope.isOpen }
             await expect(.closed) { try await connection.execute("INSERT INTO t VALUES (3)") }
             done.open()
             try await body.value

@@ -1,4 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
+    import ProcessTestSupport
     import StorageSQLiteClient
     import StorageSQLiteNIO
     import Synchronization
@@ -65,7 +66,7 @@
                             most.update { $0 = max($0, count) }
                             let value = try await connection.query("SELECT a + ? FROM t", [number], as: Int.self)[0]
                             // The first four wait for one another.
-                            await eventually { most.value >= 4 }
+                            try await eventually { most.value >= 4 }
                             inside.update { $0 -= 1 }
                             return value
                         }
@@ -161,6 +162,7 @@
             }
             await inside.wait()
             let waiter = Task { try await pool.read { db in try db.fetchOne("SELECT a FROM t", as: Int.self) } }
+            // Time to wait in line; cancelled before that, it ends the same.
             try await Task.sleep(for: .milliseconds(10))
             waiter.cancel()
             await expect(.cancelled) { try await waiter.value }
@@ -187,7 +189,7 @@
                 try await pool.close()
                 isClosed.update { $0 = true }
             }
-            await eventually {
+            try await eventually {
                 do {
                     try await pool.read { db in try db.execute("SELECT 1") }
                     return false

@@ -1,6 +1,7 @@
 #if SQLITE_ENGINE_SQLITENIO
     import NIOCore
     import NIOPosix
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Synchronization
     import Testing
@@ -102,7 +103,8 @@
                     try await read.run(on: connection)
                 }
                 // The loop is free while SQLite runs.
-                while jobs.value == earlier { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually { jobs.value != earlier }
+                // Time for SQLite to be in the middle of it.
                 try await Task.sleep(for: .milliseconds(10))
                 loop.assertInEventLoop()
                 reading.cancel()

@@ -1,5 +1,6 @@
 #if SQLITE_ENGINE_SQLITENIO
     import Foundation
+    import ProcessTestSupport
     import StorageCore
     import StorageRecords
     import StorageSQLiteClient
@@ -187,11 +188,11 @@
             await expect(.invalidArgument) { try await SQLiteConnection.open(storage: .file(path: "")) }
             await expect(.invalidArgument) { try await SQLiteConnection.open(storage: .file(path: "a\0b")) }
             await expect(.ioError) {
-                try await SQLiteConnection.open(storage: .file(path: folder.path + "/missing/a.sqlite"))
+                try await SQLiteConnection.open(storage: .file(path: folder.url.path + "/missing/a.sqlite"))
             }
             try Data("this is no database, only some text".utf8).write(to: URL(fileURLWithPath: folder.database))
             await expect(.corrupt) { try await SQLiteConnection.open(storage: .file(path: folder.database)) }
-            let strange = folder.path + "/file:a?mode=memory#%41"
+            let strange = folder.url.path + "/file:a?mode=memory#%41"
             let connection = try await SQLiteConnection.open(storage: .file(path: strange))
             try await connection.execute("CREATE TABLE t (a)")
             try await connection.close()
@@ -211,7 +212,7 @@
             await expect(.readOnly) { try await connection.transaction { _ in } }
             await expect(.ioError) {
                 try await SQLiteConnection.open(
-                    storage: .file(path: folder.path + "/missing"), configuration: configuration)
+                    storage: .file(path: folder.url.path + "/missing"), configuration: configuration)
             }
         }
 

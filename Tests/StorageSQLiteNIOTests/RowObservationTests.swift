@@ -1,4 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Testing
 
@@ -196,12 +197,12 @@
                 for await updates in connection.observeRows(["a"]) { count += updates.rows.count }
                 return count
             }
-            await eventually { connection.engine.observation.rowLimit > 0 }
+            try await eventually { connection.engine.observation.rowLimit > 0 }
             try await connection.execute("INSERT INTO a VALUES (1, 1)")
             reader.cancel()
             #expect(await reader.value <= 1)
             // What is over costs nothing more.
-            await eventually { connection.engine.observation.rowLimit == 0 }
+            try await eventually { connection.engine.observation.rowLimit == 0 }
             try await connection.execute("INSERT INTO a VALUES (2, 2)")
             var updates = connection.observeRows(["a"]).makeAsyncIterator()
             try await connection.execute("INSERT INTO a VALUES (3, 3)")

@@ -1,5 +1,6 @@
 #if SQLITE_ENGINE_SQLITENIO
     import NIOPosix
+    import ProcessTestSupport
     import StorageCore
     import StorageSQLiteClient
     import Synchronization
@@ -109,7 +110,7 @@
                 connection.rows(numbers, [10_000], as: Number.self).makeAsyncIterator()
             #expect(try await iterator?.next()?.i == 1)
             let other = Task { try await connection.execute("UPDATE t SET a = 2") }
-            await eventually { connection.scope.waiterCount == 1 }
+            try await eventually { connection.scope.waiterCount == 1 }
             #expect(try await iterator?.next()?.i == 2)
             iterator = nil
             #expect(try await other.value == 1)
@@ -158,6 +159,7 @@
                 }
             }
             // The second row never comes; the first is of the same batch, so nothing is handed out.
+            // Time to be in the middle of it.
             try await Task.sleep(for: .milliseconds(20))
             task.cancel()
             await expect(.cancelled) { try await task.value }

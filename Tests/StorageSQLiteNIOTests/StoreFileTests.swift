@@ -1,6 +1,7 @@
 #if SQLITE_ENGINE_SQLITENIO
     import CSQLite
     import Foundation
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Testing
 
@@ -74,8 +75,8 @@
         }
 
         private func bytes(_ folder: TemporaryFolder) throws -> [String: Data] {
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).reduce(into: [:]) {
-                $0[$1] = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + $1))
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).reduce(into: [:]) {
+                $0[$1] = try Data(contentsOf: URL(fileURLWithPath: folder.url.path + "/" + $1))
             }
         }
 
@@ -130,7 +131,8 @@
                 try await connection.execute("ATTACH 'file:\(folder.database)?mode=rw' AS s")
             }
             await expect(.invalidArgument) { try await connection.execute("ATTACH ? AS s", [folder.database]) }
-            try await connection.execute("ATTACH '\(folder.path)/other' AS s; CREATE TABLE s.t (a); DETACH s; VACUUM")
+            try await connection.execute(
+                "ATTACH '\(folder.url.path)/other' AS s; CREATE TABLE s.t (a); DETACH s; VACUUM")
         }
 
         @Test("Reading a resting store creates no file")
@@ -145,6 +147,7 @@
             _ = try? await connection.execute("PRAGMA journal_mode = DELETE")
             var changes = connection.observeTables(["t"]).makeAsyncIterator()
             async let quiet = changes.next()
+            // Time for the observation to look at the file.
             try await Task.sleep(for: .milliseconds(30))
             #expect(try bytes(folder) == before)
             try await connection.close()

@@ -1,5 +1,6 @@
 #if SQLITE_ENGINE_SQLITENIO
     import Foundation
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Synchronization
     import Testing
@@ -68,6 +69,7 @@
             }
             try await connection.transaction { connection in
                 try await connection.execute("INSERT INTO a VALUES (1, 1)")
+                // Time for a report that must not come.
                 try await Task.sleep(for: .milliseconds(30))
                 #expect(!reported.value)
             }
@@ -206,6 +208,7 @@
             let connection = try await opened(folder)
             let stream = connection.observeTables(["a", "B"])
             let first = Task { await stream.first { _ in true } }
+            // Time to begin; a change before that is reported as well.
             try await Task.sleep(for: .milliseconds(20))
             try sqlite(folder.database, "INSERT INTO a VALUES (1, 1)")
             #expect(await first.value == ["a", "B"])
@@ -227,6 +230,7 @@
             for _ in 0..<20 {
                 try await pool.write { db in try db.execute("INSERT INTO a VALUES (1)") }
                 _ = try await pool.read { db in try db.fetchAll("SELECT v FROM a", as: Int.self) }
+                // Longer than the observation rests between two looks.
                 try await Task.sleep(for: .milliseconds(3))
             }
             try await pool.close()
@@ -244,7 +248,7 @@
                 task.cancel()
                 await task.value
             }
-            await eventually { connection.engine.observation.observerCount == 0 }
+            try await eventually { connection.engine.observation.observerCount == 0 }
         }
 
         @Test("A look doesn't wait for a body that waits for it")
@@ -255,6 +259,7 @@
             try await connection.transaction { inside in
                 try await inside.execute("INSERT INTO a VALUES (1, 1)")
                 let task = Task { await stream.first { _ in true } }
+                // Time for the look to begin.
                 try await Task.sleep(for: .milliseconds(30))
                 task.cancel()
                 #expect(await task.value == nil)
@@ -266,6 +271,7 @@
             let connection = try await opened()
             let stream = connection.observeTables(["a"])
             let observer = Task { await stream.reduce(into: []) { $0.append($1) } }
+            // Time for the observer to begin.
             try await Task.sleep(for: .milliseconds(10))
             try await connection.execute("INSERT INTO a VALUES (1, 1)")
             try await connection.close()

@@ -1,4 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Synchronization
     import Testing
@@ -15,6 +16,7 @@
                 _ = try? await connection.transaction { connection in
                     try await connection.execute("INSERT INTO t VALUES ('body', 1)")
                     inside.open()
+                    // Time for strangers to come in between.
                     try await Task.sleep(for: .milliseconds(30))
                     try await connection.execute("INSERT INTO t VALUES ('body', 2)")
                     throw CancellationError()
@@ -101,7 +103,7 @@
                         order.update { $0.append(number) }
                         queue.giveBack(resource)
                     }
-                    await eventually { queue.waiterCount == number + 1 }
+                    try await eventually { queue.waiterCount == number + 1 }
                 }
                 queue.giveBack(first)
                 try await group.waitForAll()
@@ -114,7 +116,7 @@
             let queue = ResourceQueue([0], maximumWaiters: 100, closedError: .closed)
             let first = try await queue.borrow()
             let waiters = (0..<5).map { _ in Task { queue.giveBack(try await queue.borrow()) } }
-            await eventually { queue.waiterCount == 5 }
+            try await eventually { queue.waiterCount == 5 }
             waiters[2].cancel()
             await expect(.cancelled) { try await waiters[2].value }
             #expect(queue.waiterCount == 4)
@@ -133,7 +135,7 @@
             let queue = ResourceQueue([0], maximumWaiters: 2, closedError: .closed)
             let first = try await queue.borrow()
             let waiters = (0..<2).map { _ in Task { queue.giveBack(try await queue.borrow()) } }
-            await eventually { queue.waiterCount == 2 }
+            try await eventually { queue.waiterCount == 2 }
             await expect(.busy) { try await queue.borrow() }
             queue.giveBack(first)
             for waiter in waiters { try await waiter.value }

@@ -2,6 +2,7 @@
     import Foundation
     import GRDB
     import NIOHTTP1
+    import ProcessTestSupport
     import StorageKit
     import Testing
 
@@ -231,7 +232,7 @@
 
         @Test("Secrets are stored hashed")
         func hashedSecrets() async throws {
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             let store = directory.path("app.sqlite")
             let tokens = try HubTokens(besideStore: store)
             let (token, text) = try await tokens.create(name: "anna", grants: [HubGrant(entity: nil)])
@@ -256,20 +257,4 @@
         }
     }
 
-    /// A folder that goes with the test.
-    final class TemporaryDirectory: Sendable {
-        let url: URL
-
-        init() throws {
-            url = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        }
-
-        deinit {
-            // What is left behind is in the temporary folder.
-            try? FileManager.default.removeItem(at: url)
-        }
-
-        func path(_ name: String) -> String { url.appending(path: name).path }
-    }
 #endif

@@ -5,6 +5,7 @@
     import NIOCore
     import NIOHTTP1
     import NIOPosix
+    import ProcessTestSupport
     import StorageCore
     import StorageTesting
     import Synchronization
@@ -179,8 +180,8 @@
                 port,
                 "GET /v1/changes?collection=notes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
                     + "Accept: text/event-stream\r\n\r\n")
-            while hub.streams.total == 0 { try await Task.sleep(for: .milliseconds(2)) }
-            while hub.streams.total > 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try await eventually { hub.streams.total > 0 }
+            try await eventually { hub.streams.total == 0 }
             // And the connection with it.
             try await channel.setOption(.autoRead, value: true).get()
             try await channel.closeFuture.get()

@@ -4,6 +4,7 @@
     import Hummingbird
     import Logging
     import NIOHTTP1
+    import ProcessTestSupport
     import ServiceLifecycle
 import StorageEntities
     import StorageHTTP
@@ -30,7 +31,7 @@ import StorageEntities
         @Test("From local to synced")
         func fromLocalToSynced() async throws {
             try await ServedHub.run { hub in
-                let folder = try TemporaryDirectory()
+                let folder = try TemporaryFolder()
                 let token = try await hub.token()
                 try await Self.sync(URL(fileURLWithPath: folder.path("notes.sqlite")), hub.url, token)
                 let read = try await hub.send(.GET, "/v1/collections/notes/documents/1", token: token)
@@ -55,7 +56,7 @@ import StorageEntities
 
         @Test("Middleware of your own")
         func middlewareOfYourOwn() async throws {
-            let folder = try TemporaryDirectory()
+            let folder = try TemporaryFolder()
             let url = URL(fileURLWithPath: folder.path("hub.sqlite"))
             let storage = try StorageKit.start(at: url).facade
             let tokens = try HubTokens(besideStore: url.path)
@@ -85,7 +86,7 @@ import StorageEntities
 
         @Test("A server of your own")
         func serverOfYourOwn() async throws {
-            let folder = try TemporaryDirectory()
+            let folder = try TemporaryFolder()
             let url = URL(fileURLWithPath: folder.path("hub.sqlite"))
             let storage = try StorageKit.start(at: url).facade
             var configuration = HubServerConfiguration()

@@ -42,7 +42,7 @@
             /// What was stored last in each document of its own.
             var stored: [String: Int] = [:]
 
-            init(_ name: String, in folder: TemporaryDirectory, _ proxy: FaultyProxy, _ token: String, _ seed: UInt64)
+            init(_ name: String, in folder: TemporaryFolder, _ proxy: FaultyProxy, _ token: String, _ seed: UInt64)
                 async throws
             {
                 self.name = name
@@ -121,7 +121,7 @@
 
         @Test("A proxy without faults passes everything on")
         func proxyWithoutFaults() async throws {
-            let folder = try TemporaryDirectory()
+            let folder = try TemporaryFolder()
             let hub = folder.path("hub.sqlite")
             let server = try await Server(hub)
             let proxy = try await FaultyProxy(to: server.port, seed: 1)
@@ -140,7 +140,7 @@
 
         @Test("Everybody ends equal", arguments: testSeeds(2))
         func convergence(seed: UInt64) async throws {
-            let folder = try TemporaryDirectory()
+            let folder = try TemporaryFolder()
             let hub = folder.path("hub.sqlite")
             var random = PredicateGenerator(seed: seed)
             var server = try await Server(hub)
@@ -160,6 +160,7 @@
                     server.process.kill()
                     server = try await Server(hub)
                     proxy.target = server.port
+                // Time for devices and hub to exchange something.
                 default: try await Task.sleep(for: .milliseconds(200))
                 }
             }
@@ -202,9 +203,8 @@
         /// 1,000 of them, and 10,000 with `STORAGEKIT_TEST_SCALE=10`.
         @Test("Offline writes drain in order and in batches")
         func offlineWritesDrain() async throws {
-            let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-            let count = min(10_000, max(1_000, Int(1_000 * scale)))
-            let folder = try TemporaryDirectory()
+            let count = min(10_000, max(1_000, Int(1_000 * testScale)))
+            let folder = try TemporaryFolder()
             let hub = folder.path("hub.sqlite")
             let token = try await HubTokens(besideStore: hub).create(
                 name: "a", grants: [HubGrant(entity: "notes", writes: true)]

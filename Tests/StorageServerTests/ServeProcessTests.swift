@@ -1,10 +1,10 @@
 #if STORAGE_SERVER
     import AsyncHTTPClient
     import Foundation
-    import ProcessTestSupport
     import NIOCore
     import NIOHTTP1
     import NIOPosix
+    import ProcessTestSupport
     import Testing
 
     @testable import StorageHTTP
@@ -40,7 +40,7 @@
 
         @Test("A signal ends it in order", arguments: [SIGTERM, SIGINT])
         func firstSignal(signal: Int32) async throws {
-            let folder = try TemporaryDirectory()
+            let folder = try TemporaryFolder()
             let store = folder.path("hub.sqlite")
             let (process, url) = try await serve(store, "--create")
             let token = try tool("tokens", "-s", store, "create", "anna", "--write", "notes").output
@@ -53,6 +53,7 @@
             pull.line = try await hub.page(HubPull(behind: 0, of: ["notes"])).line
             pull.wait = .seconds(25)
             let waiting = Task { [pull] in try await hub.pull(pull, as: .full) }
+            // Time for the pull to be waiting in the other process.
             try await Task.sleep(for: .milliseconds(200))
             let start = ContinuousClock.now
             process.kill(signal)
@@ -67,7 +68,7 @@
         /// The first signal waits for a client that takes nothing of its answers, the second one for nobody.
         @Test("A second signal ends it at once")
         func secondSignal() async throws {
-            let folder = try TemporaryDirectory()
+            let folder = try TemporaryFolder()
             let (process, url) = try await serve(folder.path("hub.sqlite"), "--create")
             let port = try #require(url.split(separator: ":").last.flatMap { Int($0) })
             let stalled = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -86,7 +87,7 @@
 
         @Test("It serves over TLS")
         func servingOverTLS() async throws {
-            let folder = try TemporaryDirectory()
+            let folder = try TemporaryFolder()
             let (key, certificate) = (folder.path("key.pem"), folder.path("chain.pem"))
             let made = try run(
                 "openssl",
@@ -152,7 +153,7 @@
 
         @Test("On loopback it answers to loopback names")
         func loopbackNames() async throws {
-            let folder = try TemporaryDirectory()
+            let folder = try TemporaryFolder()
             let store = folder.path("hub.sqlite")
             func status(_ url: String, _ host: String) async throws -> UInt {
                 var request = HTTPClientRequest(url: url + "/health")
@@ -178,7 +179,7 @@
 
         @Test("What can't be served is refused")
         func refusals() async throws {
-            let folder = try TemporaryDirectory()
+            let folder = try TemporaryFolder()
             let store = folder.path("hub.sqlite")
             let missing = try tool("serve", "-s", store, "--port", "0")
             #expect(missing.status != 0, "\(missing.output)")

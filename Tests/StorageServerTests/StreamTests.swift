@@ -1,6 +1,7 @@
 #if STORAGE_SERVER
     import Foundation
     import NIOHTTP1
+    import ProcessTestSupport
     import ServiceLifecycle
     import Testing
 
@@ -110,8 +111,8 @@
                 (pull.line, pull.wait) = (page.line, .seconds(20))
                 let path = "/v1/changes?\(HubChangesQuery(pull).items.text)"
                 async let waiting = hub.send(.GET, path, token: token)
-                while try await !hub.send(.GET, "/v1/status", token: full).body.contains(#""waiting":2"#) {
-                    try await Task.sleep(for: .milliseconds(5))
+                try await eventually {
+                    try await hub.send(.GET, "/v1/status", token: full).body.contains(#""waiting":2"#)
                 }
                 try await hub.tokens.revoke(id)
                 try await put(hub, 2, 1, full)
@@ -138,7 +139,10 @@
                         return pull
                     }())
                 async let waiting = hub.send(.GET, "/v1/changes?\(query.items.text)", token: token)
-                try await Task.sleep(for: .milliseconds(50))
+                let full = try await hub.token("bob", administers: true)
+                try await eventually {
+                    try await hub.send(.GET, "/v1/status", token: full).body.contains(#""waiting":1"#)
+                }
                 try await put(hub, 2, 2, token)
                 let changes = try HubPage(json: try await waiting.body.utf8).page.changes
                 #expect(changes.map(\.document.id) == ["2"])

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageSync
@@ -180,10 +181,8 @@ import Testing
 
     @Test("A remote isn't asked for a store that is open for reading")
     func readOnlyStore() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appendingPathComponent("store.sqlite")
+        let folder = try TemporaryFolder()
+        let url = folder.url.appendingPathComponent("store.sqlite")
         let home = try Household(at: url)
         home.remote.rows = [chore(1)]
         try await home.container.refresh(home.source(.networkFirst))
@@ -205,10 +204,8 @@ import Testing
     /// Nor where the writer's request has failed.
     @Test("Nor after the writer's request has failed")
     func readOnlyStoreAfterFailure() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appendingPathComponent("store.sqlite")
+        let folder = try TemporaryFolder()
+        let url = folder.url.appendingPathComponent("store.sqlite")
         let home = try Household(at: url)
         home.remote.failure = FakeRemote.Failure()
         let source = home.source(.networkFirst)

@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageSync

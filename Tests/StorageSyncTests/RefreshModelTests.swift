@@ -1,5 +1,6 @@
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Testing
@@ -28,10 +29,7 @@ struct Parcel: DataSyncModelProtocol, Equatable {
     nonisolated private static let (limit, offset) = (3, 1)
     nonisolated private static let ageSeconds = 60.0
 
-    private static var seedCount: UInt64 {
-        let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        return UInt64(max(4 * scale, 2))
-    }
+    private static var seedCount: UInt64 { UInt64(max(4 * testScale, 2)) }
 
     nonisolated private static let policies: [QueryCachePolicy] = [
         .localOnly, .cacheFirst(ttl: .seconds(ageSeconds)), .staleWhileRevalidate(staleAfter: .seconds(ageSeconds)),

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageLog
 import StorageMaintenance
@@ -18,10 +19,8 @@ import Testing
     private func restore(
         after fetches: Int, _ body: (PersistenceContainer, Household) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let home = try Household(at: folder.appendingPathComponent("store.sqlite"))
+        let folder = try TemporaryFolder()
+        let home = try Household(at: folder.url.appendingPathComponent("store.sqlite"))
         var heads: [Int64] = []
         for count in 1...2 {
             home.remote.rows = (0..<count).map { Chore(id: $0, title: "", priority: 0) }
@@ -29,8 +28,8 @@ import Testing
             heads.append(home.storage.head)
         }
         try await home.storage.close()
-        let copy = folder.appendingPathComponent("copy.sqlite")
-        _ = try await PointRestore(folder.appendingPathComponent("store.sqlite").path).run(
+        let copy = folder.url.appendingPathComponent("copy.sqlite")
+        _ = try await PointRestore(folder.path()).run(
             heads[fetches - 1], to: copy.path, replacing: false,
             recording: (StorageOperation("restore"), CommitMetadata()))
         let container = try PersistenceContainer.file(at: copy, config: StorageConfig(clock: home.clock)) {

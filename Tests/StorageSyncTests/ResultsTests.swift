@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageSync
@@ -217,10 +218,8 @@ import Testing
 
     @Test("Age and failures survive a restart")
     func ageSurvivesRestart() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appendingPathComponent("store.sqlite")
+        let folder = try TemporaryFolder()
+        let url = folder.url.appendingPathComponent("store.sqlite")
         let policy = QueryCachePolicy.staleWhileRevalidate(staleAfter: .minutes(5))
         do {
             let home = try Household(at: url)

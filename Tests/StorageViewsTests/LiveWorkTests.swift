@@ -1,5 +1,6 @@
 import GRDB
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import Testing
@@ -70,7 +71,7 @@ import Testing
         #expect(small.wakes >= 5)
         #expect(small.statements <= 20)
         // 100,000 and 1,000,000 where the suite runs at twenty times its everyday size.
-        let scale = max(1, RouterSettings.scale)
+        let scale = max(1, testScale)
         #expect(try await work(views: min(100_000, Int(5_000 * scale)), rows: 1_000) == small)
         #expect(try await work(views: 100, rows: min(1_000_000, Int(50_000 * scale))) == small)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 @testable import StorageLog
@@ -57,10 +58,8 @@ enum Moments {
 extension RoutedStore {
     /// A store in a file, which is gone afterwards.
     static func onDisk<Result>(_ body: (StorageEngine) async throws -> Result) async throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try await open(path: folder.appendingPathComponent("s.sqlite").path) { _ in }
+        let folder = try TemporaryFolder()
+        let store = try await open(path: folder.path("s.sqlite")) { _ in }
         let result = try await body(store)
         try await store.close()
         return result

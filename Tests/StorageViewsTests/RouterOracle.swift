@@ -1,5 +1,6 @@
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageCore
 import StorageLog
 
@@ -68,11 +69,9 @@ struct RouterOracle {
 }
 
 enum RouterSettings {
-    static let scale = Double(ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"] ?? "") ?? 1
-
     /// `STORAGEKIT_SEED` replays a single one.
     static func seeds(_ count: Int, from base: UInt64) -> [UInt64] {
         if let seed = ProcessInfo.processInfo.environment["STORAGEKIT_SEED"].flatMap({ UInt64($0) }) { return [seed] }
-        return (0..<UInt64(max(1, Int(Double(count) * scale)))).map { base + $0 }
+        return (0..<UInt64(max(1, Int(Double(count) * testScale)))).map { base + $0 }
     }
 }

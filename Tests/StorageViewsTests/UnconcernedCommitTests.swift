@@ -1,5 +1,6 @@
 import GRDB
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import Testing
@@ -64,7 +65,7 @@ import Testing
         let engine = SubscriptionEngine(LiveSource(store))
         var lists = [try Self.list(.comparison(column: "i", .less, .value(.integer(10))), engine)]
         // 10,000 where the suite runs at twenty times its everyday size.
-        for number in 0..<Int(500 * max(1, min(20, RouterSettings.scale))) {
+        for number in 0..<Int(500 * max(1, min(20, testScale))) {
             lists.append(try Self.list(Self.id("nobody \(number)"), engine))
         }
         for (sql, concerns) in Self.transactions {
@@ -168,6 +169,7 @@ import Testing
             lists.append(try Self.list(Self.id("k\(round % RandomRows.keys)"), engine))
             // Some go again, so that never all rows have a view.
             if lists.count > 5 { lists.removeFirst() }
+            // Time for commits in between.
             try await Task.sleep(for: .milliseconds(1))
         }
         try await writing.value

@@ -26,9 +26,10 @@ let package = Package(
         // How the command-line tool reads lines of a history, points and targets.
         .target(
             name: "ToolParsing", dependencies: ["StorageCore", "CZstd"], path: "Modules/ToolParsing"),
-        // Rows and conditions, and the SQLite that they are held to.
+        // Rows and conditions, and the SQLite that they are checked against.
+        .target(name: "ProcessTestSupport", path: "Modules/ProcessTestSupport"),
         .target(
-            name: "PredicateTestSupport", dependencies: ["StorageCore", "CSQLite"],
+            name: "PredicateTestSupport", dependencies: ["ProcessTestSupport", "StorageCore", "CSQLite"],
             path: "Modules/PredicateTestSupport"),
         .executableTarget(
             name: "storagekit-fuzz",

@@ -1,5 +1,6 @@
 import FaultSupport
 import Foundation
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageKit
 import StorageMaintenance

@@ -1,6 +1,7 @@
 import CSQLite
 import FaultSupport
 import Foundation
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageKit
 
@@ -24,7 +25,7 @@ struct PowerLossRun {
     }
 
     func run() async throws -> Tally {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder.inMemory()
         let ledger = Ledger()
         let calls = try await record(in: folder, ledger)
         var tally = Tally()
@@ -57,10 +58,10 @@ struct PowerLossRun {
         return tally
     }
 
-    private func record(in folder: ScratchFolder, _ ledger: Ledger) async throws -> [DiskCall] {
+    private func record(in folder: TemporaryFolder, _ ledger: Ledger) async throws -> [DiskCall] {
         guard fault_install_disk() == SQLITE_OK else { throw Misuse("the recording VFS can't be installed") }
         fault_record_begin()
-        let life = try Life(in: folder.path, seed: seed, durability: durability, ledger: ledger)
+        let life = try Life(in: folder.url.path, seed: seed, durability: durability, ledger: ledger)
         try await life.live(steps)
         let calls = DiskCall.recorded()
         guard fault_remove_disk() == SQLITE_OK else { throw Misuse("the recording VFS can't be removed") }
@@ -71,9 +72,9 @@ struct PowerLossRun {
         var tally = Tally()
         tally.count("images", 1)
         do {
-            let folder = try ScratchFolder()
-            try write(image, to: folder.path)
-            let store = folder.file("store.sqlite")
+            let folder = try TemporaryFolder.inMemory()
+            try write(image, to: folder.url.path)
+            let store = folder.path("store.sqlite")
             if image.number % 3 == 0, FileManager.default.fileExists(atPath: store) {
                 // Whatever was in the memory that processes shared, it means nothing now.
                 var random = SplitMix64(seed: seed &+ UInt64(image.number))

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import SchemaTestSupport
 
 /// What is on a disk after a series of calls, and what is left of it when the power goes there.

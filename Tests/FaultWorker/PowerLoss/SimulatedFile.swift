@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import SchemaTestSupport
 
 /// A file on a disk with a cache: what has come to the disk, and what was asked for since.

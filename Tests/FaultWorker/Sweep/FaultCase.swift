@@ -1,15 +1,16 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageKitTool
 
 /// A store of its own on which one operation is tried while one call fails.
 struct FaultCase: Sendable {
-    let folder: ScratchFolder
+    let folder: TemporaryFolder
     let ledger: Ledger
     /// The open store, where the operation isn't about opening one.
     let storage: Storage?
 
-    var path: String { folder.file("store.sqlite") }
+    var path: String { folder.path("store.sqlite") }
 
     /// The open store.
     var opened: Storage {

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 
@@ -7,7 +8,7 @@ extension Operation {
     static let ofTheTool: [Operation] = [
         Operation(name: "tool-import", opens: false) { test in
             let writes = (1...3).map { test.ledger.begin(["i\($0)": 25]) }
-            try await test.tool("import", "-q", "-s", test.path, test.folder.file("history.jsonl"))
+            try await test.tool("import", "-q", "-s", test.path, test.folder.path("history.jsonl"))
             for write in writes { test.ledger.done(write, head: 0) }
         },
         Operation(name: "tool-undo", opens: false) { test in
@@ -82,27 +83,27 @@ extension Operation {
         },
         Operation(name: "tool-backup", opens: false, makesFile: true) { test in
             try await test.acknowledge(file: "new.sqlite") {
-                try await test.tool("backup", test.folder.file("new.sqlite"), "-s", test.path)
+                try await test.tool("backup", test.folder.path("new.sqlite"), "-s", test.path)
                 return 1
             }
         },
         Operation(name: "tool-restore", opens: false, makesFile: true) { test in
             try await test.acknowledge(file: "new.sqlite") {
-                try await test.tool("restore", test.path, "--to", "t:3", "-o", test.folder.file("new.sqlite"))
+                try await test.tool("restore", test.path, "--to", "t:3", "-o", test.folder.path("new.sqlite"))
                 return 1
             }
         },
         Operation(name: "tool-adopt", opens: false, makesFile: true) { test in
             try await test.acknowledge(file: "new.sqlite") {
-                try await test.tool("adopt", test.folder.file("plain.sqlite"), "-s", test.folder.file("new.sqlite"))
+                try await test.tool("adopt", test.folder.path("plain.sqlite"), "-s", test.folder.path("new.sqlite"))
                 return Int64(UsualStore.people)
             }
         },
         Operation(name: "tool-adopt-over", opens: false, makesFile: true) { test in
-            let file = test.folder.file("copy.sqlite")
+            let file = test.folder.path("copy.sqlite")
             let (write, former) = (test.ledger.begin([:], file: "copy.sqlite"), Acknowledgement.file(of: file))
             do {
-                try await test.tool("adopt", test.folder.file("plain.sqlite"), "-s", file, "--force", "--yes")
+                try await test.tool("adopt", test.folder.path("plain.sqlite"), "-s", file, "--force", "--yes")
             } catch {
                 // What fails behind the renaming says that the new store stands: only whether its name is on the disk isn't known.
                 if Acknowledgement.file(of: file) != former { test.ledger.done(write, head: Int64(UsualStore.people)) }
@@ -111,9 +112,9 @@ extension Operation {
             test.ledger.done(write, head: Int64(UsualStore.people))
         },
         Operation(name: "tool-adopt-in-place", opens: false, makesFile: true) { test in
-            try await test.tool("adopt", test.folder.file("plain.sqlite"), "--in-place", "--yes")
+            try await test.tool("adopt", test.folder.path("plain.sqlite"), "--in-place", "--yes")
         } check: { test, isDone in
-            try await people(in: test.folder.file("plain.sqlite"), isStore: isDone)
+            try await people(in: test.folder.path("plain.sqlite"), isStore: isDone)
         },
     ]
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageProjections
@@ -120,10 +121,10 @@ extension Operation {
             try await storage.close()
         },
         Operation(name: "create", opens: false) { test in
-            try await LabStore.open(test.folder.file("born.sqlite")).close()
+            try await LabStore.open(test.folder.path("born.sqlite")).close()
         } check: { test, _ in
             // Whatever was left of it: it can be made there, or used.
-            let storage = try LabStore.open(test.folder.file("born.sqlite"))
+            let storage = try LabStore.open(test.folder.path("born.sqlite"))
             try await storage.save(LabStore.marks("first", 3))
             let report = try await storage.verify()
             try await storage.close()
@@ -136,7 +137,7 @@ extension FaultCase {
     fileprivate func back(up name: String) async throws {
         let storage = try opened
         try await acknowledge(file: name) {
-            try await storage.backup(to: URL(fileURLWithPath: folder.file(name)), replacing: true).position
+            try await storage.backup(to: URL(fileURLWithPath: folder.path(name)), replacing: true).position
         }
     }
 }

@@ -1,5 +1,6 @@
 import FaultSupport
 import Foundation
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageKit
 
@@ -70,7 +71,7 @@ struct Sweep {
         var findings: [Finding] = []
         var isDone = false
         if isOfMemory {
-            FaultWorker.say("case \(test.folder.path)")
+            FaultWorker.say("case \(test.folder.url.path)")
         }
         fault.arm()
         do {

@@ -1,11 +1,12 @@
 import FaultSupport
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 
 /// The store that each case begins with: sealed runs, a tail, tables, an index, a projection, and files beside it to work with.
 struct UsualStore {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
     private let rows: [String: Int]
     private let head: Int64
     private let copied: Int64
@@ -14,8 +15,8 @@ struct UsualStore {
     static let people = 50
 
     init() async throws {
-        folder = try ScratchFolder()
-        let storage = try LabStore.open(folder.file("store.sqlite"), sealsInBackground: false)
+        folder = try TemporaryFolder.inMemory()
+        let storage = try LabStore.open(folder.path("store.sqlite"), sealsInBackground: false)
         try await storage.save(LabStore.marks("a", 90))
         try await storage.save(LabStore.marks("b", 30))
         try await storage.seal()
@@ -24,7 +25,7 @@ struct UsualStore {
             try $0.execute("UPDATE marks SET number = number + 1 WHERE batch = 'b'")
         }
         try await storage.deleteAll(Mark.self, where: "batch", equals: "gone")
-        let copy = URL(fileURLWithPath: folder.file("copy.sqlite"))
+        let copy = URL(fileURLWithPath: folder.path("copy.sqlite"))
         copied = try await storage.backup(to: copy).position
         try await storage.save(LabStore.marks("c", 70))
         try await storage.save(LabStore.marks("last", 10))
@@ -33,24 +34,24 @@ struct UsualStore {
         head = storage.head
         rows = ["a": 90, "b": 30, "gone": 0, "c": 70, "last": 10]
         try await storage.close()
-        try Self.makePlain(folder.file("plain.sqlite"))
-        try Self.history.write(toFile: folder.file("history.jsonl"), atomically: true, encoding: .utf8)
+        try Self.makePlain(folder.path("plain.sqlite"))
+        try Self.history.write(toFile: folder.path("history.jsonl"), atomically: true, encoding: .utf8)
     }
 
     /// A copy of it in a folder of its own.
     func makeCase(opens: Bool, seals: Bool) throws -> FaultCase {
-        let own = try ScratchFolder()
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+        let own = try TemporaryFolder.inMemory()
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
             guard !name.hasSuffix("-shm"), !name.hasSuffix(".lock"), !name.hasSuffix(".bell") else { continue }
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file(name)))
-            try bytes.write(to: URL(fileURLWithPath: own.file(name)))
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
+            try bytes.write(to: URL(fileURLWithPath: own.path(name)))
         }
-        let file = own.file("ledger")
+        let file = own.path("ledger")
         let ledger = Ledger { Self.append($0, to: file) }
         Self.append("begin", to: file)
         ledger.done(ledger.begin(rows), head: head)
         ledger.done(ledger.begin([:], file: "copy.sqlite"), head: copied)
-        let storage = opens ? try LabStore.open(own.file("store.sqlite"), sealsInBackground: seals) : nil
+        let storage = opens ? try LabStore.open(own.path("store.sqlite"), sealsInBackground: seals) : nil
         return FaultCase(folder: own, ledger: ledger, storage: storage)
     }
 

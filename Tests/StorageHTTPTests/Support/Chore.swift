@@ -70,18 +70,4 @@ import StorageEntities
         var isNotModified: Bool { if case .notModified = self { true } else { false } }
     }
 
-    /// Waits for what other tasks bring about.
-    func eventually(
-        isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
-        _ condition: () async throws -> Bool
-    ) async throws {
-        let deadline = ContinuousClock.now + .seconds(120)
-        while try await !condition() {
-            guard ContinuousClock.now < deadline else {
-                Issue.record("It didn't come about within two minutes.", sourceLocation: sourceLocation)
-                return
-            }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-    }
 #endif

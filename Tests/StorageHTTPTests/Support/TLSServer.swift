@@ -9,6 +9,7 @@
     import Logging
     import NIOCore
     import NIOSSL
+    import ProcessTestSupport
     import StorageHTTP
     import Synchronization
 
@@ -62,10 +63,8 @@
             _ version: Version, name: String = "IP:127.0.0.1", rows: [Chore] = [],
             _ body: @Sendable (TLSServer) async throws -> Void
         ) async throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let (chain, key) = try certificate(of: name, in: folder)
+            let folder = try TemporaryFolder()
+            let (chain, key) = try certificate(of: name, in: folder.url)
             let server = TLSServer(chain)
             let tls = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))

@@ -1,4 +1,5 @@
 import Observation
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageTesting
@@ -140,7 +141,7 @@ import Testing
     @Test("Rows of a database made with GRDB are saved into a store")
     func databaseMadeWithGRDB() async throws {
         let folder = try TemporaryFolder()
-        let queue = try DatabaseQueue(path: folder.file("old.sqlite"))
+        let queue = try DatabaseQueue(path: folder.path("old.sqlite"))
         try await queue.write { db in
             try db.create(table: "poets") { table in
                 table.column("id", .text).primaryKey()
@@ -150,11 +151,11 @@ import Testing
             for number in 0..<3 { try OldPoet(id: "\(number)", name: "n", email: "e\(number)").insert(db) }
         }
         let error = #expect(throws: StorageError.self) {
-            try StorageKit.start(at: URL(fileURLWithPath: folder.file("old.sqlite"))) { $0.autoSchema(PoetRecord.self) }
+            try StorageKit.start(at: URL(fileURLWithPath: folder.path("old.sqlite"))) { $0.autoSchema(PoetRecord.self) }
         }
         #expect(error?.code == .notAStore)
         let old = try await queue.read { db in try OldPoet.fetchAll(db) }
-        let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.file("new.sqlite"))) {
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path("new.sqlite"))) {
             $0.autoSchema(PoetRecord.self)
         }.facade
         try await storage.save(old.map { Poet(id: $0.id, name: $0.name, email: $0.email) })

@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Synchronization
@@ -121,7 +122,7 @@ import Testing
     @Test("Values on disk survive the program")
     func diskCacheSurvivesRestart() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("cache.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("cache.sqlite"))
         var context = try StorageKit.start(at: url) { $0.addKVCache() }
         func cache() -> DiskCache<Forecast> { DiskCache(db: context.storage.dbActor, config: context.config) }
         let key = context.config.keys.entityKey(Forecast.self, id: "poltava")

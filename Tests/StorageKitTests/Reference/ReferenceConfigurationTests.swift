@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageTesting
@@ -26,8 +27,8 @@ import Testing
     func defaultLocation() async throws {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
-            setenv("XDG_DATA_HOME", folder.path, 1)
-            setenv("HOME", folder.path, 1)
+            setenv("XDG_DATA_HOME", folder.url.path, 1)
+            setenv("HOME", folder.url.path, 1)
             let plain = try StorageKit.start()
             let named = try StorageKit.start(fileName: "garden.sqlite")
             let given = try StorageKit.start(fileName: "more.sqlite", cacheTTL: .minutes(10), diskQuota: .megabytes(50))
@@ -43,7 +44,7 @@ import Testing
             }
             precondition(given.config.defaultTTL == 600 && given.config.diskQuotaBytes == 50 * 1_048_576)
             try await given.facade.save(Seedling(id: "1", name: "Basil"))
-            let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+            let files = FileManager.default.enumerator(atPath: folder.url.path)?.compactMap { $0 as? String } ?? []
             for name in ["app.sqlite", "garden.sqlite", "more.sqlite"] {
                 precondition(files.contains { $0.hasSuffix(name) }, "\(files)")
             }
@@ -53,7 +54,7 @@ import Testing
     @Test("A store is at the URL that is given")
     func storeAtURL() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.path).appendingPathComponent("garden.sqlite")
+        let url = URL(fileURLWithPath: folder.url.path).appendingPathComponent("garden.sqlite")
         let context = try StorageKit.start(at: url, cacheTTL: .hours(1), diskQuota: .gigabytes(1)) { schema in
             schema.autoSchema(SeedlingRecord.self)
         }
@@ -91,7 +92,7 @@ import Testing
         let time = Date(timeIntervalSince1970: 1_000_000)
         let config = StorageConfig(defaultTTL: 7, clock: StillClock(now: time), namespace: "garden")
         let folder = try TemporaryFolder()
-        let context = try StorageKit.start(at: URL(fileURLWithPath: folder.file("a.sqlite")), config: config) {
+        let context = try StorageKit.start(at: URL(fileURLWithPath: folder.path("a.sqlite")), config: config) {
             schema in
             schema.addKVCache()
             schema.autoSchema(SeedlingRecord.self)

@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -198,7 +199,7 @@ import Testing
     @Test("Every case of the reference's error has its code")
     func referenceErrorCodes() async throws {
         let folder = try TemporaryFolder()
-        let missing = URL(fileURLWithPath: folder.file("none.sqlite"))
+        let missing = URL(fileURLWithPath: folder.path("none.sqlite"))
         let reading = StorageConfig(isReadOnly: true)
         func code(_ body: () async throws -> Void) async -> StorageError.Code? {
             do { try await body() } catch { return (error as? StorageError)?.code }

@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
@@ -50,7 +51,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        url = URL(fileURLWithPath: folder.file("club.sqlite"))
+        url = URL(fileURLWithPath: folder.path("club.sqlite"))
     }
 
     private func open(_ declare: (inout Schema) throws -> Void) throws -> Storage {

@@ -1,4 +1,5 @@
 import GRDB
+import ProcessTestSupport
 import StorageKit
 import Synchronization
 import Testing
@@ -60,7 +61,7 @@ import Testing
             errors.withLock { $0.append("\(error)") }
         }) { try Int.fetchOne($0, sql: "SELECT count(*) FROM later") ?? -1 }
         var iterator = values.makeAsyncIterator()
-        while errors.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually { errors.withLock { !$0.isEmpty } }
         _ = try await context.storage.dbActor.write { try $0.execute(sql: "CREATE TABLE later(x)") }
         try await context.facade.save(Note(id: 1, text: "a"))
         #expect(await iterator.next() == 0)

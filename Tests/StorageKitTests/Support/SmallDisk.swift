@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 
 /// A file system in memory of a given size, gone when it is no longer used. Only root can make one.
 final class SmallDisk {
@@ -7,7 +8,7 @@ final class SmallDisk {
 
     init(kilobytes: Int) throws {
         folder = try TemporaryFolder()
-        path = folder.file("disk")
+        path = folder.path("disk")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         guard mount("tmpfs", path, "tmpfs", 0, "size=\(kilobytes)k") == 0 else {
             throw CocoaError(.fileWriteNoPermission, userInfo: ["mount": String(cString: strerror(errno))])

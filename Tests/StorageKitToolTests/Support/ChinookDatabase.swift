@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 
 /// A database in the shape of the public sample "Chinook", with generated rows: a shop for music, made without StorageKit.
 enum ChinookDatabase {
@@ -18,7 +19,7 @@ enum ChinookDatabase {
     }
 
     private static func fill(_ db: Database, _ tracks: Int) throws {
-        var random = SeededGenerator(seed: 11)
+        var random = SplitMix64(seed: 11)
         for (table, names) in [
             ("Genre", ["Rock", "Jazz", "Größe", "日本の音楽"]), ("MediaType", ["MPEG", "AAC", "Protected AAC"]),
             ("Playlist", ["Music", "90’s Music", "", "On-The-Go 1"]),

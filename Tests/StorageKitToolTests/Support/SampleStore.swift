@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 
 @testable import StorageLog
@@ -10,26 +11,9 @@ struct StillClock: StorageClock {
     var now: Date { Date(microseconds: microseconds) }
 }
 
-/// A folder that is gone with the last reference to it.
-final class TestFolder: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        // Nothing depends on the folder's end; the system clears what is left.
-        try? FileManager.default.removeItem(at: url)
-    }
-
-    func path(_ name: String = "store.sqlite") -> String { url.appendingPathComponent(name).path }
-}
-
 /// A store with every kind of table, key and value that the tool shows, always the same to the byte.
 final class SampleStore: Sendable {
-    let folder: TestFolder
+    let folder: TemporaryFolder
     var path: String { folder.path() }
 
     /// Made once: nothing that reads it changes it.
@@ -40,7 +24,7 @@ final class SampleStore: Sendable {
     private static let hour: Int64 = 3_600_000_000
 
     init(segmentLength: Int? = nil) async throws {
-        folder = try TestFolder()
+        folder = try TemporaryFolder()
         let engine = try Self.open(folder.path(), segmentLength: segmentLength)
         try await Self.fill(engine)
         try await engine.close()
@@ -120,7 +104,7 @@ extension SampleStore {
     func damage(_ sql: String) throws { try folder.edit(sql) }
 }
 
-extension TestFolder {
+extension TemporaryFolder {
     /// Changes the store in it past the log.
     func edit(_ sql: String) throws {
         let queue = try DatabaseQueue(path: path())

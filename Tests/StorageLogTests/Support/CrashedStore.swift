@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 
 @testable import StorageLog
@@ -17,7 +18,7 @@ struct CrashedStore {
 
     /// - Parameter commits: How many are in the write-ahead log.
     init(commits: Int, durability: StorageConfig.Durability = .full) async throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         var configuration = TestStore.configuration()
         configuration.durability = durability
         configuration.sealsInBackground = false
@@ -51,7 +52,7 @@ struct CrashedStore {
     /// - Parameter acknowledged: What the bell beside it says; without a bell where it is nil.
     /// - Returns: The path of the store.
     func write(
-        to folder: TestFolder, acknowledged: Int64? = nil, durability: StorageConfig.Durability = .full
+        to folder: TemporaryFolder, acknowledged: Int64? = nil, durability: StorageConfig.Durability = .full
     ) throws -> String {
         let path = folder.path()
         for suffix in ["-shm", ".bell", ".lock"] { unlink(path + suffix) }

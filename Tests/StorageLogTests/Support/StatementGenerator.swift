@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import SchemaTestSupport
 
 /// Makes up statements against the tables of ``CaptureTables``: sensible ones, useless ones, and ones that fail.

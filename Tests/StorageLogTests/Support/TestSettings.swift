@@ -1,11 +1,9 @@
 import Foundation
+import ProcessTestSupport
 
 /// What the environment says of how the tests are run.
 enum TestSettings {
     private static let environment = ProcessInfo.processInfo.environment
-
-    /// How much is tried, relative to the default run.
-    static let scale = environment["STORAGEKIT_TEST_SCALE"].flatMap(Double.init) ?? 1
 
     /// The lengths of a sealed run that matter: borders everywhere, between, and the real one.
     static let segmentLengths: [Int] =
@@ -14,7 +12,7 @@ enum TestSettings {
     /// The length for tests that don't care.
     static let segmentLength = environment["STORAGEKIT_SEGMENT_LENGTH"].flatMap(Int.init)
 
-    static func scaled(_ count: Int) -> Int { max(1, Int(Double(count) * scale)) }
+    static func scaled(_ count: Int) -> Int { max(1, Int(Double(count) * testScale)) }
 
     /// Seeds to try; `STORAGEKIT_SEED` replays a single one.
     static func seeds(_ count: Int, from base: UInt64) -> [UInt64] {

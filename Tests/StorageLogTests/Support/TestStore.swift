@@ -20,23 +20,6 @@ enum TestStore {
     }
 }
 
-/// A folder that is gone with the last reference to it.
-final class TestFolder: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("storage-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        // Nothing depends on the folder's end; the system clears what is left.
-        try? FileManager.default.removeItem(at: url)
-    }
-
-    func path(_ name: String = "store.sqlite") -> String { url.appendingPathComponent(name).path }
-}
-
 /// A clock that shows what it is told.
 final class ManualClock: StorageClock {
     private let time = Mutex<Int64>(0)

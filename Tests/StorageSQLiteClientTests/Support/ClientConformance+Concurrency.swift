@@ -115,6 +115,7 @@ extension ClientConformance {
         let reader = Task {
             for try await _ in changes {}
         }
+        // Time to wait.
         try await Task.sleep(for: .milliseconds(5))
         reader.cancel()
         try await reader.value
@@ -216,6 +217,7 @@ extension ClientConformance {
         }
         try await Self.arrive(at: isOpen)
         let waiting = Task { try await client.write { db in _ = try db.execute("INSERT INTO items (id) VALUES (2)") } }
+        // Time to wait.
         try await Task.sleep(for: .milliseconds(5))
         waiting.cancel()
         ends.add()

@@ -182,9 +182,11 @@ extension ClientConformance {
     func askingAndWaiting(_ client: SQLiteClient) async throws {
         async let slow: Void = client.write {
             try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (1)") }
+            // Long enough for the count to come in between.
             try await Task.sleep(for: .milliseconds(30))
             try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (2)") }
         }
+        // Time for the other body to begin.
         try await Task.sleep(for: .milliseconds(10))
         let during = try await count(client)
         try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (3)") }

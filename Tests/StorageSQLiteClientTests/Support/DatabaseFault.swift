@@ -1,6 +1,7 @@
 #if SQLITE_ENGINE_GRDB
     import Foundation
     import GRDB
+    import ProcessTestSupport
     import StorageSQLiteClient
 
     /// What the database below the engine of GRDB might do wrong.
@@ -31,10 +32,8 @@
 
         /// Runs a body with the client of a new database.
         static func withClient(_ fault: DatabaseFault, _ body: (SQLiteClient) async throws -> Void) async throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("faulty-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let pool = try DatabasePool(path: folder.appendingPathComponent("test.sqlite").path)
+            let folder = try TemporaryFolder()
+            let pool = try DatabasePool(path: folder.path("test.sqlite"))
             try await pool.write { try $0.execute(sql: ClientConformance.sql) }
             let outcome = await Result { try await body(.grdb(FaultyDatabase(pool: pool, fault: fault))) }
             try pool.close()

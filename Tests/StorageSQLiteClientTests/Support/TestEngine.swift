@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageSQLiteClient
 import StorageSQLiteNIO
@@ -32,10 +33,8 @@ enum TestEngine: String, CaseIterable, Sendable {
 
     /// Runs a body with a client of a new database with the tables of ``ClientConformance``, in a folder of its own.
     func withClient(_ body: (SQLiteClient) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("client-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.appendingPathComponent("test.sqlite").path
+        let folder = try TemporaryFolder()
+        let path = folder.path("test.sqlite")
         switch self {
         #if SQLITE_ENGINE_GRDB
             case .queue:
@@ -83,10 +82,8 @@ enum TestEngine: String, CaseIterable, Sendable {
     func withFile(
         connections count: Int, busyTimeout: Duration = .seconds(60), _ body: (SharedFile) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("client-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.appendingPathComponent("test.sqlite").path
+        let folder = try TemporaryFolder()
+        let path = folder.path("test.sqlite")
         let file = SharedFile(path: path, connections: try await open(count, path, busyTimeout))
         do { try await body(file) } catch {
             try? await file.close()

@@ -2,30 +2,19 @@
     import CSQLite
     import Foundation
     import NIOPosix
+    import ProcessTestSupport
     import StorageSQLiteClient
     import StorageSQLiteNIO
     import Synchronization
     import Testing
 
-    /// A folder that is gone after the test.
-    final class TemporaryFolder: Sendable {
-        let path: String
-
-        init() throws {
-            path =
-                URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("sqlite-nio-" + UUID().uuidString)
-                .path
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-
-        var database: String { path + "/test.sqlite" }
+    extension TemporaryFolder {
+        var database: String { path("test.sqlite") }
 
         /// What lies in it, with sizes.
         func listing() throws -> [String: Int] {
-            try FileManager.default.contentsOfDirectory(atPath: path).reduce(into: [:]) {
-                $0[$1] = try Data(contentsOf: URL(fileURLWithPath: path + "/" + $1)).count
+            try FileManager.default.contentsOfDirectory(atPath: url.path).reduce(into: [:]) {
+                $0[$1] = try Data(contentsOf: URL(fileURLWithPath: path($1))).count
             }
         }
     }
@@ -111,21 +100,6 @@
         @discardableResult
         func update<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
             state.withLock { body(&$0) }
-        }
-    }
-
-    /// Waits until something is so; records an issue after ten seconds.
-    func eventually(
-        isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
-        _ condition: () async throws -> Bool
-    ) async rethrows {
-        let deadline = ContinuousClock.now + .seconds(120)
-        while try await !condition() {
-            guard ContinuousClock.now < deadline else {
-                Issue.record("it didn't come about", sourceLocation: sourceLocation)
-                return
-            }
-            try? await Task.sleep(for: .milliseconds(2))
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageSync
 import Testing
 
@@ -57,6 +58,7 @@ import Testing
         #expect(remote.streamCount == 0)
         mock.change(Product("d"))
         mock.remove(id: "a")
+        // Time for a change that must not come.
         try await Task.sleep(for: .milliseconds(50))
         #expect(engine.currentCollection.map(\.id) == ["a", "b", "c"])
         await engine.startListening()

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Synchronization
@@ -26,6 +27,7 @@ import Testing
         let second = shop.engine()
         let receipt = try await second.saveDocument(Product("b", name: "new"))
         let confirmed = Task { try await receipt.confirmed() }
+        // Time for the second one to send in front of it, which it must not.
         try await Task.sleep(for: .milliseconds(200))
         gate.open()
         try await confirmed.value
@@ -225,11 +227,13 @@ import Testing
             try await receipt.confirmed()
             isConfirmed.withLock { $0 = true }
         }
+        // Time to be waiting for the confirmation.
         try await Task.sleep(for: .milliseconds(20))
         // Another process of the same program has saved.
         try await shop.storage.write { try $0.execute("UPDATE sync_remotes SET revision = revision + 1") }
         shop.mock.change(Product("z"))
         try await eventually { engine.getDocument(id: "z") != nil }
+        // Time for a confirmation that must not come.
         try await Task.sleep(for: .milliseconds(50))
         #expect(!isConfirmed.withLock { $0 })
         gate.open()
@@ -303,6 +307,7 @@ import Testing
                 break
             }
             path.user = "anna"
+            // Time for the engine to notice.
             try await Task.sleep(for: .milliseconds(10))
             _ = try? await engine.getDocumentAsync(id: "none")
             let notes = try await shop.stored().compactMap(\.note)

@@ -1,5 +1,6 @@
 import Foundation
 import Observation
+import ProcessTestSupport
 import StorageSync
 import Synchronization
 import Testing

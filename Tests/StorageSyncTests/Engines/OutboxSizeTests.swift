@@ -5,10 +5,7 @@ import Testing
 
 /// Long outboxes drain in order and in batches. `STORAGEKIT_TEST_SCALE` multiplies the writes: 100 of it are 100,000.
 @MainActor @Suite struct OutboxSizeTests {
-    private nonisolated static let count: Int = {
-        let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        return min(100_000, max(1_000, Int(1_000 * scale)))
-    }()
+    private nonisolated static let count = min(100_000, max(1_000, Int(1_000 * testScale)))
 
     @Test("Writes of many documents drain in order across restarts")
     func manyDocumentsDrainInOrder() async throws {

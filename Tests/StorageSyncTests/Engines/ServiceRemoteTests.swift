@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 @testable import StorageSync
@@ -53,6 +54,7 @@ import Testing
         try await eventually { service.fetchCount == 1 }
         lost.cancel()
         let next = Task { try await remote.pulledIds() }
+        // Time for it to wait behind the one that was given up.
         try await Task.sleep(for: .milliseconds(20))
         fetch.finish()
         #expect(try await next.value == ["a"])

@@ -1,5 +1,6 @@
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageSync
 import Testing
 
@@ -23,6 +24,7 @@ import Testing
                 if Int.random(in: 0..<6, using: &random) == 0 {
                     mock.failure = mock.failure == nil ? RemoteError.unavailable() : nil
                 }
+                // Time to send before it goes on.
                 if Int.random(in: 0..<4, using: &random) == 0 { try await Task.sleep(for: .milliseconds(5)) }
             }
             mock.failure = nil
@@ -100,6 +102,7 @@ private struct Device {
         try await eventually {
             try await engine.retryNow()
             if let parked = engine.parked.first { try await engine.discard(parked) }
+            // Time to send before it goes on.
             try await Task.sleep(for: .milliseconds(5))
             return engine.pendingCount == 0
         }

@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import Testing
 
 @testable import StorageSync
@@ -65,6 +66,7 @@ import Testing
             publish: { _ in })
         await driver.start()
         let page = Task { try await driver.waitForPage(after: 0) }
+        // Time to be waiting for the page.
         try await Task.sleep(for: .milliseconds(50))
         try await eventually { await driver.status.status.connection == .connecting }
         await remote.welcome()

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ProcessTestSupport
 import StorageEntities
 import StorageSync
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageEntities
 import StorageSync
 import StorageTesting
@@ -133,17 +134,7 @@ struct SyncedShop {
 
 extension CollectionSyncEngine {
     /// Returns once nothing is pending.
-    func settled(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try await eventually({ self.pendingCount == 0 }, sourceLocation: sourceLocation)
+    func settled(file: StaticString = #fileID, line: Int = #line) async throws {
+        try await eventually(file: file, line: line) { self.pendingCount == 0 }
     }
-}
-
-/// A folder that is gone after the test.
-func withTemporaryFolder<Result>(
-    isolation: isolated (any Actor)? = #isolation, _ body: (URL) async throws -> Result
-) async throws -> Result {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try await body(folder)
 }

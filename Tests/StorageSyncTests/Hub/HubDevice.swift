@@ -1,5 +1,6 @@
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -299,6 +300,7 @@ struct HubDevice {
         try await eventually {
             try await engine.retryNow()
             if let parked = engine.parked.first { try await engine.discard(parked) }
+            // Time to send before it is asked to retry again.
             try await Task.sleep(for: .milliseconds(5))
             return engine.pendingCount == 0
         }

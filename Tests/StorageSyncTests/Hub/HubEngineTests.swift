@@ -1,5 +1,6 @@
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageTesting
@@ -61,6 +62,7 @@ import Testing
             try await eventually { device.engine.currentCollection.map(\.id) == ["p2"] }
             device.engine.stopListening(clearCaches: false)
             try await hub.save(Product("p3"))
+            // Time for a page that must not come.
             try await Task.sleep(for: .milliseconds(50))
             #expect(device.engine.currentCollection.map(\.id) == ["p2"])
             await device.engine.startListening()
@@ -169,6 +171,7 @@ import Testing
                 case 2: hub.losesAnswers.toggle()
                 case 3: try await hub.save(Product("p\(step % 5)", name: "hub \(step)"))
                 case 4: _ = try await hub.hub.write(.delete, to: "p\(step % 5)", of: "goods", as: .full)
+                // Time for devices and hub to exchange something.
                 case 5...7: try await Task.sleep(for: .milliseconds(5))
                 default: break
                 }

@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageLog
@@ -284,7 +285,7 @@ import Testing
             async let written = first.write(.save(["n": Self.text(round)]), to: "1", of: "notes", as: .full)
             let hub = try await StoreHub(storage)
             let position = try await written.position
-            while hub.tail.end < position { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { hub.tail.end >= position }
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageCore
 import Testing
 
@@ -7,10 +8,7 @@ import Testing
 
 /// A hub on a store does with random batches of several clients what the hub in memory does.
 struct RandomHubTests {
-    private static var seeds: ClosedRange<Int> {
-        let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        return 1...max(2, Int(10 * scale))
-    }
+    private static var seeds: ClosedRange<Int> { 1...max(2, Int(10 * testScale)) }
 
     /// The same client of both hubs, with positions that it knew of each.
     private struct Pair {

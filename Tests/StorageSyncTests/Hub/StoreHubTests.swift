@@ -1,5 +1,6 @@
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageTesting
@@ -104,10 +105,7 @@ struct StoreHubTests {
     /// Two of them are equal to Swift.
     private static let ids = ["0", "1", "\u{e9}", "e\u{301}", "4", "5"]
 
-    private static var seeds: ClosedRange<Int> {
-        let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        return 1...max(2, Int(8 * scale))
-    }
+    private static var seeds: ClosedRange<Int> { 1...max(2, Int(8 * testScale)) }
 
     @Test("Followers see what they may and converge", arguments: seeds)
     func followersSeeWhatTheyMay(seed: Int) async throws {

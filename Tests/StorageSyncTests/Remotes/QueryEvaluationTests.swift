@@ -1,5 +1,6 @@
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageCore
 import StorageSync
 import Testing

@@ -1,4 +1,5 @@
 import Logging
+import ProcessTestSupport
 import StorageSync
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 @testable import StorageSync
@@ -9,12 +10,11 @@ import Testing
 /// `STORAGEKIT_TEST_SCALE` multiplies the seeds, `STORAGEKIT_SEED` replays one.
 struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static var scale: Double { environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1 }
 
     /// `STORAGEKIT_SEED` alone, or so many for each of the parts, which run side by side.
     private static func seeds(_ count: Int, part: Int = 0, of parts: Int = 1) -> [UInt64] {
         if let seed = environment["STORAGEKIT_SEED"].flatMap({ UInt64($0) }) { return part == 0 ? [seed] : [] }
-        return (0..<max(parts, Int(Double(count) * scale))).filter { $0 % parts == part }.map { UInt64($0) + 1 }
+        return (0..<max(parts, Int(Double(count) * testScale))).filter { $0 % parts == part }.map { UInt64($0) + 1 }
     }
 
     private func run(_ seed: UInt64, defect: PlantedDefect? = nil) -> Simulation {
@@ -32,7 +32,7 @@ struct SimulationTests {
             counts.merge(simulation.counts, uniquingKeysWith: +)
         }
         // Whatever the seeds, none of them may have become harmless.
-        guard Self.environment["STORAGEKIT_SEED"] == nil, Self.scale >= 1 else { return }
+        guard Self.environment["STORAGEKIT_SEED"] == nil, testScale >= 1 else { return }
         for kind in [
             "writes", "merged", "merged conflicts", "deletions", "parked", "crashes", "conflicts", "cut directions",
             "clock jumps", "hub restarts",
@@ -53,8 +53,8 @@ struct SimulationTests {
     /// Many clients of one hub: five seeds of 2,000 at scale 100.
     @Test("Many clients of one hub converge")
     func manyClients() {
-        for seed in Self.seeds(1).prefix(min(5, max(1, Int(Self.scale / 20)))) {
-            let count = Int(min(2_000, 50 * max(1, Self.scale / 2.5)))
+        for seed in Self.seeds(1).prefix(min(5, max(1, Int(testScale / 20)))) {
+            let count = Int(min(2_000, 50 * max(1, testScale / 2.5)))
             let simulation = Simulation(seed: seed, clients: count, writes: count * 3)
             simulation.run()
             #expect(simulation.findings.isEmpty, "seed \(seed)")

@@ -138,18 +138,3 @@ struct Household {
         Chore(id: id, title: title, priority: priority)
     }
 }
-
-/// Waits for what other tasks bring about.
-@MainActor
-func eventually(
-    _ condition: @MainActor () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
-) async throws {
-    let deadline = ContinuousClock.now + .seconds(120)
-    while try await !condition() {
-        guard ContinuousClock.now < deadline else {
-            Issue.record("It didn't come about within two minutes.", sourceLocation: sourceLocation)
-            return
-        }
-        try await Task.sleep(for: .milliseconds(1))
-    }
-}

@@ -1,5 +1,6 @@
 import Foundation
 import PredicateTestSupport
+import ProcessTestSupport
 import StorageCore
 import Synchronization
 import Testing
@@ -186,7 +187,7 @@ import Testing
     func shrinking() async throws {
         let lie: ScenarioRun.Lie = { view in view.shown?.contains { $0.contains(.text("liar")) } ?? false }
         var found = 0
-        let wanted = RouterSettings.scale > 1 ? 4 : 1
+        let wanted = testScale > 1 ? 4 : 1
         for seed in UInt64(1)..<40 where found < wanted {
             var scenario = ScenarioMaker.scenario(Self.traits(seed &* 7), seed: seed)
             guard scenario.steps.count > 8, case .commit = scenario.steps[0] else { continue }
