@@ -1,4 +1,4 @@
-public import GRDB
+internal import GRDB
 public import StorageCore
 public import StorageLog
 

@@ -1,8 +1,8 @@
 import CSQLite
-import SchemaTestSupport
+import ProcessTestSupport
 import Testing
 
-@testable import StorageProjections
+@testable import StorageHistory
 
 /// The heap of a window's texts, held to an array of arrays.
 @Suite struct ValueHeapTests {

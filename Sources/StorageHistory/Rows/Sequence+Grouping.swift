@@ -1,6 +1,6 @@
 extension Sequence {
     /// The elements by what they have in common, groups in the order of their first elements.
-    func grouped<Key: Hashable>(by key: (Element) throws -> Key) rethrows -> [(key: Key, elements: [Element])] {
+    package func grouped<Key: Hashable>(by key: (Element) throws -> Key) rethrows -> [(key: Key, elements: [Element])] {
         var indices: [Key: Int] = [:]
         var groups: [(key: Key, elements: [Element])] = []
         for element in self {

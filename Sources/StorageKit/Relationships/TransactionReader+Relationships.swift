@@ -1,7 +1,7 @@
 internal import GRDB
 public import StorageCore
 public import StorageLog
-public import StorageProjections
+internal import StorageProjections
 
 extension TransactionReader {
     /// The entity that another refers to, nil where it isn't there.

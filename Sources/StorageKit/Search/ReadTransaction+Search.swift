@@ -1,5 +1,5 @@
 public import StorageCore
-public import StorageProjections
+internal import StorageProjections
 
 extension ReadTransaction {
     /// The entities whose indexed columns fit a text, best first: see ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.

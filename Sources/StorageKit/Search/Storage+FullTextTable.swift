@@ -1,7 +1,7 @@
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-public import StorageProjections
+internal import StorageProjections
 
 extension Storage {
     /// The name of the FTS5 table that is an entity's full-text index, for SQL of your own. Its rows have the rowids of the
@@ -25,7 +25,7 @@ extension Storage {
     public func fullTextTable<E: RegisteredEntity>(of type: E.Type) async throws -> String {
         let name = E.Record.databaseTableName
         return try await read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let entity = try Catalog.load(connection).entity(named: name)
             if let index = try FullTextIndex.load(connection).first(where: { $0.entity == entity?.id }) {
                 return index.table

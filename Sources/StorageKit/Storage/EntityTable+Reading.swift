@@ -5,11 +5,11 @@ internal import StorageProjections
 
 // What readers ask of an entity's table, on whichever connection and state they have.
 extension EntityTable where Record.E: RegisteredEntity {
-    func entity(_ key: StorageValue, in db: GRDB.Database) throws -> Record.E? {
+    package func entity(_ key: StorageValue, in db: GRDB.Database) throws -> Record.E? {
         try entities(selectByKey, in: db) { try $0.bind(key, at: 1) }.first
     }
 
-    func all(orderBy column: String?, ascending: Bool, in db: GRDB.Database) throws -> [Record.E] {
+    package func all(orderBy column: String?, ascending: Bool, in db: GRDB.Database) throws -> [Record.E] {
         try entities(select + order(by: column, ascending: ascending), in: db) { _ in }
     }
 

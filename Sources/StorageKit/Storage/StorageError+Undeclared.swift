@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 internal import StorageProjections
-internal import StorageSubscriptions
+internal import StorageViews
 
 extension StorageError {
     /// Runs what reads or changes an entity's table. Where there is none, the error says to declare the entity.

@@ -2,7 +2,7 @@ internal import GRDB
 public import StorageCore
 public import StorageEntities
 public import StorageLog
-internal import StorageSubscriptions
+internal import StorageViews
 
 extension Storage {
     /// Every version of one entity, oldest first, also of one that is deleted by now. Costs one look-up per version.

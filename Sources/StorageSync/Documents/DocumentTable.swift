@@ -47,10 +47,10 @@ extension DocumentTable {
             save: { try $1.save(cast($0, to: E.self)) },
             delete: { try table.delete(.text($0), with: $1.writer) },
             get: { id, db in
-                try table.first(db, table.selectByKey) { $0.bind(id, at: 1) }.map { try cast($0, to: T.self) }
+                try table.entity(.text(id), in: db).map { try cast($0, to: T.self) }
             },
             all: { db in
-                try table.entities(db, "\(table.select) ORDER BY \(key)") { _ in }.map { try cast($0, to: T.self) }
+                try table.all(orderBy: nil, ascending: true, in: db).map { try cast($0, to: T.self) }
             },
             positions: { db in
                 try Row.fetchAll(db, sql: "SELECT \(key), _position FROM \(name) ORDER BY \(key)").map {

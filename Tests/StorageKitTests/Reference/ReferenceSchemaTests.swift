@@ -378,7 +378,7 @@ import Testing
     @Test("A store lists the migrations that it has applied")
     func appliedMigrations() async throws {
         let folder = try TemporaryFolder()
-        let url = URL(fileURLWithPath: folder.file("club.sqlite"))
+        let url = URL(fileURLWithPath: folder.path("club.sqlite"))
         let clock = ManualClock()
         let config = StorageConfig(clock: clock)
         func open(_ ids: [String]) throws -> Storage {
