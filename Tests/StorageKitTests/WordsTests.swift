@@ -34,7 +34,7 @@ import Testing
         Word("taken? for", "count as, mistake for"),
         Word("mend(s|ed|ing)?", "fix, repair"),
         Word("hydrat(e|es|ed|ing)", "load"),
-        Word("(?<!in )(?<!in-)places?", "position, index, location; point"),
+        Word("(?<!in )(?<!in-)(?<!takes )(?<!take )(?<!took )places?", "position, index, location; point"),
         Word("stretch(es)?", "range, window"),
         Word("rows? of the log", "segment"),
         Word("row numbers?", "rowid"),
@@ -139,7 +139,7 @@ import Testing
         }
 
         private static func expression(_ pattern: String) throws -> NSRegularExpression {
-            let pattern = pattern.replacing(" ", with: "\\s+").replacing("(?<!in\\s+)", with: "(?<!in\\s)")
+            let pattern = pattern.replacing(" )", with: "\\s)").replacing(" ", with: "\\s+")
             return try NSRegularExpression(pattern: "\\b(?:\(pattern))\\b", options: .caseInsensitive)
         }
 

@@ -44,7 +44,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         return entry.value
     }
 
-    /// Keeps a value, in the place of what the key has had.
+    /// Stores a value, replacing an earlier one of the key.
     ///
     /// - Parameter ttl: How long the value stays; ``defaultTTL`` where nil, for ever for 0.
     public func set(_ value: Value, for key: Key, ttl: TTL? = nil) {

@@ -56,7 +56,7 @@
         /// - Parameters:
         ///   - name: The entity's name at the hub.
         ///   - account: The account on this device: documents stored by one account aren't shown to another. Nil while
-        ///     nobody is signed in; nothing is read or sent then.
+        ///     no user is signed in; nothing is read or sent then.
         @MainActor public func collection<T: DataSyncModelProtocol>(
             _ name: String, of type: T.Type = T.self, account: @escaping @MainActor @Sendable () -> String? = { "" }
         ) -> HubCollection<T> { HubCollection(name, of: remote, account: account) }

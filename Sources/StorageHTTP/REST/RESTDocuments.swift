@@ -25,7 +25,7 @@
 
         var configuration: RESTConfiguration { client.configuration }
 
-        /// - Throws: ``RemoteError/unauthorized`` while nobody is signed in.
+        /// - Throws: ``RemoteError/unauthorized`` while no user is signed in.
         func collection() throws -> String {
             guard let path = path() else { throw RemoteError.unauthorized }
             return path

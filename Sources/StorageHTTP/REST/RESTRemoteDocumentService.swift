@@ -19,13 +19,13 @@
         ///
         /// - Parameters:
         ///   - configuration: A description of the service.
-        ///   - collectionPath: The path of the documents, relative to the base URL; nil while nobody is signed in.
+        ///   - collectionPath: The path of the documents, relative to the base URL; nil while no user is signed in.
         ///     Evaluated on each call.
         public nonisolated init(
             _ configuration: RESTConfiguration, collectionPath: @escaping @MainActor @Sendable () -> String?
         ) { documents = RESTDocuments(configuration, path: collectionPath) }
 
-        /// The path of the documents; nil while nobody is signed in.
+        /// The path of the documents; nil while no user is signed in.
         public var collectionPath: String? { documents.path() }
         /// What the service can do according to its configuration.
         public var capabilities: RemoteCapabilities { documents.configuration.capabilities }

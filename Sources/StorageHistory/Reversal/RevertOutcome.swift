@@ -3,7 +3,7 @@ public struct RevertOutcome: Sendable, Equatable {
     public internal(set) var inserted = 0
     public internal(set) var updated = 0
     public internal(set) var deleted = 0
-    /// What stood in the way, the first thousand of it.
+    /// The conflicts, up to a thousand of them.
     public internal(set) var conflicts: [RevertConflict] = []
 
     /// How many changes were made.

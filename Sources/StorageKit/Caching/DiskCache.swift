@@ -58,7 +58,7 @@ public actor DiskCache<Value: Codable & Sendable> {
         }
     }
 
-    /// Keeps a value, in the place of what the key has had.
+    /// Stores a value, replacing an earlier one of the key.
     ///
     /// - Parameter ttl: How long the value stays; the configuration's where nil, for ever for 0.
     public func set(_ value: Value, for key: String, ttl: TTL? = nil) async {

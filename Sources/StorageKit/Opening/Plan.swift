@@ -12,7 +12,7 @@ internal import StorageProjections
 ///
 /// Projections of your own that would be created or rebuilt are included, without being run.
 ///
-/// - Throws: What opening it would throw; also `busy`, because it takes the writer's place for a moment.
+/// - Throws: What opening it would throw; also `busy`, because it needs to be the store's writer for a moment.
 public func plan(
     at url: URL, config: StorageConfig = StorageConfig(), _ declare: (inout Schema) throws -> Void
 ) throws -> SchemaPlan {

@@ -21,8 +21,8 @@ public struct ReplayComparison: Sendable {
     /// Where they began to differ; nil where they never did, or where only virtual tables differ, for which SQLite
     /// doesn't report single changes.
     public let divergence: Divergence?
-    /// The rows that differ in the end, tables by name, rows by key: from what the old version holds to what the new
-    /// one does. No more than were asked for.
+    /// The rows that differ in the end, tables by name, rows by key: from the content of the old version to that of
+    /// the new one. No more than were requested.
     public let differences: [RowDifference]
     /// How many rows differ in the end.
     public let differingRows: Int

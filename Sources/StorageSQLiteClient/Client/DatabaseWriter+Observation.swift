@@ -4,7 +4,7 @@
     internal import Synchronization
 
     extension DatabaseWriter {
-        /// Observes which of these tables are changed by commits of this queue or pool, from now on.
+        /// Observes which of these tables later commits of this queue or pool change.
         ///
         /// Changes by other connections to the file aren't seen; for those, observe a store. SQLite doesn't report the
         /// rows of virtual tables and `WITHOUT ROWID` tables, so their changes are derived from statements: if a commit

@@ -187,7 +187,7 @@ extension SQLiteClient {
 // MARK: Observation
 
 extension SQLiteClient {
-    /// Observes which of these tables are changed by commits, from now on.
+    /// Observes which of these tables later commits change.
     ///
     /// Names are compared as SQLite does, ignoring the case of ASCII letters. Tables that don't exist yet may be named.
     ///

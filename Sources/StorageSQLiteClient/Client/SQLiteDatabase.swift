@@ -19,7 +19,7 @@
         func write<Result: Sendable>(
             _ body: @escaping @Sendable (Database) throws -> Result
         ) async throws -> Result
-        /// Observes which of these tables are changed by commits, from now on.
+        /// Observes which of these tables later commits change.
         ///
         /// - Throws: As ``SQLiteClient/observeTables(_:)``.
         func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges

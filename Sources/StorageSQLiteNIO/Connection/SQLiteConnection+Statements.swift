@@ -93,7 +93,7 @@
             get async throws { try await run("") { database, _, _ in try database.lastInsertedRowID } }
         }
 
-        /// Observes which of these tables are changed by commits, from now on.
+        /// Observes which of these tables later commits change.
         ///
         /// ```swift
         /// for await tables in connection.observeTables(["users"]) { … }
@@ -111,7 +111,7 @@
             poller.observe(tables) { $0.tables }
         }
 
-        /// Observes which rows of these tables are changed by commits, from now on.
+        /// Observes which rows of these tables later commits change.
         ///
         /// ```swift
         /// for await updates in connection.observeRows(["users"]) {

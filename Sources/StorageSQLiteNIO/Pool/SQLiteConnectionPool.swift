@@ -136,11 +136,11 @@
             return try await writer.withTransaction(.write, body)
         }
 
-        /// Observes which of these tables are changed by commits, from now on. See
+        /// Observes which of these tables later commits change. See
         /// ``SQLiteConnection/observeTables(_:)``.
         public func observeTables(_ tables: Set<String>) -> AsyncStream<Set<String>> { writer.observeTables(tables) }
 
-        /// Observes which rows of these tables are changed by commits, from now on. See
+        /// Observes which rows of these tables later commits change. See
         /// ``SQLiteConnection/observeRows(_:maximumRows:)``.
         public func observeRows(_ tables: Set<String>, maximumRows: Int = 1_000) -> AsyncStream<SQLiteRowUpdates> {
             writer.observeRows(tables, maximumRows: maximumRows)

@@ -40,7 +40,7 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
     ///   - enableLocalPersistence: Whether documents and unsent writes outlive the process. The store is that of
     ///     `withDatabaseContainer`, or of ``PersistenceContainer/configure(_:)``. If false, everything is kept in
     ///     memory, and unsent writes are lost with the process.
-    ///   - conflictResolution: How to handle a document that somebody else changes while it has unsent writes here.
+    ///   - conflictResolution: How to handle a document that another client changes while it has unsent writes here.
     ///   - logger: Receives the engine's events.
     public init(
         remote: some RemoteCollectionService<T>, managerKey: String, enableLocalPersistence: Bool = true,
@@ -123,7 +123,7 @@ extension CollectionSyncEngine {
 
     /// Returns the whole collection: from the store if it has any documents, otherwise from the remote.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
     ///   the remote if it is asked.
     public func getCollectionAsync(behavior: FetchBehavior = .cachedOrFetch) async throws -> [T] {
         _ = try await controller.open()
@@ -141,7 +141,7 @@ extension CollectionSyncEngine {
 
     /// Returns a document: from the store if it is there, otherwise from the remote. Works without listening.
     ///
-    /// - Throws: ``RemoteError/notFound`` if neither has it; `StorageError` with `invalid-argument` while nobody is
+    /// - Throws: ``RemoteError/notFound`` if neither has it; `StorageError` with `invalid-argument` while no user is
     ///   signed in, or if there is no store; errors of the remote.
     public func getDocumentAsync(id: String, behavior: FetchBehavior = .cachedOrFetch) async throws -> T {
         try await controller.fetch(id, behavior)
@@ -163,7 +163,7 @@ extension CollectionSyncEngine {
     /// let few = try await productsSyncEngine.getDocumentsAsync { $0.where("category", isEqualTo: "electronics").limit(to: 20) }
     /// ```
     ///
-    /// - Throws: `StorageError` with `invalid-argument` for an invalid query, while nobody is signed in, or if there is
+    /// - Throws: `StorageError` with `invalid-argument` for an invalid query, while no user is signed in, or if there is
     ///   no store; errors of the remote.
     public func getDocumentsAsync(buildQuery: (QueryBuilder) -> QueryBuilder) async throws -> [T] {
         let query = buildQuery(QueryBuilder())
@@ -194,7 +194,7 @@ extension CollectionSyncEngine {
     ///
     /// - Parameter expected: A precondition that the document must meet, here and at the remote.
     /// - Returns: A receipt with which the remote's answer can be awaited.
-    /// - Throws: `StorageError`: `invalid-argument` while nobody is signed in, or if there is no store; `conflict` if
+    /// - Throws: `StorageError`: `invalid-argument` while no user is signed in, or if there is no store; `conflict` if
     ///   the stored document doesn't meet the precondition.
     @discardableResult
     public func saveDocument(
@@ -210,7 +210,7 @@ extension CollectionSyncEngine {
     /// - Returns: A receipt with which the remote's answer can be awaited.
     /// - Throws: `StorageError`: `not-found` if there is no such document, `invalid-value` for an unknown field or a
     ///   value of another type, `conflict` if the stored document doesn't meet the precondition, `invalid-argument`
-    ///   while nobody is signed in, or if there is no store; errors of the remote if the document must be fetched.
+    ///   while no user is signed in, or if there is no store; errors of the remote if the document must be fetched.
     @discardableResult
     public func updateDocument(
         id: String, data: [String: any DMCodableSendable], expecting expected: SyncPrecondition<T> = .anything
@@ -221,7 +221,7 @@ extension CollectionSyncEngine {
     /// - Parameter expected: A precondition that the document must meet, here and at the remote.
     /// - Returns: A receipt with which the remote's answer can be awaited; nil if neither has such a document.
     /// - Throws: `StorageError`: `conflict` if the stored document doesn't meet the precondition, `invalid-argument`
-    ///   while nobody is signed in, or if there is no store; errors of the remote if it must be asked.
+    ///   while no user is signed in, or if there is no store; errors of the remote if it must be asked.
     @discardableResult
     public func deleteDocument(
         id: String, expecting expected: SyncPrecondition<T> = .anything
@@ -233,13 +233,13 @@ extension CollectionSyncEngine {
 extension CollectionSyncEngine {
     /// Retries at once instead of waiting for the back-off.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func retryNow() async throws { try await controller.take(.retryNow) }
 
     /// Discards all writes that the remote hasn't accepted, waiting and parked; the documents revert to the remote's
     /// state. A write that is being sent may still reach the remote, and is then received like a change by others.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
     ///   the store.
     public func discardPending() async throws { try await controller.discardPending() }
 
@@ -248,26 +248,26 @@ extension CollectionSyncEngine {
     /// it isn't
     /// known whether the remote has them.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
     ///   the store.
     public func startOver() async throws { try await controller.startOver() }
 
     /// Sends a parked write again, and then the later ones of its document.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.retry(position: write.position))
     }
 
     /// Discards a parked write: its document reverts to the remote's state, with later writes on top.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func discard(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.discard(position: write.position))
     }
 
     /// Reports new credentials, after the remote has refused the previous ones.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func credentialsChanged() async throws { try await controller.take(.authorized) }
 }

@@ -84,7 +84,7 @@ extension DocumentSyncEngine {
     ///
     /// - Parameter id: Defaults to the document that is listened to.
     /// - Throws: ``RemoteError/notFound`` if neither has it; `StorageError` with `not-found` without an id, and with
-    ///   `invalid-argument` while nobody is signed in, or if there is no store; errors of the remote.
+    ///   `invalid-argument` while no user is signed in, or if there is no store; errors of the remote.
     public func getDocumentAsync(id: String? = nil, behavior: FetchBehavior = .cachedOrFetch) async throws -> T {
         try await controller.fetch(try id ?? getDocumentId(), behavior)
     }
@@ -159,13 +159,13 @@ extension DocumentSyncEngine {
 extension DocumentSyncEngine {
     /// Retries at once instead of waiting for the back-off.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func retryNow() async throws { try await controller.take(.retryNow) }
 
     /// Discards all writes that the remote hasn't accepted, waiting and parked; the documents revert to the remote's
     /// state. A write that is being sent may still reach the remote, and is then received like a change by others.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
     ///   the store.
     public func discardPending() async throws { try await controller.discardPending() }
 
@@ -174,26 +174,26 @@ extension DocumentSyncEngine {
     /// it isn't
     /// known whether the remote has them.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store; errors of
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store; errors of
     ///   the store.
     public func startOver() async throws { try await controller.startOver() }
 
     /// Sends a parked write again, and then the later ones of its document.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.retry(position: write.position))
     }
 
     /// Discards a parked write: its document reverts to the remote's state, with later writes on top.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func discard(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.discard(position: write.position))
     }
 
     /// Reports new credentials, after the remote has refused the previous ones.
     ///
-    /// - Throws: `StorageError` with `invalid-argument` while nobody is signed in, or if there is no store.
+    /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func credentialsChanged() async throws { try await controller.take(.authorized) }
 }

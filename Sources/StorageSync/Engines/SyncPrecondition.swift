@@ -9,8 +9,8 @@ internal import StorageCore
 /// ```
 ///
 /// It is checked twice. When the write is made, the stored document must meet it: otherwise the write throws
-/// `conflict`, and nothing is written. Until the remote has accepted the write, nobody else may change the document
-/// there: otherwise the write is parked, and its receipt throws. Other writes of this store don't conflict.
+/// `conflict`, and nothing is written. Until the remote has accepted the write, no other client may change the
+/// document there: otherwise the write is parked, and its receipt throws. Other writes of this store don't conflict.
 ///
 /// A remote service has no versions. The document is fetched before the write is sent, and compared with what was
 /// received before. Changes by others between that and the write are overwritten, field by field.

@@ -6,8 +6,8 @@
 /// remote.failure = RemoteError.unavailable()  // the network is down
 /// ```
 ///
-/// It behaves like a remote: updates are merged by top-level keys, and any number of streams see each change, whoever
-/// makes it. A call that is cancelled while it waits has no effect.
+/// It behaves like a remote: updates are merged by top-level keys, and any number of streams see each change from any
+/// source. A call that is cancelled while it waits has no effect.
 @MainActor
 public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDocumentService {
     private let remote: MockRemote<T>

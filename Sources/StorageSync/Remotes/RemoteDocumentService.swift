@@ -12,7 +12,7 @@ public protocol RemoteDocumentService<T>: Sendable {
     associatedtype T: DataSyncModelProtocol
 
     /// The path of the documents, such as `users/42/settings`: it identifies the account that cached documents and
-    /// unsent writes belong to. Nil while nobody is signed in; nothing is read or sent then. Constant by default.
+    /// unsent writes belong to. Nil while no user is signed in; nothing is read or sent then. Constant by default.
     var collectionPath: String? { get }
     /// The capabilities of the service; ``RemoteCapabilities/standard`` by default. Must be constant.
     var capabilities: RemoteCapabilities { get }

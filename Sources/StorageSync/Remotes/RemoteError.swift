@@ -5,8 +5,8 @@ public enum RemoteError: RetryableError, Equatable {
     /// The remote will never accept this write as it is: it is parked with this reason.
     case rejected(String)
     /// The document isn't in the state that the write was based on. It is fetched and the write rebased onto it: sent
-    /// again, merged, or parked, as ``ConflictResolution`` and ``SyncPrecondition`` say. If nobody has changed the
-    /// document, the write is parked with this reason.
+    /// again, merged, or parked, as ``ConflictResolution`` and ``SyncPrecondition`` say. If the document hasn't
+    /// changed, the write is parked with this reason.
     case conflict(String)
     /// The remote requires other credentials: nothing is sent until ``CollectionSyncEngine/credentialsChanged()`` is
     /// called.

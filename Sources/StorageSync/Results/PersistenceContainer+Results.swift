@@ -37,7 +37,7 @@ extension PersistenceContainer {
         if let error = refresher.error { throw error }
     }
 
-    /// Reports that requests use other credentials from now on. Sources that their remotes have refused
+    /// Reports that the credentials of requests have changed. Sources that their remotes have refused
     /// (``QuerySourceStatus/isRefused``) are fetched again: at once if they are shown, otherwise when they are next
     /// shown.
     ///
