@@ -1,5 +1,5 @@
 #if STORAGE_HTTP
-import StorageEntities
+    import StorageEntities
     import StorageHTTP
 
     @StorageEntity(table: "stories")

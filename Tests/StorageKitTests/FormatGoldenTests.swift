@@ -1,11 +1,11 @@
 import Foundation
 import ProcessTestSupport
+import StorageEntities
 import StorageKit
+import StorageMaintenance
 import StorageTesting
 import Testing
 
-import StorageEntities
-import StorageMaintenance
 @testable import StorageLog
 
 /// A store that an earlier build wrote is read as it was meant: one file for each version of the format.

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import ProcessTestSupport
 import StorageCore
+import StorageEntities
 import StorageKit
 import StorageLog
+import StorageProjections
 import Testing
 
-import StorageEntities
-import StorageProjections
 @testable import StorageKitTool
 
 /// Everything that writes can be tried first, takes a reason, and is in the log with the user who did it.

@@ -1,9 +1,9 @@
 import Foundation
 import ProcessTestSupport
+import StorageEntities
 import StorageKit
 import Testing
 
-import StorageEntities
 @testable import StorageKitTool
 
 /// UUIDs are kept as bytes, and shown and typed as text.

@@ -3,7 +3,7 @@
     import GRDB
     import ProcessTestSupport
     import StorageKit
-import StorageMaintenance
+    import StorageMaintenance
     import StorageSQLiteClient
     import StorageSQLiteNIO
     import Testing

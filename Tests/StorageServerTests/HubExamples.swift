@@ -6,7 +6,7 @@
     import NIOHTTP1
     import ProcessTestSupport
     import ServiceLifecycle
-import StorageEntities
+    import StorageEntities
     import StorageHTTP
     import StorageKit
     import StorageLifecycle

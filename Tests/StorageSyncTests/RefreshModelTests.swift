@@ -1,11 +1,11 @@
 import Foundation
 import PredicateTestSupport
 import ProcessTestSupport
+import StorageEntities
 import StorageKit
 import StorageTesting
 import Testing
 
-import StorageEntities
 @testable import StorageSync
 
 @StorageEntity

@@ -1,8 +1,8 @@
+import StorageEntities
 import StorageKit
 import StorageTesting
 import Testing
 
-import StorageEntities
 @testable import StorageSync
 
 private struct ChoreSources: QuerySourceProvider {

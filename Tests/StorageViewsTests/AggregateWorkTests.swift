@@ -2,9 +2,9 @@ import GRDB
 import StorageCore
 import StorageEntities
 import Testing
-@testable import StorageViews
 
 @testable import StorageLog
+@testable import StorageViews
 
 /// What a change costs aggregates and groups doesn't grow with the number of rows: counted, not timed.
 @Suite struct AggregateWorkTests {

@@ -2,9 +2,9 @@ import GRDB
 import StorageCore
 import StorageEntities
 import Testing
-@testable import StorageViews
 
 @testable import StorageLog
+@testable import StorageViews
 
 /// What rows in groups tell.
 @Suite struct GroupStepTests {

@@ -5,10 +5,10 @@ import StorageCore
 import StorageEntities
 import Synchronization
 import Testing
-@testable import StorageRouting
-@testable import StorageViews
 
 @testable import StorageLog
+@testable import StorageRouting
+@testable import StorageViews
 
 /// Whatever happens between registering and going live, a view misses nothing and takes nothing in twice.
 @Suite struct HandshakeTests {

@@ -4,10 +4,10 @@ import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import Testing
-@testable import StorageRouting
-@testable import StorageViews
 
 @testable import StorageLog
+@testable import StorageRouting
+@testable import StorageViews
 
 /// What a change costs is counted: it is the same however many views there are that it doesn't concern, and however
 /// large the table is.

@@ -3,9 +3,9 @@ import GRDB
 import PredicateTestSupport
 import StorageCore
 import Synchronization
-@testable import StorageRouting
 
 @testable import StorageLog
+@testable import StorageRouting
 
 /// A store with one table of every affinity and collation, whose commits are looked at while they are made.
 enum RoutedStore {

@@ -3,9 +3,9 @@ import GRDB
 import PredicateTestSupport
 import StorageCore
 import StorageEntities
-@testable import StorageViews
 
 @testable import StorageLog
+@testable import StorageViews
 
 /// A table `rows` as data: its columns, of which the first ones are its key. A table `WITHOUT ROWID` has no history, so it
 /// isn't among those that can be.

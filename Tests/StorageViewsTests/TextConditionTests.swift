@@ -4,8 +4,8 @@ import GRDB
 import PredicateTestSupport
 import StorageCore
 import Testing
-@testable import StorageRouting
 
+@testable import StorageRouting
 
 /// Whether a search fits is told from a row's words, without the index: as FTS5 tells it with the index.
 @Suite struct TextConditionTests {

@@ -4,9 +4,9 @@ import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import Testing
-@testable import StorageViews
 
 @testable import StorageLog
+@testable import StorageViews
 
 /// A commit that concerns no view wakes nobody, and one that concerns a view always does, whatever happens meanwhile.
 @Suite struct UnconcernedCommitTests {

@@ -1,7 +1,7 @@
 #if STORAGE_HTTP
     import Foundation
     import PredicateTestSupport
-import StorageEntities
+    import StorageEntities
     import StorageHTTP
     import StorageKit
     import StorageSync

@@ -23,7 +23,10 @@ package final class Fold {
         /// Whether keys are compared by their bytes, although the columns of the table compare them by a collation.
         var comparesBytes = false
 
-        package init(entity: CatalogEntity, table: String, column: @escaping (CatalogColumn) -> String, tombstones: String?, hasTombstones: Bool = false, comparesBytes: Bool = false) {
+        package init(
+            entity: CatalogEntity, table: String, column: @escaping (CatalogColumn) -> String, tombstones: String?,
+            hasTombstones: Bool = false, comparesBytes: Bool = false
+        ) {
             self.entity = entity
             self.table = table
             self.column = column

@@ -68,7 +68,8 @@ package struct RowComparison {
     ///
     /// - Parameter body: Called with 0 where both stand at the same key, with less where only the first has this row,
     ///   with more where only the second has.
-    package func merge(_ first: PreparedStatement, with second: PreparedStatement, _ body: (Int) throws -> Bool) throws {
+    package func merge(_ first: PreparedStatement, with second: PreparedStatement, _ body: (Int) throws -> Bool) throws
+    {
         defer {
             first.reset()
             second.reset()

@@ -1,4 +1,3 @@
-
 /// Makes a struct storable: writes its `…Record` companion and registers the entity.
 ///
 /// ```swift

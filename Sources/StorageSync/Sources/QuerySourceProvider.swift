@@ -1,4 +1,3 @@
-
 /// A type whose properties are query sources; ``QuerySources()`` writes the conformance.
 ///
 /// Providers are registered by type in a ``QuerySourceRegistry``, and their sources are referred to by key paths:

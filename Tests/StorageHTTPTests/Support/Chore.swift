@@ -1,6 +1,6 @@
 #if STORAGE_HTTP
     import Foundation
-import StorageEntities
+    import StorageEntities
     import StorageHTTP
     import StorageKit
     import StorageTesting

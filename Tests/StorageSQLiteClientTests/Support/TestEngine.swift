@@ -7,7 +7,7 @@ import Testing
 
 #if SQLITE_ENGINE_GRDB
     import GRDB
-import StorageMaintenance
+    import StorageMaintenance
 #endif
 
 /// An engine that the conformance suite runs on.

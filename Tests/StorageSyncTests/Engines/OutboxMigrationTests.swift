@@ -1,9 +1,9 @@
 import Foundation
 import ProcessTestSupport
-import Testing
-
 import StorageEntities
 import StorageMaintenance
+import Testing
+
 @testable import StorageSync
 
 /// What isn't sent yet outlives a change of the schema: it is sent in the shape that the program knows then.

@@ -1,10 +1,10 @@
 import Foundation
 import ProcessTestSupport
+import StorageEntities
 import StorageKit
 import StorageTesting
 import Testing
 
-import StorageEntities
 @testable import StorageSync
 
 /// Engines of one document on a hub, and documents that are read and written by their ids.

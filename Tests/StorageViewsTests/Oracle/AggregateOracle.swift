@@ -1,9 +1,9 @@
 import GRDB
 import StorageEntities
-@testable import StorageViews
 
 @testable import StorageCore
 @testable import StorageLog
+@testable import StorageViews
 
 /// Live aggregates of a table's rows beside what SQLite answers at the same position. Sums are compared with another
 /// exact summation, over the numbers that SQLite makes of the values.

@@ -1,7 +1,7 @@
 import StorageCore
 import Synchronization
-@testable import StorageViews
 
+@testable import StorageViews
 
 /// A live node, and what it has told so far. Each step that it tells is held to the value that it is made on.
 struct FollowedNode<Node: LiveNode>: Sendable where Node.Update: SteppedUpdate {

@@ -2,8 +2,8 @@ import GRDB
 import StorageCore
 import StorageEntities
 import Synchronization
-@testable import StorageViews
 
+@testable import StorageViews
 
 /// A grouped list of a table's rows beside what SQLite answers at the same position, grouped in Swift.
 struct GroupOracle: ViewOracle {

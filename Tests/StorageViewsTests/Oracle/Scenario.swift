@@ -1,8 +1,8 @@
 import PredicateTestSupport
 import StorageCore
 import StorageEntities
-@testable import StorageViews
 
+@testable import StorageViews
 
 /// A table, views of it, and what happens: everything that a run is made of, as data.
 ///

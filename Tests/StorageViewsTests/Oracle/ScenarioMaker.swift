@@ -1,7 +1,6 @@
 import PredicateTestSupport
 import StorageCore
 
-
 /// Makes scenarios of traits: the same one for the same seed.
 struct ScenarioMaker {
     private let traits: ViewTraits

@@ -1,6 +1,5 @@
 import StorageCore
 
-
 /// Makes a scenario that fails smaller, as long as it goes on failing in the same way.
 struct ScenarioShrinker {
     /// How many scenarios may be run.

@@ -1,8 +1,8 @@
 import GRDB
 import StorageCore
 import StorageEntities
-@testable import StorageViews
 
+@testable import StorageViews
 
 /// A live view beside what SQLite answers at the same position.
 protocol ViewOracle: Sendable {

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import StorageCore
-internal import StorageLog
 internal import StorageHistory
+internal import StorageLog
 internal import StorageRouting
 
 // The entities of the store, which may change while nodes look at them.
