@@ -76,6 +76,6 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         expirations = ExpirationQueue()
     }
 
-    /// How many values there are, with those whose time is over but that nobody has asked for since.
+    /// The number of values, including expired ones that haven't been requested since.
     public var count: Int { entries.count }
 }

@@ -123,7 +123,7 @@ struct SchemaRun {
             remedy: isEarly
                 ? "Steps run in the order in which they are declared: declare the autoSchema that creates the table before this step."
                 : isUnnamed
-                    ? "The tables of entities have a column _position behind those that are declared: name the columns to copy, in the place of *."
+                    ? "The tables of entities have a column _position after the declared ones: name the columns to copy instead of *."
                     : "Nothing was changed. Correct the step, then open the store again.",
             cause: error)
     }

@@ -55,7 +55,7 @@ public struct EventLog: Sendable {
                 self.query = query
             }
 
-            /// - Throws: ``StorageError``: `closed`, `corrupt` for a row of the log that can't be decoded.
+            /// - Throws: ``StorageError``: `closed`, `corrupt` for a segment that can't be decoded.
             public mutating func next() async throws -> StorageEvent? {
                 while next >= buffer.count {
                     guard let page = try await Self.page(engine, query) else { return nil }

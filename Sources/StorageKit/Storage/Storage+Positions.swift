@@ -14,8 +14,8 @@ extension Storage {
         return try await reading([table.name]) { db in try table.position(key, in: db) }
     }
 
-    /// The entity with this id and the position of its last event, read at one state; nil where there is none. With
-    /// ``save(_:expecting:)`` nobody's change is overwritten unseen:
+    /// The entity with this id and the position of its last event, read at one state; nil if there is none. With
+    /// ``save(_:expecting:)`` no other change is overwritten unseen:
     ///
     /// ```swift
     /// if var (user, position) = try await storage.getWithPosition(User.self, id: "1") {
@@ -24,7 +24,7 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// A web server hands the position on as the entity's tag, and takes it back with `If-Match`.
+    /// A web server sends the position as the entity tag, and receives it in `If-Match`.
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func getWithPosition<E: RegisteredEntity>(

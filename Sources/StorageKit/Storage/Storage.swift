@@ -132,8 +132,8 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// As ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``, without an idempotency key: a commit that isn't made
-    /// again has no value to return.
+    /// As ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``, without an idempotency key: a commit that isn't
+    /// repeated has no value to return.
     ///
     /// - Returns: What `body` has returned in the run that was committed, and the position of the commit in the log.
     /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` inside of a body of the store's

@@ -21,7 +21,7 @@ public struct StorageDifference: AsyncSequence, Sendable {
 
         init(difference: StorageDifference) { self.difference = difference }
 
-        /// - Throws: ``StorageError``: `closed`, `corrupt` for a row of the log that can't be decoded.
+        /// - Throws: ``StorageError``: `closed`, `corrupt` for a segment that can't be decoded.
         public mutating func next() async throws -> RowDifference? {
             if buffer.isEmpty {
                 let pages: DifferencePages
