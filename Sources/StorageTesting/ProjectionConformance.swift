@@ -3,7 +3,7 @@ internal import StorageLog
 internal import StorageMaintenance
 internal import StorageProjections
 
-/// Tries whether a projection keeps what ``StorageKit`` asks of every projection: that its tables follow from the events alone.
+/// Checks what StorageKit requires of every projection: that its tables follow from the events alone.
 ///
 /// ```swift
 /// let kit = ProjectionConformance(OrderTotals()) { schema in

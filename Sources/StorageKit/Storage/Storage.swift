@@ -14,7 +14,7 @@ package import StorageViews
 ///
 /// Every call that reads or writes throws ``StorageError``: `closed` where the store is closed, `unusable` after a failure of the disk until it is
 /// opened again, and `not-found` where an entity has no table because it wasn't declared when the store was opened. Calls that write
-/// throw `read-only` where the store is open for reading only, `overloaded` where ``StorageCore/StorageConfig/maximumQueuedWrites`` are
+/// throw `read-only` where the store is open for reading only, `overloaded` where ``StorageConfig/maximumQueuedWrites`` are
 /// waiting, `clock-ahead` at a time that is too far in the future, `io-error` where the disk fails or is full, and what the calls of
 /// ``WriteTransaction`` throw. What throws has changed nothing.
 ///

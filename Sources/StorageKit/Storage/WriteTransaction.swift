@@ -12,7 +12,7 @@ public import StorageLog
 /// so a search belongs before or after it.
 ///
 /// Every call throws ``StorageError``: `conflict` where a constraint of the table is broken, `invalid-value` for NaN, text with a NUL
-/// character, and what else can't be stored, `limit-exceeded` where the commit grows beyond ``StorageCore/Limits``, `not-found` where the entity has no
+/// character, and what else can't be stored, `limit-exceeded` where the commit grows beyond ``Limits``, `not-found` where the entity has no
 /// table because it wasn't declared when the store was opened, `database` where SQLite refuses the statement, and `io-error` where the disk
 /// fails. What a call that threw has changed is undone; the transaction continues if the body catches the error.
 ///
