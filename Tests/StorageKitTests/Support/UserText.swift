@@ -67,6 +67,7 @@ struct UserText {
         }
     }
 
+    // Sound: a regular expression is never changed; only its type can't promise that, because it may hold closures.
     nonisolated(unsafe) private static let interpolation = /\\\([^()]*(?:\([^()]*\)[^()]*)*\)/
     nonisolated(unsafe) private static let literal = /"(?:[^"\\]|\\.)*"/
     nonisolated(unsafe) private static let codeSpan = /``?[^`]+``?/
