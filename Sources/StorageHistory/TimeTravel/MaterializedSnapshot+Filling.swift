@@ -126,7 +126,8 @@ extension MaterializedSnapshot {
             if rows / 4 + (head - position) < position {
                 try TableCopy(from: source, to: target).run(entity.stored)
                 guard position < head else { return }
-                return try Self.undo(position + 1...head, of: self.target(entity), in: target, from: source)
+                return try TableReplay(target: self.target(entity), database: target, source: source)
+                    .undoEvents(in: position + 1...head)
             }
         }
         let conversions = try conversions(of: entity, past: past)
@@ -140,11 +141,11 @@ extension MaterializedSnapshot {
         }
         var reading = entity
         reading.columns += olds
-        let isCollected =
-            LatestRowStates.pays(reading, events: position, rows: rows)
-            ? try Self.collect(reading, into: target, from: source, through: position) : false
-        if !isCollected {
-            try Self.replayEvents(self.target(reading), into: target, from: source, through: position)
+        let replay = TableReplay(target: self.target(reading), database: target, source: source)
+        if position > rows * Self.manyVersions, NetWindow.takes([reading]) {
+            try replay.applyWindows(through: position)
+        } else {
+            try replay.applyEvents(through: position)
         }
         for conversion in conversions { try convert(conversion, of: entity, in: target) }
     }
@@ -154,45 +155,6 @@ extension MaterializedSnapshot {
         return try count.step() ? count.integer(0) : 0
     }
 
-    /// Fills the table with the newest image of each row.
-    ///
-    /// - Returns: Whether it did; not where there are too many rows.
-    private static func collect(
-        _ entity: CatalogEntity, into database: Connection, from source: Connection, through position: Int64
-    ) throws -> Bool {
-        let images = try LatestRowStates(database, entity)
-        do {
-            try LogReader(source).forEachBatch(in: 1...position, descending: true, where: images.wants) { batch in
-                try images.apply(batch, through: position)
-                return true
-            }
-        } catch is LatestRowStates.TooManyRows {
-            try images.discard()
-            return false
-        }
-        try images.finish(into: quoted(entity.stored))
-        return true
-    }
-
-    /// Replays what happened until a position event by event.
-    static func replayEvents(
-        _ target: Fold.Target, into database: Connection, from source: Connection, through position: Int64
-    ) throws {
-        guard position > 0 else { return }
-        let fold = Fold(database, targets: [target], checks: false)
-        try LogReader(source).forEachBatch(in: 1...position, where: fold.wants) { batch in
-            try fold.apply(batch, in: 1...position)
-            return true
-        }
-    }
-
-    private static func undo(
-        _ positions: ClosedRange<Int64>, of target: Fold.Target, in database: Connection, from source: Connection
-    ) throws {
-        let fold = Fold(database, targets: [target], checks: false, direction: .backward)
-        try LogReader(source).forEachBatch(in: positions, descending: true, where: fold.wants) { batch in
-            try fold.apply(batch, in: positions)
-            return true
-        }
-    }
+    /// So many events for a row are folded before they are written; fewer keep the order in which rows were inserted.
+    private static let manyVersions: Int64 = 4
 }

@@ -39,27 +39,26 @@ package final class MaterializedSnapshot: Sendable {
         self.database = database
         let source = try live.connection
         (recordedCatalog, catalog) = try database.writeWithoutTransaction { db in
-            let target = try db.connection
+            let connection = try db.connection
             for name in ["storage_catalog", "storage_projection"] {
                 guard let text = StoreLayout.objects.first(where: { $0.name == name })?.sql else {
                     throw StorageError.corruptLog("\(name) has no table")
                 }
-                try PreparedStatement(target, text).execute()
+                try PreparedStatement(connection, text).execute()
             }
-            try TableCopy(from: source, to: target).run("storage_projection")
+            try TableCopy(from: source, to: connection).run("storage_projection")
             // What reads the temporary database finds the names of its tables there.
             switch schema {
-            case .current: try TableCopy(from: source, to: target).run("storage_catalog")
+            case .current: try TableCopy(from: source, to: connection).run("storage_catalog")
             case .asRecorded:
                 // A commit's changes of the schema hold for all of it.
                 let last = try LogReader(source).lastPosition(ofCommitAt: position)
                 let catalog = CatalogEntity.catalog
-                try Self.replayEvents(
-                    Fold.Target(
-                        entity: catalog, table: catalog.stored, column: \.stored, tombstones: nil), into: target,
-                    from: source, through: last)
+                let target = Fold.Target(
+                    entity: catalog, table: catalog.stored, column: \.stored, tombstones: nil)
+                try TableReplay(target: target, database: connection, source: source).applyEvents(through: last)
             }
-            return (try Catalog.load(source, at: position), try Catalog.load(target))
+            return (try Catalog.load(source, at: position), try Catalog.load(connection))
         }
     }
 

@@ -217,12 +217,9 @@ extension NetDifference {
     private func addLost(of tableIndex: Int, from database: Connection) throws {
         guard lower > 0, let (entity, columns) = lostColumns(of: tableIndex) else { return }
         let scratch = try ScratchTables()
-        let fold = Fold(scratch.database, targets: [try scratch.target(for: entity)], checks: false)
+        let target = try scratch.target(for: entity)
         try PreparedStatement(scratch.database, "BEGIN").execute()
-        try LogReader(database).forEachBatch(in: 1...lower, where: fold.wants) { batch in
-            try fold.apply(batch, in: 1...lower)
-            return true
-        }
+        try TableReplay(target: target, database: scratch.database, source: database).applyEvents(through: lower)
         let names = (entity.key + columns).map(ScratchTables.name).joined(separator: ", ")
         let select = try PreparedStatement(scratch.database, "SELECT \(names) FROM \(ScratchTables.table(of: entity))")
         while try select.step() {

@@ -1,0 +1,58 @@
+import SchemaTestSupport
+import StorageCore
+import Testing
+
+@testable import StorageLog
+@testable import StorageProjections
+
+/// The fold that writes each row once, held to the one that applies event by event.
+@Suite struct NetWindowTests {
+    @Test(
+        "Windows of any size make the table that the events make one by one",
+        arguments: TestSettings.seeds(6, from: 21_000))
+    func windowsAndEventsAgree(seed: UInt64) async throws {
+        let (engine, _) = try await NetDifferenceTests.history(seed)
+        try await engine.withWriter { writer, _ in
+            let head = Int(try LogReader(writer.database).head().position)
+            var random = SplitMix64(seed: seed)
+            var rows = 0
+            for entity in writer.catalog.live where NetWindow.takes([entity]) {
+                for memory in [1, 2_000, 1 << 20] {
+                    let position = Int64(1 + random.below(head))
+                    let byEvents = try Self.dump(of: entity, in: writer.database) {
+                        try $0.applyEvents(through: position)
+                    }
+                    let byWindows = try Self.dump(of: entity, in: writer.database) {
+                        try $0.applyWindows(through: position, memory: memory)
+                    }
+                    #expect(byWindows == byEvents, "seed \(seed), \(entity.name) @\(position), \(memory) bytes")
+                    rows += byEvents.count
+                }
+            }
+            #expect(rows > 0)
+        }
+        try await engine.close()
+    }
+
+    /// The table and the tombstones that `fill` leaves.
+    private static func dump(
+        of entity: CatalogEntity, in source: Connection, _ fill: (TableReplay) throws -> Void
+    ) throws -> [[StorageValue]] {
+        let scratch = try ScratchTables()
+        try fill(TableReplay(target: scratch.target(for: entity), database: scratch.database, source: source))
+        let columns = entity.live.map(ScratchTables.name) + ["_position"]
+        let keys = entity.key.map(ScratchTables.name).joined(separator: ", ")
+        let list = columns.joined(separator: ", ")
+        return try rows(
+            "SELECT \(list) FROM \(ScratchTables.table(of: entity)) ORDER BY \(keys)", count: columns.count,
+            in: scratch.database)
+            + rows("SELECT key, position FROM tombstone ORDER BY key", count: 2, in: scratch.database)
+    }
+
+    private static func rows(_ sql: String, count: Int, in database: Connection) throws -> [[StorageValue]] {
+        let select = try PreparedStatement(database, sql)
+        var rows: [[StorageValue]] = []
+        while try select.step() { rows.append((0..<count).map { select.row.value(at: Int32($0)) }) }
+        return rows
+    }
+}
