@@ -9,10 +9,10 @@ package final class Restoration {
     private let snapshot: MaterializedSnapshot
     private let policy: ConflictPolicy
     private var outcome = RevertOutcome()
-    /// Rows that couldn't be brought back, because others hold what is theirs alone.
-    private var stuck: [StuckRow] = []
+    /// Rows that couldn't be restored, because others hold what is theirs alone.
+    private var blocked: [BlockedRow] = []
 
-    private struct StuckRow {
+    private struct BlockedRow {
         let entity: CatalogEntity
         let key: [ExactValue]
         let error: StorageError
@@ -33,16 +33,16 @@ package final class Restoration {
         try snapshot.database.writeWithoutTransaction { db in
             let source = try db.connection
             let key = key?.map { ExactValue($0) }
-            for entity in entities { try bringBack(entity, key, from: source) }
-            for entity in entities { try takeAway(entity, key, from: source) }
-            try bringBackStuck(of: entities, key, from: source)
+            for entity in entities { try restoreRows(of: entity, key: key, from: source) }
+            for entity in entities { try deleteRows(of: entity, key: key, missingFrom: source) }
+            try restoreBlockedRows(of: entities, key: key, from: source)
         }
         if policy == .abort, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
         return outcome
     }
 
     /// Rows of the snapshot that are gone or differ.
-    private func bringBack(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: Connection) throws {
+    private func restoreRows(of entity: CatalogEntity, key: [ExactValue]?, from source: Connection) throws {
         let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
         let names = columns.map { quoted($0.stored) }
         let list = names.joined(separator: ", ")
@@ -75,40 +75,40 @@ package final class Restoration {
                     try access.insert(key, changes)
                 }
             } catch let error as StorageError where error.code == .conflict {
-                stuck.append(StuckRow(entity: entity, key: key, error: error))
+                blocked.append(BlockedRow(entity: entity, key: key, error: error))
             }
         }
     }
 
-    /// Brings back what others stood in the way of: most of them are gone by now or hold something else; those that
+    /// Restores what others stood in the way of: most of them are gone by now or hold something else; those that
     /// stand in each other's way go and come again together.
-    private func bringBackStuck(
-        of entities: [CatalogEntity], _ key: [ExactValue]?, from source: Connection
+    private func restoreBlockedRows(
+        of entities: [CatalogEntity], key: [ExactValue]?, from source: Connection
     ) throws {
-        while !stuck.isEmpty {
-            let waiting = stuck
-            try bringBackAgain(waiting, from: source)
-            if stuck.count == waiting.count { break }
+        while !blocked.isEmpty {
+            let waiting = blocked
+            try restoreAgain(waiting, from: source)
+            if blocked.count == waiting.count { break }
         }
-        guard !stuck.isEmpty else { return }
-        let knot = stuck
+        guard !blocked.isEmpty else { return }
+        let cycle = blocked
         try writer.statement("SAVEPOINT storage_restoration").execute()
         var isFree = true
-        for row in knot where try RowAccess(row.entity, writer).row(row.key) != nil {
+        for row in cycle where try RowAccess(row.entity, writer).row(row.key) != nil {
             guard try RowAccess(row.entity, writer).delete(row.key, withOthers: policy == .overwrite) else {
                 isFree = false
                 break
             }
         }
         if isFree {
-            try bringBackAgain(knot, from: source)
+            try restoreAgain(cycle, from: source)
             // Rows that went along come again as well.
-            if policy == .overwrite { for entity in entities { try bringBack(entity, key, from: source) } }
-            isFree = stuck.isEmpty
+            if policy == .overwrite { for entity in entities { try restoreRows(of: entity, key: key, from: source) } }
+            isFree = blocked.isEmpty
         }
         if !isFree {
             try writer.statement("ROLLBACK TO storage_restoration").execute()
-            for row in knot {
+            for row in cycle {
                 outcome.add(
                     RevertConflict(
                         table: row.entity.name, key: row.key.map(\.value), column: nil,
@@ -118,13 +118,15 @@ package final class Restoration {
         try writer.statement("RELEASE storage_restoration").execute()
     }
 
-    private func bringBackAgain(_ rows: [StuckRow], from source: Connection) throws {
-        stuck = []
-        for row in rows { try bringBack(row.entity, row.key, from: source) }
+    private func restoreAgain(_ rows: [BlockedRow], from source: Connection) throws {
+        blocked = []
+        for row in rows { try restoreRows(of: row.entity, key: row.key, from: source) }
     }
 
-    /// Rows that weren't there then.
-    private func takeAway(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: Connection) throws {
+    /// Rows that the snapshot hasn't.
+    private func deleteRows(
+        of entity: CatalogEntity, key: [ExactValue]?, missingFrom source: Connection
+    ) throws {
         let table = quoted(entity.stored)
         let rowid = entity.rowidName ?? "rowid"
         let keys = entity.key.map { quoted($0.stored) }.joined(separator: ", ")

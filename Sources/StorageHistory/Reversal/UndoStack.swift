@@ -28,7 +28,7 @@ package struct UndoStack {
                 settled.insert(undone)
                 return nil
             }
-            // What a redo brought back is undone by undoing the redo.
+            // What a redo restored is undone by undoing the redo.
             if let redone = Self.number(commit, Self.redoes) { settled.insert(redone) }
             if skipped.contains(commit.number) { return nil }
             return try isOf(actor, commit) ? commit.number : nil
