@@ -1,6 +1,12 @@
 public import Foundation
 
 /// A point in history. The state at a point is the result of all events up to it.
+///
+/// ```swift
+/// let shipped = try await storage.asOf(.tag("release-3"))
+/// let yesterday = try await storage.asOf(.time(Date(timeIntervalSinceNow: -86_400)))
+/// let before = try await storage.asOf(.before(.head, commits: 1))
+/// ```
 public enum StoragePoint: Sendable, Hashable {
     /// After the event at this position; 0 is the time before the first.
     case position(Int64)
@@ -12,4 +18,9 @@ public enum StoragePoint: Sendable, Hashable {
     case tag(String)
     /// After the newest commit.
     case head
+    /// So many commits before another point: `.before(.head, commits: 1)` is the state that the newest commit changed.
+    ///
+    /// Commits that only tag, note or record an operation change no state and don't count; `storagekit log` leaves them out,
+    /// too. Before the first commit is `.position(0)`.
+    indirect case before(StoragePoint, commits: Int64)
 }

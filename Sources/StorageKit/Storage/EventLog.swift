@@ -1,6 +1,7 @@
 internal import GRDB
-internal import StorageCore
+public import StorageCore
 public import StorageLog
+public import StorageProjections
 
 extension Storage {
     /// The log, to read from any position in either direction.
@@ -20,9 +21,81 @@ public struct EventLog: Sendable {
     /// The matching events, read a segment at a time, so that memory use doesn't grow with the log.
     ///
     /// Events that are committed while the sequence runs forward are part of it.
+    ///
+    /// - Throws: While it is read: ``StorageError`` with `corrupt` for a damaged log, `closed` after the store.
     public func events(_ query: LogQuery = LogQuery()) -> Events { Events(engine: engine, query: query) }
 
-    /// Calls `body` with each decoded segment that holds any of `positions`, oldest first, until it returns false:
+    /// The commits with matching events, oldest first, or newest first where the query is `descending`; read some at a
+    /// time, so that memory stays small however long the log is.
+    ///
+    /// ```swift
+    /// var query = LogQuery(tables: ["orders"])
+    /// query.descending = true
+    /// for try await commit in storage.log.commits(query).prefix(20) {
+    ///     print(commit.number, commit.metadata.actor ?? "", commit.changes["orders"]?.total ?? 0)
+    /// }
+    /// ```
+    ///
+    /// Commits that only changed the schema, a tag or a note are left out unless the query `includesSchema`. Those that
+    /// are made while the sequence runs forward are part of it; to wait for those to come, use ``Storage/changes(since:matching:)``.
+    ///
+    /// - Throws: While it is read: ``StorageError`` with `corrupt` for a damaged log, `closed` after the store.
+    public func commits(_ query: LogQuery = LogQuery()) -> Commits { Commits(engine: engine, query: query) }
+
+    /// The commit that a point names: the one at it, or the last before it, with all of its events counted.
+    ///
+    /// ```swift
+    /// let commit = try await storage.log.commit(at: .tag("release-3"))
+    /// print(commit.time, commit.metadata.reason ?? "", commit.positions)
+    /// ```
+    ///
+    /// That of the head is the newest that does more than tag, note or record an operation. Costs O(log n) in the length
+    /// of the log, and one look at each event of the commit.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` where there is no such point, or no commit at it or before it.
+    public func commit(at point: StoragePoint) async throws -> CommitSummary {
+        try await engine.readHistory { history in
+            let commit = try MissingPoint.explained { try history.points.commit(of: point) }
+            return try history.summary(of: commit)
+        }
+    }
+
+    /// The last position that belongs to the past as a point sees it; 0 is the time before everything.
+    ///
+    /// ```swift
+    /// let position = try await storage.log.position(of: .time(Date(timeIntervalSinceNow: -3_600)))
+    /// ```
+    ///
+    /// A position stays what it is, where the head, a tag and a time to come move on. Costs O(log n) in the length of the log.
+    ///
+    /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log.
+    public func position(of point: StoragePoint) async throws -> Int64 {
+        try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try LogReader(connection).position(of: point)
+        }
+    }
+
+    /// The position of the last event of an entity's row; nil where there is no such row.
+    ///
+    /// ```swift
+    /// if let position = try await storage.log.position(of: User.self, id: "42") {
+    ///     try await storage.save(changed, expecting: .position(position))
+    /// }
+    /// ```
+    ///
+    /// Read it before the entity, so that it isn't newer. Costs one look-up by key.
+    ///
+    /// - Throws: ``StorageError`` with `closed` after the store.
+    public func position<E: RegisteredEntity>(of type: E.Type, id: E.Id) async throws -> Int64? {
+        let (name, key) = (E.Record.databaseTableName, E.Record.key(of: id))
+        return try await engine.readHistory { history in
+            guard let entity = history.catalog.entity(named: name) else { return nil }
+            return try history.log.livePosition(of: [key], in: entity)
+        }
+    }
+
+    /// Hands over the decoded rows of the log that hold any of `positions`, oldest first, until `body` answers false:
     /// the fastest way through the log.
     ///
     /// - Parameter body: Runs inside one read of the store, so it sees one state of the log, and the write-ahead log isn't cut
@@ -34,70 +107,6 @@ public struct EventLog: Sendable {
         try await engine.readLong { db in
             let connection = try db.connection
             try LogReader(connection).forEachBatch(in: positions, body)
-        }
-    }
-
-    public struct Events: AsyncSequence, Sendable {
-        public typealias Element = StorageEvent
-        let engine: StorageEngine
-        let query: LogQuery
-
-        public func makeAsyncIterator() -> Iterator { Iterator(engine: engine, query: query) }
-
-        public struct Iterator: AsyncIteratorProtocol {
-            private let engine: StorageEngine
-            private var query: LogQuery
-            private var buffer: [StorageEvent] = []
-            private var next = 0
-
-            init(engine: StorageEngine, query: LogQuery) {
-                self.engine = engine
-                self.query = query
-            }
-
-            /// - Throws: ``StorageError``: `closed`, `corrupt` for a segment that can't be decoded.
-            public mutating func next() async throws -> StorageEvent? {
-                while next >= buffer.count {
-                    guard let page = try await Self.page(engine, query) else { return nil }
-                    buffer = page.events
-                    next = 0
-                    guard let rest = page.rest else {
-                        if buffer.isEmpty { return nil }
-                        // Nothing can follow: ask for a range that holds nothing.
-                        query.positions = query.descending ? 0...0 : Int64.max...Int64.max
-                        break
-                    }
-                    query.positions = rest
-                }
-                defer { next += 1 }
-                return buffer[next]
-            }
-
-            /// The matching events of the next row of the log, and the positions that remain.
-            private static func page(
-                _ engine: StorageEngine, _ query: LogQuery
-            ) async throws -> (events: [StorageEvent], rest: ClosedRange<Int64>?)? {
-                try await engine.read { db in
-                    let connection = try db.connection
-                    let catalog = try Catalog.load(connection)
-                    var events: [StorageEvent] = []
-                    var row: ClosedRange<Int64>?
-                    try LogReader(connection).forEachEvent(query, catalog: catalog) { batch, index, commit in
-                        let positions = batch.header.first...batch.header.last
-                        if row == nil { row = positions }
-                        guard row == positions else { return false }
-                        events.append(batch.event(at: index, catalog: catalog, commit: commit))
-                        return true
-                    }
-                    guard let row else { return nil }
-                    if query.descending {
-                        let upper = row.lowerBound - 1
-                        return (events, upper >= query.positions.lowerBound ? query.positions.lowerBound...upper : nil)
-                    }
-                    let lower = row.upperBound + 1
-                    return (events, lower <= query.positions.upperBound ? lower...query.positions.upperBound : nil)
-                }
-            }
         }
     }
 }

@@ -8,13 +8,16 @@ extension Storage {
     ///
     /// - Returns: What was found. Damage is a finding, not an error; commits that `normal` durability has lost with the power are
     ///   a warning.
-    /// - Throws: ``StorageError`` with `closed`, and `io-error` or `out-of-memory` where the file can't be read to
-    ///   its end.
-    public func verify() async throws -> VerifyReport {
+    ///
+    /// - Parameter progress: Is told how many of how many events were read, on the thread that reads.
+    /// - Throws: ``StorageError`` with `io-error` where the file can't be read, `closed` after the store.
+    public func verify(
+        progress: @escaping @Sendable (_ done: Int64, _ all: Int64) -> Void = { _, _ in }
+    ) async throws -> VerifyReport {
         let end = engine.acknowledgedEnd()
         return try await engine.readLong { db in
             let connection = try db.connection
-            var verifier = Verifier(connection, end: end)
+            var verifier = Verifier(connection, end: end, progress: progress)
             return try verifier.run()
         }
     }

@@ -1,4 +1,3 @@
-internal import GRDB
 public import StorageCore
 public import StorageLog
 
@@ -43,17 +42,16 @@ extension Storage {
     /// All tags, in the order of the points that they name.
     ///
     /// - Throws: ``StorageError`` with `closed`.
-    public func tags() async throws -> [StorageTag] { try await reading { try TagReader($0).tags() } }
+    public func tags() async throws -> [StorageTag] { try await readHistory { try $0.tags.tags() } }
 
     /// Every change of a tag, oldest first, also of one that is deleted by now.
     ///
     /// - Throws: ``StorageError`` with `closed`.
     public func history(ofTag name: String) async throws -> [StorageEvent] {
-        try await reading { log in
-            let catalog = try Catalog.load(log.database)
+        try await readHistory { history in
             var events: [StorageEvent] = []
-            try log.forEachVersion(of: [.text(name)], in: .tag) { batch, index in
-                events.append(batch.event(at: index, catalog: catalog))
+            try history.log.forEachVersion(of: [.text(name)], in: .tag) { batch, index in
+                events.append(batch.event(at: index, catalog: history.catalog))
                 return true
             }
             return events.reversed()
@@ -90,20 +88,11 @@ extension Storage {
     /// All notes, in the order of the points that they are about.
     ///
     /// - Throws: ``StorageError`` with `closed`.
-    public func notes() async throws -> [StorageNote] { try await reading { try TagReader($0).notes() } }
+    public func notes() async throws -> [StorageNote] { try await readHistory { try $0.tags.notes() } }
 
     private func receipt(of report: TagReport) throws -> CommitReceipt {
         // Only a dry run has none.
         guard let receipt = report.receipt else { throw StorageError.closed() }
         return receipt
-    }
-
-    private func reading<Result: Sendable>(
-        _ body: @escaping @Sendable (LogReader) throws -> Result
-    ) async throws -> Result {
-        try await engine.read { db in
-            let connection = try db.connection
-            return try body(LogReader(connection))
-        }
     }
 }

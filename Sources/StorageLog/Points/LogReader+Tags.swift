@@ -1,19 +1,7 @@
 internal import CSQLite
-package import StorageCore
+internal import StorageCore
 
 extension LogReader {
-    /// The position that a tag or note of a point gets.
-    ///
-    /// The head and times are taken without the tags, notes and operations that came last, which change no state: who tags twice
-    /// tags the same, and a tag points to a commit that users see.
-    package func taggedPosition(of point: StoragePoint) throws -> Int64 {
-        let position = try position(of: point)
-        switch point {
-        case .head, .time: return try lastChange(through: position)
-        case .position, .commit, .tag: return position
-        }
-    }
-
     /// The end of the last commit up to a position that isn't only a tag, a note or an operation.
     package func lastChange(through end: Int64) throws -> Int64 {
         guard end > 0 else { return 0 }

@@ -144,30 +144,6 @@ extension LogReader {
             return true
         }
     }
-
-    /// Hands over the commits with matching events, and how many of each kind there are, until `body` answers false.
-    package func forEachCommit(
-        _ query: LogQuery, catalog: Catalog, _ body: (CommitSummary) throws -> Bool
-    ) throws {
-        var current: CommitSummary?
-        var stopped = false
-        try forEachEvent(query, catalog: catalog) { batch, index, commit in
-            if let done = current, done.info.number != commit.number {
-                current = nil
-                if try !body(done) {
-                    stopped = true
-                    return false
-                }
-            }
-            let position = batch.header.first + Int64(index)
-            var summary = current ?? CommitSummary(info: commit, first: position, last: position)
-            let shape = batch.withView { $0.shape(of: index) }
-            summary.add(position, shape, table: catalog.entity(id: shape.entity)?.name ?? "entity \(shape.entity)")
-            current = summary
-            return true
-        }
-        if !stopped, let current { _ = try body(current) }
-    }
 }
 
 extension LogQuery {
@@ -184,43 +160,5 @@ extension LogQuery {
         }
         guard let columnIds else { return true }
         return (0..<Int(shape.column_count)).contains { columnIds.contains(shape.columns[$0]) }
-    }
-}
-
-/// A commit, and how many of its events matched, by table and operation.
-public struct CommitSummary: Sendable, Hashable {
-    /// The number of events of each operation.
-    public struct Counts: Sendable, Hashable {
-        /// The number of inserted rows.
-        public var insert = 0
-        /// The number of updated rows.
-        public var update = 0
-        /// The number of deleted rows.
-        public var delete = 0
-    }
-
-    /// The commit.
-    public let info: CommitInfo
-    /// Positions of the first and the last matching event.
-    public private(set) var first: Int64
-    /// The position of its last event.
-    public private(set) var last: Int64
-    /// The number of events, by table.
-    public private(set) var changes: [String: Counts] = [:]
-
-    init(info: CommitInfo, first: Int64, last: Int64) {
-        self.info = info
-        self.first = first
-        self.last = last
-    }
-
-    mutating func add(_ position: Int64, _ shape: storage_shape, table: String) {
-        first = min(first, position)
-        last = max(last, position)
-        switch Int(shape.operation) {
-        case STORAGE_INSERT: changes[table, default: Counts()].insert += 1
-        case STORAGE_DELETE: changes[table, default: Counts()].delete += 1
-        default: changes[table, default: Counts()].update += 1
-        }
     }
 }

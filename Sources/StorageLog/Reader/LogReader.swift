@@ -223,28 +223,33 @@ extension LogReader {
 extension LogReader {
     /// The position of a row's last event; nil when the row never was.
     package func lastPosition(of key: [StorageValue], in entity: CatalogEntity) throws -> Int64? {
+        if let position = try livePosition(of: key, in: entity) { return position }
+        let select = try PreparedStatement(
+            database, "SELECT position FROM storage_tombstone WHERE entity = ? AND key = ?")
+        select.bind(Int64(entity.id), at: 1)
+        select.bind(blob: KeyCoding.encode(key), at: 2)
+        return try select.step() ? select.integer(0) : nil
+    }
+
+    /// The position of the last event of a row that is there; nil when there is no such row.
+    package func livePosition(of key: [StorageValue], in entity: CatalogEntity) throws -> Int64? {
         let columns = entity.key
         guard key.count == columns.count else {
             throw StorageError(
                 .invalidArgument, "The key of \"\(entity.name)\" has \(columns.count) columns, not \(key.count).",
                 remedy: "Give one value for each: \(columns.map(\.name).joined(separator: ", ")).")
         }
-        if !entity.isDropped {
-            let condition = condition(binding: columns.map(\.stored))
-            let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
-            let select = try PreparedStatement(
-                database, "SELECT _position, \(names) FROM \(quoted(entity.stored)) WHERE \(condition)")
-            for (index, value) in key.enumerated() { try select.writer.bind(value, at: Int32(index + 1)) }
-            // SQLite finds 1 for 1.0, which is another row in the log.
-            if try select.step(), key.indices.allSatisfy({ select.row.value(at: Int32($0 + 1)) == key[$0] }) {
-                return select.integer(0)
-            }
-        }
+        guard !entity.isDropped else { return nil }
+        let condition = condition(binding: columns.map(\.stored))
+        let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
         let select = try PreparedStatement(
-            database, "SELECT position FROM storage_tombstone WHERE entity = ? AND key = ?")
-        select.bind(Int64(entity.id), at: 1)
-        select.bind(blob: KeyCoding.encode(key), at: 2)
-        return try select.step() ? select.integer(0) : nil
+            database, "SELECT _position, \(names) FROM \(quoted(entity.stored)) WHERE \(condition)")
+        for (index, value) in key.enumerated() { try select.writer.bind(value, at: Int32(index + 1)) }
+        // SQLite finds 1 for 1.0, which is another row in the log.
+        guard try select.step(), key.indices.allSatisfy({ select.row.value(at: Int32($0 + 1)) == key[$0] }) else {
+            return nil
+        }
+        return select.integer(0)
     }
 
     /// Where the events of one row stand, newest first, until `body` answers false; their values aren't read.

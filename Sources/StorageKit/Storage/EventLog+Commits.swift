@@ -1,0 +1,88 @@
+internal import StorageCore
+public import StorageLog
+
+extension EventLog {
+    /// The commits that have events that match a query; made by ``EventLog/commits(_:)``.
+    public struct Commits: AsyncSequence, Sendable {
+        public typealias Element = CommitSummary
+        let engine: StorageEngine
+        let query: LogQuery
+
+        public func makeAsyncIterator() -> Iterator { Iterator(engine: engine, query: query) }
+
+        public struct Iterator: AsyncIteratorProtocol {
+            /// The most commits that are held at a time.
+            private static let pageSize = 1_024
+            /// Rows of the log that one read decodes, so that no read lasts long, however rarely something matches.
+            private static let rowsPerRead = 64
+            private let engine: StorageEngine
+            private let query: LogQuery
+            /// What is left to read; nil at the end.
+            private var positions: ClosedRange<Int64>?
+            private var buffer: ArraySlice<CommitSummary> = []
+
+            init(engine: StorageEngine, query: LogQuery) {
+                self.engine = engine
+                self.query = query
+                positions = query.positions
+            }
+
+            public mutating func next() async throws -> CommitSummary? {
+                while buffer.isEmpty, let positions {
+                    var query = query
+                    query.positions = positions
+                    let (commits, rest) = try await Self.page(engine, query)
+                    buffer = commits[...]
+                    self.positions = rest
+                }
+                return buffer.popFirst()
+            }
+
+            /// The next commits, and the positions that remain behind them.
+            private static func page(
+                _ engine: StorageEngine, _ query: LogQuery
+            ) async throws -> (commits: [CommitSummary], rest: ClosedRange<Int64>?) {
+                try await engine.readHistory { history in
+                    var assembly = CommitAssembly(history.index, history.catalog, descending: query.descending)
+                    var commits: [CommitSummary] = []
+                    var row: Int64?
+                    var rows = 0
+                    // The end of the commit, or of the row, after which reading has stopped.
+                    var reached: ClosedRange<Int64>?
+                    let take = { (commit: CommitSummary) in
+                        commits.append(commit)
+                        if commits.count == Self.pageSize { reached = commit.positions }
+                        return reached == nil
+                    }
+                    var last: ClosedRange<Int64>?
+                    try history.log.forEachPart(query, catalog: history.catalog) { batch, part in
+                        if batch.header.first != row {
+                            if rows >= Self.rowsPerRead, !assembly.isOpen {
+                                reached = last
+                                return false
+                            }
+                            row = batch.header.first
+                            rows += 1
+                        }
+                        last = batch.header.first...batch.header.last
+                        return try assembly.add(part, of: batch, take)
+                    }
+                    if reached == nil { _ = try assembly.finish(take) }
+                    // Commits may have been made meanwhile: forward, only a read that finds none is the last.
+                    if reached == nil, !query.descending { reached = commits.last?.positions }
+                    return (commits, reached.flatMap { query.rest(behind: $0) })
+                }
+            }
+        }
+    }
+}
+
+extension LogQuery {
+    /// The positions that remain in the query's order behind some that were read; nil where none do.
+    func rest(behind read: ClosedRange<Int64>) -> ClosedRange<Int64>? {
+        if descending {
+            return read.lowerBound > positions.lowerBound ? positions.lowerBound...read.lowerBound - 1 : nil
+        }
+        return read.upperBound < positions.upperBound ? read.upperBound + 1...positions.upperBound : nil
+    }
+}

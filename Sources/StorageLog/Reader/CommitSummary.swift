@@ -1,0 +1,48 @@
+/// A commit of the log: who made it, when and why, where its events stand, and how many of them match, by table and operation.
+///
+/// Made by ``EventLog/commits(_:)``. The header's properties can be read from it: `commit.number`, `commit.metadata`.
+@dynamicMemberLookup
+public struct CommitSummary: Sendable, Hashable {
+    /// How many events there are of each operation.
+    public struct Counts: Sendable, Hashable {
+        public var insert = 0
+        public var update = 0
+        public var delete = 0
+
+        /// Events of any operation.
+        public var total: Int { insert + update + delete }
+
+        public init() {}
+    }
+
+    /// The commit's number, time and metadata.
+    public let info: CommitInfo
+    /// Where all of its events stand, whether they match or not.
+    public let positions: ClosedRange<Int64>
+    /// Its events that match, by the name that their table has now.
+    public let changes: [String: Counts]
+
+    package init(info: CommitInfo, positions: ClosedRange<Int64>, changes: [String: Counts]) {
+        self.info = info
+        self.positions = positions
+        self.changes = changes
+    }
+
+    public subscript<Value>(dynamicMember path: KeyPath<CommitInfo, Value>) -> Value { info[keyPath: path] }
+}
+
+extension CommitSummary.Counts {
+    package mutating func add(_ operation: StorageEvent.Operation, count: Int = 1) {
+        switch operation {
+        case .insert: insert += count
+        case .update: update += count
+        case .delete: delete += count
+        }
+    }
+
+    package mutating func add(_ other: Self) {
+        insert += other.insert
+        update += other.update
+        delete += other.delete
+    }
+}

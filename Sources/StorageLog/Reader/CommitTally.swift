@@ -1,0 +1,27 @@
+package import CSQLite
+
+/// A commit whose matching events are being counted.
+package struct CommitTally {
+    package let info: CommitInfo
+    package let positions: ClosedRange<Int64>
+    private var counts: [UInt32: CommitSummary.Counts] = [:]
+
+    package init(info: CommitInfo, positions: ClosedRange<Int64>) {
+        self.info = info
+        self.positions = positions
+    }
+
+    package mutating func add(_ shape: storage_shape) {
+        counts[shape.entity, default: CommitSummary.Counts()].add(StorageEvent.Operation(shape))
+    }
+
+    /// The counts by the names of tables. Tables that were dropped and made again share a name.
+    package func summary(_ catalog: Catalog) -> CommitSummary {
+        var byName: [String: CommitSummary.Counts] = [:]
+        for (entity, counts) in counts {
+            let name = catalog.entity(id: entity)?.name ?? "entity \(entity)"
+            byName[name, default: CommitSummary.Counts()].add(counts)
+        }
+        return CommitSummary(info: info, positions: positions, changes: byName)
+    }
+}

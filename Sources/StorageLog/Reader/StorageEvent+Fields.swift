@@ -1,0 +1,16 @@
+public import StorageCore
+
+extension Collection where Element == StorageEvent.Field {
+    /// The value of a column; nil where the column isn't among the fields.
+    ///
+    /// ```swift
+    /// for try await event in storage.log.events() where event.new?["status"] == "open" {
+    ///     print(event.position, event.old?["status"] ?? .null)
+    /// }
+    /// ```
+    ///
+    /// Names are the same where their bytes are. Costs a look at each field.
+    public subscript(column: String) -> StorageValue? {
+        first { $0.column.utf8.elementsEqual(column.utf8) }?.value
+    }
+}
