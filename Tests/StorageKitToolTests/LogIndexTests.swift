@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ProcessTestSupport
 import StorageCore
+import StorageKit
 import Testing
 
 @testable import StorageKitTool
@@ -37,12 +38,12 @@ import Testing
         for isSealed in [false, true] {
             if isSealed { try await engine.seal() }
             let expected = made
-            try await engine.read { store in try Self.check(store, expected) }
+            try await engine.readHistory { try Self.check($0, expected) }
         }
         try await engine.close()
     }
 
-    private static func check(_ store: StoreReader, _ made: [Made]) throws {
+    private static func check(_ store: HistoryReader, _ made: [Made]) throws {
         for commit in made {
             let found = try #require(try store.index.commit(commit.number))
             #expect(found.positions == commit.positions)
@@ -64,7 +65,7 @@ import Testing
             filter.query.positions = filter.logRange.positions
             var found: [(Int64, ClosedRange<Int64>, Int)] = []
             try ChangeScan(store: store, filter: filter).forEachCommit(descending: isDescending) { entry in
-                found.append((entry.info.number, entry.positions, entry.changes(store.catalog)[0].counts.insert))
+                found.append((entry.number, entry.positions, entry.changes.values.first?.insert ?? 0))
                 return true
             }
             let expected = isDescending ? made.reversed() : made

@@ -289,8 +289,7 @@ import Testing
         }
         try await engine.seal()
         let numbers = wanted
-        try await engine.read { store in
-            let points = store.points
+        try await engine.readHistory { points in
             #expect(try points.commit(of: .head).info.number == numbers.last)
             for (back, number) in numbers.reversed().enumerated() {
                 #expect(try points.commit(of: .beforeHead(commits: Int64(back))).info.number == number, "head~\(back)")

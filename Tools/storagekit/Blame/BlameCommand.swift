@@ -1,5 +1,5 @@
 import ArgumentParser
-import StorageLog
+import StorageKit
 
 /// `storagekit blame`: who set the values of a row.
 struct BlameCommand: AsyncParsableCommand {
@@ -50,9 +50,9 @@ struct BlameCommand: AsyncParsableCommand {
         let command = self
         let status = try await store.read { store in
             for case let number? in command.ignore.map(\.number) where try store.index.commit(number) == nil {
-                throw store.points.missing(commit: number)
+                throw CommandError(missingCommit: number, head: store.head)
             }
-            let position = try store.points.position(of: command.at ?? .head)
+            let position = try store.position(of: command.at ?? .head)
             let printer = BlamePrinter(command, store, position)
             return try command.target.id == nil ? printer.table() : printer.row(try store.row(command.target))
         }

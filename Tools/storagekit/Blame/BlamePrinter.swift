@@ -1,14 +1,13 @@
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// Writes where values come from.
 final class BlamePrinter {
     private let command: BlameCommand
-    private let store: StoreReader
+    private let store: HistoryReader
     private let position: Int64
     private let output: ResultOutput
 
-    init(_ command: BlameCommand, _ store: StoreReader, _ position: Int64) {
+    init(_ command: BlameCommand, _ store: HistoryReader, _ position: Int64) {
         self.command = command
         self.store = store
         self.position = position
@@ -20,8 +19,7 @@ final class BlamePrinter {
     /// `at @26 (t:7)`, so that a relative point can be repeated exactly.
     private func heading(_ target: TargetArgument, _ note: String = "") throws -> StyledLine {
         var line = StyledLine(target.description, .heading)
-        let commit = try store.index.commit(at: position)
-        line.addWord("at @\(position)" + (commit.map { " (t:\($0.info.number))" } ?? "") + note, .dim)
+        line.addWord("at \(try store.pointText(position))\(note)", .dim)
         return line
     }
 
@@ -45,7 +43,7 @@ final class BlamePrinter {
         else { throw try missing(row) }
         switch output.format {
         case .human: try write(cells)
-        case .json, .jsonl: for cell in cells { try output.record { write(cell, row, to: &$0) } }
+        case .json, .jsonl: for cell in cells { try output.record(BlameCellRecord(row: row, cell: cell)) }
         case .csv, .md:
             try output.titles(["table", "id", "column", "value"] + Self.originTitles)
             for cell in cells {
@@ -72,18 +70,6 @@ final class BlamePrinter {
             ])
         }
         try output.lines(layout.lines(style: output.style))
-    }
-
-    private func write(_ cell: CellOrigin, _ row: RowTarget, to json: inout JSONWriter) {
-        json.key("table")
-        json.text(row.entity.name)
-        json.key("id")
-        json.text(KeyText.text(of: row.key, in: row.entity))
-        json.key("column")
-        json.text(cell.field.column)
-        json.key("value")
-        StoredValueWriter.write(cell.field.value, type: cell.field.type, coding: cell.field.coding, to: &json)
-        Self.write(cell.position, cell.commit, isIgnored: cell.isIgnored, to: &json)
     }
 
     /// A row that isn't there at the point, though it was or will be at another one.
@@ -181,15 +167,7 @@ final class BlamePrinter {
             if isIgnored { line.addWord("(ignored)", .dim) }
             try output.line(line)
         case .json, .jsonl:
-            try output.record { json in
-                json.key("table")
-                json.text(event.table)
-                json.key("id")
-                json.text(event.id)
-                json.key("op")
-                json.text(event.operation.rawValue)
-                Self.write(event.position, event.commit, isIgnored: isIgnored, to: &json)
-            }
+            try output.record(BlameRowRecord(event: event, isIgnored: isIgnored))
         case .csv, .md:
             try output.row(
                 [event.table, event.id, event.operation.rawValue] + Self.origin(event.position, event.commit))
@@ -208,19 +186,4 @@ final class BlamePrinter {
         ]
     }
 
-    private static func write(
-        _ position: Int64, _ commit: CommitInfo, isIgnored: Bool, to json: inout JSONWriter
-    ) {
-        json.key("position")
-        json.integer(position)
-        json.key("commit")
-        json.integer(commit.number)
-        json.key("time")
-        json.time(commit.time)
-        commit.metadata.writeNames(to: &json, alwaysReason: false)
-        if isIgnored {
-            json.key("ignored")
-            json.bool(true)
-        }
-    }
 }

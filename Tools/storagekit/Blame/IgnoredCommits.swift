@@ -1,4 +1,4 @@
-import StorageLog
+import StorageKit
 
 /// Commits that are looked through, as `--ignore` names them: `t:7`, `actor=import`, `app=etl`, `reason~migration`.
 struct IgnoredCommits: Equatable, Sendable {

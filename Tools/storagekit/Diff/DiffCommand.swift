@@ -1,6 +1,6 @@
 import ArgumentParser
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// `storagekit diff`: what differs between two points.
 struct DiffCommand: AsyncParsableCommand {
@@ -62,10 +62,10 @@ struct DiffCommand: AsyncParsableCommand {
     }
 
     /// - Returns: Whether anything differs.
-    func write(_ store: StoreReader) throws -> Bool {
+    func write(_ store: HistoryReader) throws -> Bool {
         let (points, targets) = try Self.split(words)
-        var from = try store.points.position(of: points.from)
-        var to = try store.points.position(of: points.to)
+        var from = try store.position(of: points.from)
+        var to = try store.position(of: points.to)
         if reverse { swap(&from, &to) }
         let selection = try DiffSelection(store, targets, from: from, to: to)
         let difference = try NetDifference(
@@ -110,7 +110,7 @@ struct DiffSelection {
         let key: [UInt8]
     }
 
-    init(_ store: StoreReader, _ targets: [TargetArgument], from: Int64, to: Int64) throws {
+    init(_ store: HistoryReader, _ targets: [TargetArgument], from: Int64, to: Int64) throws {
         var whole: Set<RowKey> = []
         for target in targets {
             guard target.id != nil else {
@@ -132,7 +132,7 @@ struct DiffSelection {
     }
 
     /// A name that a table had only at one of the points is as good as one that it has now.
-    private static func check(_ table: String, _ store: StoreReader, _ from: Int64, _ to: Int64) throws {
+    private static func check(_ table: String, _ store: HistoryReader, _ from: Int64, _ to: Int64) throws {
         do {
             _ = try EntityNames(catalog: store.catalog).users(named: table)
         } catch {

@@ -1,21 +1,21 @@
 import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// Writes a difference.
 final class DiffPrinter {
     private struct Counts {
-        var rows = CommitEntry.Counts()
+        var rows = CommitSummary.Counts()
         var cells = 0
     }
 
     private let command: DiffCommand
-    private let store: StoreReader
+    private let store: HistoryReader
     private let difference: NetDifference
     private let selection: DiffSelection
     private let output: ResultOutput
 
-    init(_ command: DiffCommand, _ store: StoreReader, _ difference: NetDifference, _ selection: DiffSelection) {
+    init(_ command: DiffCommand, _ store: HistoryReader, _ difference: NetDifference, _ selection: DiffSelection) {
         self.command = command
         self.store = store
         self.difference = difference
@@ -82,11 +82,7 @@ final class DiffPrinter {
     /// `from @3 (t:1) to @20 (t:6)`, so that a relative point can be repeated exactly.
     private var heading: String {
         get throws {
-            let describe = { (position: Int64) in
-                let commit = try self.store.index.commit(at: position)
-                return "@\(position)" + (commit.map { " (t:\($0.info.number))" } ?? "")
-            }
-            return "from \(try describe(difference.from)) to \(try describe(difference.to))"
+            "from \(try store.pointText(difference.from)) to \(try store.pointText(difference.to))"
         }
     }
 
@@ -101,7 +97,7 @@ final class DiffPrinter {
         if output.format == .csv || output.format == .md {
             try output.titles(["op", "table", "id", "column", "old", "new"])
         }
-        var totals = CommitEntry.Counts()
+        var totals = CommitSummary.Counts()
         var tables = difference.tables.filter { output.format == .human && $0.hasOtherSchema }[...]
         try forEachChange { change in
             guard let change = selection.narrowed(change) else { return }
@@ -138,18 +134,7 @@ final class DiffPrinter {
             guard !command.skinny || row.operation == .update else { return }
             for line in row.columnLines(indent: 4) { try output.line(line) }
         case .json, .jsonl:
-            try output.record { json in
-                json.key("table")
-                json.text(row.table)
-                json.key("id")
-                json.text(row.id)
-                json.key("op")
-                json.text(row.operation.rawValue)
-                json.key("old")
-                row.write(row.old, only: nil, to: &json)
-                json.key("new")
-                row.write(row.new, only: nil, to: &json)
-            }
+            try output.record(DiffRecord(row: row))
         case .csv, .md:
             let head = [row.operation.rawValue, row.table, row.id]
             let columns = row.changedColumns()
@@ -197,23 +182,8 @@ final class DiffPrinter {
                 try output.row([table.name] + numbers.map { "\($0)" } + [last])
                 continue
             }
-            try output.record { json in
-                json.key("table")
-                json.text(table.name)
-                for (name, number) in zip(["insert", "update", "delete"], numbers) {
-                    json.key(name)
-                    json.integer(Int64(number))
-                }
-                if command.stat {
-                    json.key("cells")
-                    json.integer(Int64(count.cells))
-                } else {
-                    json.key("schema")
-                    json.beginArray()
-                    for note in table.schemaNotes { json.text(note) }
-                    json.endArray()
-                }
-            }
+            let detail = command.stat ? DiffCountRecord.Detail.cells(count.cells) : .schema(table.schemaNotes)
+            try output.record(DiffCountRecord(table: table.name, rows: count.rows, detail: detail))
         }
         return !tables.isEmpty
     }

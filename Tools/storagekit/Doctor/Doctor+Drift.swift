@@ -1,6 +1,5 @@
 import CSQLite
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// Drift: rows that a program changed which doesn't capture changes, so that the log doesn't know.
 extension Doctor {

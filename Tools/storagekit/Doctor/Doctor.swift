@@ -1,10 +1,8 @@
 import CSQLite
 import Foundation
-import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 import StorageMaintenance
-import StorageProjections
 
 /// Goes through a store, one check after the other, on one state of it.
 ///

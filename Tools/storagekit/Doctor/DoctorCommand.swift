@@ -1,10 +1,8 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import StorageCore
-import StorageLog
+import StorageKit
 import StorageMaintenance
-import StorageProjections
 
 /// `storagekit doctor`: one page on how a store is.
 struct DoctorCommand: AsyncParsableCommand {
@@ -62,16 +60,16 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func examine(_ path: String) async throws -> [Checkup] {
         let isDeep = deep
-        let engine: StorageEngine
+        let storage: Storage
         do {
-            engine = try store.openForReading()
+            storage = try store.openForReading()
         } catch let error as StorageError where error.code == .notAStore && error.cause != nil {
             return [
                 .failed("file", error.message, "Restore a backup: storagekit restore BACKUP -o NEW")
             ]
         }
-        let end = engine.acknowledgedEnd()
-        let found = try await engine.read { (db: GRDB.Database) in
+        let end = storage.engine.acknowledgedEnd()
+        let found = try await storage.engine.read { (db: GRDB.Database) in
             let connection = try db.connection
             var bar: ProgressBar?
             defer { bar?.finish() }
@@ -84,7 +82,7 @@ struct DoctorCommand: AsyncParsableCommand {
             }
             return try doctor.run()
         }
-        try await engine.close()
+        try await storage.close()
         return found
     }
 
@@ -98,46 +96,40 @@ struct DoctorCommand: AsyncParsableCommand {
 
     /// Mends what can be made again, records and tells what was done.
     private func mend(_ repairs: [Checkup.Repair], _ path: String) async throws -> [String] {
-        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfig())
+        let storage = try Storage.open(path: path)
         var done: [Checkup.Repair] = []
         do {
             for repair in repairs {
-                try await Self.mend(repair, engine)
+                try await Self.mend(repair, in: storage)
                 done.append(repair)
             }
-            try await record(done, isComplete: true, engine)
-            try await engine.close()
+            try await record(done, isComplete: true, in: storage)
+            try await storage.close()
         } catch {
             // What was mended stays, and why the rest failed is what is told.
-            if !done.isEmpty, done.count < repairs.count { try? await record(done, isComplete: false, engine) }
-            try? await engine.close()
+            if !done.isEmpty, done.count < repairs.count { try? await record(done, isComplete: false, in: storage) }
+            try? await storage.close()
             throw error
         }
         return done.map(\.done)
     }
 
-    private func record(_ done: [Checkup.Repair], isComplete: Bool, _ engine: StorageEngine) async throws {
-        let operation = StorageOperation("doctor --fix") { json in
-            json.key("complete")
-            json.bool(isComplete)
-            json.key("mended")
-            json.beginArray()
-            for repair in done { json.text(repair.done) }
-            json.endArray()
-        }
-        try await engine.record(operation, metadata: change.metadata)
+    private func record(_ done: [Checkup.Repair], isComplete: Bool, in storage: Storage) async throws {
+        let operation = try StorageOperation(
+            "doctor --fix", outcome: RepairOutcome(isComplete: isComplete, mended: done.map(\.done)))
+        try await storage.engine.record(operation, metadata: change.metadata)
     }
 
-    private static func mend(_ repair: Checkup.Repair, _ engine: StorageEngine) async throws {
+    private static func mend(_ repair: Checkup.Repair, in storage: Storage) async throws {
         switch repair {
-        case .rebuild(let tables): _ = try await Rebuild(engine, tables).run()
+        case .rebuild(let tables): _ = try await Rebuild(storage.engine, tables).run()
         case .resume(let name):
-            try await engine.withWriter { writer, db in
+            try await storage.engine.withWriter { writer, db in
                 guard let projections = writer.userProjections else { throw StorageError.closed() }
                 try projections.instruct(name, to: .resume, recording: nil, on: writer, db)
             }
-        case .seal: try await engine.seal()
-        case .checkpoint: try await engine.withWriter { writer, db in try writer.checkpoint(db) }
+        case .seal: try await storage.seal()
+        case .checkpoint: try await storage.engine.withWriter { writer, db in try writer.checkpoint(db) }
         }
     }
 }
@@ -179,25 +171,13 @@ private struct DoctorAnswer {
     func write(to output: ResultOutput) throws {
         if output.format == .human { return try writeText(to: output) }
         for check in checks {
-            try output.record { json in
-                json.key("check")
-                json.text(check.name)
-                json.key("status")
-                json.text(check.status.rawValue)
-                json.key("message")
-                json.text(check.message)
-                json.key("remedy")
-                check.remedy.isEmpty ? json.null() : json.text(check.remedy)
-            }
+            try output.record(
+                CheckRecord(
+                    check: check.name, status: check.status.rawValue, message: check.message,
+                    remedy: check.remedy.isEmpty ? nil : check.remedy))
         }
-        for (name, texts) in [("would_mend", plan), ("mended", mended)] {
-            for text in texts {
-                try output.record { json in
-                    json.key(name)
-                    json.text(text)
-                }
-            }
-        }
+        for text in plan { try output.record(RepairRecord(text: text, isDone: false)) }
+        for text in mended { try output.record(RepairRecord(text: text, isDone: true)) }
         try output.finish()
     }
 

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import StorageCore
-import StorageLog
+import StorageKit
 import StorageMaintenance
 
 /// `storagekit export`: writes the log as a change history.
@@ -23,22 +22,18 @@ struct ExportCommand: AsyncParsableCommand {
     var actor: [String] = []
 
     mutating func run() async throws {
-        let configuration = StorageConfig(isReadOnly: true)
-        let engine = try StorageEngine.openStore(path: store.path(), configuration: configuration)
         var query = LogQuery()
         if !table.isEmpty { query.tables = Set(table) }
         if !actor.isEmpty { query.actors = Set(actor) }
         let wanted = query
-        try await engine.read { (db: GRDB.Database) in
-            let connection = try db.connection
+        try await store.read { store in
             let output = StandardOutput()
-            let exporter = try HistoryExporter(connection, output: output)
-            let bar = ProgressBar("export", total: Int(try LogReader(connection).head().position), unit: "events")
+            let exporter = try HistoryExporter(store, output: output)
+            let bar = ProgressBar("export", total: Int(store.head.position), unit: "events")
             defer { bar.finish() }
             try exporter.run(wanted) { position, _ in bar.update(Int(position)) }
             try exporter.finish()
             try output.flush()
         }
-        try await engine.close()
     }
 }

@@ -1,8 +1,7 @@
 import CSQLite
 import Foundation
-import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// Writes the log as a change history: one operation a line, each with its whole row.
 ///
@@ -10,29 +9,38 @@ import StorageLog
 /// tables up to there, so memory stays small. Not `Sendable`: it lives on its connection's thread.
 final class HistoryExporter {
     /// How the rows of one entity are read back and written.
-    private struct Source {
+    private struct Source: JSONRecord {
         let entity: CatalogEntity
         let select: PreparedStatement
         /// The columns that `select` yields, and whether each is part of the row.
         let columns: [(column: CatalogColumn, isShown: Bool)]
+
+        /// Writes the row that `select` stands at, without what is NULL.
+        func write(to json: inout JSONWriter) {
+            let row = select.row
+            for (index, (column, isShown)) in columns.enumerated() where isShown {
+                let value = row.value(at: Int32(index))
+                if case .null = value { continue }
+                json.key(column.name)
+                StoredValueWriter.write(value, type: column.type, coding: column.coding, to: &json)
+            }
+        }
     }
 
-    private let database: Connection
+    private let store: HistoryReader
     private let output: StandardOutput
-    private let catalog: Catalog
     private let scratch: ScratchTables
     private let fold: Fold
     private var sources: [UInt32: Source] = [:]
     private var writer = JSONWriter()
     private(set) var operations = 0
 
-    init(_ database: Connection, output: StandardOutput) throws {
-        self.database = database
+    init(_ store: HistoryReader, output: StandardOutput) throws {
+        self.store = store
         self.output = output
-        catalog = try Catalog.load(database)
         scratch = try ScratchTables()
         // Dropped entities and columns have a history too: here nothing counts as dropped.
-        let entities = catalog.entities.filter { !$0.isReserved }.map(\.undropped)
+        let entities = store.catalog.entities.filter { !$0.isReserved }.map(\.undropped)
         let targets = try entities.map(scratch.target)
         fold = Fold(scratch.database, targets: targets, checks: false)
         for entity in entities { sources[entity.id] = try source(entity) }
@@ -51,10 +59,10 @@ final class HistoryExporter {
     }
 
     func run(_ query: LogQuery, progress: (Int64, Int64) -> Void) throws {
-        let head = try LogReader(database).head().position
+        let head = store.head.position
         guard head > 0 else { return }
         try PreparedStatement(scratch.database, "BEGIN").execute()
-        try LogReader(database).forEachBatch(in: 1...head, where: fold.wants) { batch in
+        try store.log.forEachBatch(in: 1...head, where: fold.wants) { batch in
             let commits = batch.commits
             var current = 0
             try fold.apply(
@@ -74,53 +82,24 @@ final class HistoryExporter {
             let shape = view.shape(of: index)
             guard let source = sources[shape.entity], query.tables?.contains(source.entity.name) ?? true else { return }
             let key = view.key(of: index)
-            writer.beginObject()
-            writer.key("tx")
-            writer.integer(commit.number)
-            writer.key("at")
-            writer.time(commit.time)
-            for (name, value) in [
-                ("actor", commit.metadata.actor), ("app", commit.metadata.app), ("reason", commit.metadata.reason),
-                ("correlation", commit.metadata.correlation),
-            ] {
-                guard let value else { continue }
-                writer.key(name)
-                writer.text(value)
-            }
-            writer.key("op")
-            writer.text(
-                shape.operation == UInt32(STORAGE_INSERT)
-                    ? "insert" : shape.operation == UInt32(STORAGE_DELETE) ? "delete" : "update")
-            writer.key("table")
-            writer.text(source.entity.name)
-            writer.key("id")
-            writer.text(KeyText.text(of: (0..<Int(shape.key_count)).map { view.value(key[$0]) }, in: source.entity))
-            writer.key("row")
-            if shape.operation == UInt32(STORAGE_DELETE) {
-                writer.null()
-            } else {
-                try writeRow(source, view, key)
-            }
-            writer.endObject()
+            let operation = StorageEvent.Operation(shape)
+            let id = KeyText.text(of: (0..<Int(shape.key_count)).map { view.value(key[$0]) }, in: source.entity)
+            defer { source.select.reset() }
+            if operation != .delete { try find(key, of: source, in: view) }
+            try writer.object(
+                HistoryRecord(
+                    commit: commit, operation: operation, table: source.entity.name, id: id,
+                    row: operation == .delete ? nil : source))
             writer.endLine()
             operations += 1
             if writer.bytes.count > 1 << 16 { try output.write(&writer) }
         }
     }
 
-    private func writeRow(_ source: Source, _ view: EventView, _ key: UnsafePointer<storage_value>) throws {
+    /// Steps to the row as it is after an event.
+    private func find(_ key: UnsafePointer<storage_value>, of source: Source, in view: EventView) throws {
         for part in source.entity.key.indices { source.select.bind(key[part], bytes: view.bytes, at: Int32(part + 1)) }
-        defer { source.select.reset() }
         guard try source.select.step() else { throw StorageError.corruptLog("a row that changed isn't there") }
-        writer.beginObject()
-        let row = source.select.row
-        for (index, (column, isShown)) in source.columns.enumerated() where isShown {
-            let value = row.value(at: Int32(index))
-            if case .null = value { continue }
-            writer.key(column.name)
-            StoredValueWriter.write(value, type: column.type, coding: column.coding, to: &writer)
-        }
-        writer.endObject()
     }
 
     func finish() throws { try output.write(&writer) }

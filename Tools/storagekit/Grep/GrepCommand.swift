@@ -1,5 +1,5 @@
 import ArgumentParser
-import StorageLog
+import StorageKit
 
 /// `storagekit grep`: when values came and went.
 struct GrepCommand: AsyncParsableCommand {
@@ -64,7 +64,7 @@ struct GrepCommand: AsyncParsableCommand {
 
     func run() async throws {
         let command = self
-        let (range, targets) = try LogCommand.split(words)
+        let (range, targets) = try HistoryWords.split(words)
         let status = try await store.read { store in
             let pattern = try ValuePattern(
                 command.pattern, isExpression: command.isExpression, ignoresCase: command.ignoreCase)

@@ -1,5 +1,4 @@
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// Writes changes and commits that match, as they are found.
 final class GrepPrinter {
@@ -100,20 +99,8 @@ final class GrepPrinter {
             let widest = min(cells.map { DisplayWidth.of(TerminalText.visible($0.column)) }.max() ?? 0, 24)
             for cell in cells { try output.line(line(cell, widest)) }
         case .json, .jsonl:
-            try output.record { json in
-                event.writeLine(to: &json)
-                json.key("matches")
-                json.beginArray()
-                for cell in cells {
-                    json.beginObject()
-                    json.key("column")
-                    json.text(cell.column)
-                    json.key("change")
-                    json.text(cell.change.rawValue)
-                    json.endObject()
-                }
-                json.endArray()
-            }
+            let matches = cells.map { GrepMatchRecord(column: $0.column, change: $0.change.rawValue) }
+            try output.record(GrepValueRecord(event: event, matches: matches))
         case .csv, .md:
             let head = event.cells()[0].dropLast(3)
             for cell in cells {
@@ -158,34 +145,22 @@ final class GrepPrinter {
         if output.format == .csv || output.format == .md {
             try output.titles(["commit", "from", "to", "time", "field", "value"])
         }
-        try scan.forEachCommit(descending: !command.reverse) { entry in
-            let fields = entry.info.metadata.fields.filter { pattern.matches($0.value) }
+        try scan.forEachCommit(descending: !command.reverse) { commit in
+            let fields = commit.info.metadata.fields.filter { pattern.matches($0.value) }
             guard !fields.isEmpty else { return true }
-            try write(entry, fields)
+            try write(commit, fields)
             return try count()
         }
     }
 
-    private func write(_ entry: CommitEntry, _ fields: [(name: String, value: String)]) throws {
-        var entry = entry
-        try entry.lookUpTags(scan.store.tags)
+    private func write(_ commit: CommitSummary, _ fields: [(name: String, value: String)]) throws {
+        let entry = try AnnotatedCommit(commit, scan.store.tags)
         switch output.format {
         case .human:
             try output.line(entry.headline)
             for field in fields { try output.line("    \(field.name)  \(excerpt(field.value))") }
         case .json, .jsonl:
-            try output.record { json in
-                entry.write(to: &json, scan.store.catalog)
-                json.key("matches")
-                json.beginArray()
-                for field in fields {
-                    json.beginObject()
-                    json.key("field")
-                    json.text(field.name)
-                    json.endObject()
-                }
-                json.endArray()
-            }
+            try output.record(GrepCommitRecord(commit: entry, fields: fields.map(\.name)))
         case .csv, .md:
             for field in fields {
                 try output.row([

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// Reads a change history and makes its commits.
 ///
@@ -84,18 +83,12 @@ final class HistoryImporter {
     /// goes on tells after which line it did.
     private func record(isComplete: Bool) throws {
         guard summary.operations > summary.unchanged else { return }
-        let operation = StorageOperation("import", subject: options.subject) { json in
-            json.key("complete")
-            json.bool(isComplete)
-            for (name, count) in [
-                ("commits", summary.commits), ("inserts", summary.inserts),
-                ("updates", summary.updates - summary.unchanged), ("deletes", summary.deletes),
-                ("skipped_lines", summary.skippedLines), ("resumed_after", summary.resumedAfter),
-            ] {
-                json.key(name)
-                json.integer(Int64(count))
-            }
-        }
+        let operation = try StorageOperation(
+            "import", subject: options.subject,
+            outcome: ImportOutcome(
+                isComplete: isComplete, commits: summary.commits, inserts: summary.inserts,
+                updates: summary.updates - summary.unchanged, deletes: summary.deletes,
+                skippedLines: summary.skippedLines, resumedAfter: summary.resumedAfter))
         try writer.record(operation, metadata: options.metadata, at: lastTime)
     }
 

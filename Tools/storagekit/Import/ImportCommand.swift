@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
-import StorageCore
-import StorageLog
+import StorageKit
 import StorageMaintenance
 
 /// `storagekit import`: makes commits of a change history.
@@ -42,7 +41,7 @@ struct ImportCommand: AsyncParsableCommand {
         let rehearsal = try await change.dryRun ? DryRunCopy(of: store) : nil
         defer { rehearsal?.discard() }
         let path = try rehearsal?.path ?? store.path()
-        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfig())
+        let storage = try Storage.open(path: path)
         let options = HistoryImporter.Options(
             skipsInvalid: skipInvalid, keyColumn: keyColumn,
             subject: file == "-" ? nil : (file as NSString).lastPathComponent, metadata: change.metadata)
@@ -50,18 +49,18 @@ struct ImportCommand: AsyncParsableCommand {
         defer { bar.finish() }
         let started = ContinuousClock.now
         do {
-            try await engine.checkEnd()
-            let summary = try await engine.withWriter { writer, db in
+            try await storage.checkEnd()
+            let summary = try await storage.engine.withWriter { writer, db in
                 try HistoryImporter(reader, writer, db, options: options) { _ in bar.update(reader.bytesRead) }.run()
             }
-            try await engine.seal()
-            try await engine.close()
+            try await storage.seal()
+            try await storage.close()
             bar.finish()
             if !quiet { try print(summary, took: ContinuousClock.now - started) }
             if summary.skippedLines > 0 { throw ExitStatus.partial }
         } catch {
             // What was committed before the error stays; closing tidies up after it.
-            try? await engine.close()
+            try? await storage.close()
             throw error
         }
     }

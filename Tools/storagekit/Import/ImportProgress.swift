@@ -1,6 +1,5 @@
 import Foundation
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// How far an input was imported, kept in the same transaction as its rows, so that a second run goes on where the
 /// first one stopped and a third does nothing.

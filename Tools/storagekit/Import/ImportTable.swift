@@ -1,8 +1,7 @@
 import CSQLite
 import Foundation
-import StorageCore
 import StorageEntities
-import StorageLog
+import StorageKit
 
 /// One table under import: its columns, and the statements that write its rows.
 ///

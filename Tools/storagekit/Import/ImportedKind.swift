@@ -1,4 +1,4 @@
-import StorageLog
+import StorageKit
 
 extension ImportedKind {
     /// Nil for null, which tells nothing.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// What every command has that changes a store: who did it and why is in the log afterwards.
 struct ChangeOptions: ParsableArguments {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import GRDB
-import StorageCore
-import StorageLog
+import StorageKit
 import StorageSync
 
 /// `storagekit outbox`: the writes that sync engines haven't sent yet.
@@ -110,14 +109,11 @@ struct OutboxCommand: AsyncParsableCommand {
 
     private func list() async throws {
         let command = self
-        let engine = try store.openForReading()
-        try await engine.read { db in
-            let outboxes = try command.outboxes(in: db)
-            let connection = try db.connection
-            let output = OutboxOutput(command.format, limit: command.limit, index: try StoreReader(connection).index)
+        try await store.read { store in
+            let outboxes = try command.outboxes(in: store.database)
+            let output = OutboxOutput(command.format, limit: command.limit, index: store.index)
             try output.write(outboxes, where: command.isMeant)
         }
-        try await engine.close()
     }
 }
 
@@ -139,15 +135,13 @@ extension OutboxCommand {
 
     private func change() async throws {
         let command = self
-        let engine = try store.openForReading()
-        let plan = try await engine.read { try command.changed(in: $0) }
-        try await engine.close()
+        let plan = try await store.read { try command.changed(in: $0.database) }
         let report = OutboxReport(action: action, format: format)
         guard !change.dryRun, !plan.isEmpty else { return try report.write(plan, isDryRun: change.dryRun) }
         if action == .discard { try change.confirm("\(report.sentence(plan, isDone: false)). Continue?") }
         do {
-            let done = try await store.write(isDryRun: false) { engine in
-                try await engine.withWriter { writer, db in try command.change(writer, db, reporting: report) }
+            let done = try await store.write(isDryRun: false) { storage in
+                try await storage.engine.withWriter { writer, db in try command.change(writer, db) }
             }
             try report.write(done, isDryRun: false)
         } catch let error as StorageError where error.code == .busy {
@@ -160,21 +154,16 @@ extension OutboxCommand {
         }
     }
 
-    private func change(
-        _ writer: LogWriter, _ db: GRDB.Database, reporting report: OutboxReport
-    ) throws -> [OutboxStatus] {
+    private func change(_ writer: LogWriter, _ db: GRDB.Database) throws -> [OutboxStatus] {
         try writer.group(db) {
             let outboxes = try changed(in: db)
             guard !outboxes.isEmpty else { return [] }
             for outbox in outboxes {
                 if action == .retry { try outbox.retry(at: SystemTime.now, in: db) } else { try outbox.discard(in: db) }
             }
-            let operation = StorageOperation(
-                "outbox \(action.rawValue)", subject: outboxes.count == 1 ? outboxes[0].manager : nil
-            ) { json in
-                json.key("outboxes")
-                report.write(outboxes, to: &json)
-            }
+            let operation = try StorageOperation(
+                "outbox \(action.rawValue)", subject: outboxes.count == 1 ? outboxes[0].manager : nil,
+                outcome: OutboxOutcome(outboxes: outboxes))
             try writer.record(operation, metadata: change.metadata)
             return outboxes
         }

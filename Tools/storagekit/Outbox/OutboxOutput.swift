@@ -1,5 +1,5 @@
 import StorageCore
-import StorageLog
+import StorageKit
 import StorageSync
 
 /// Shows outboxes with their writes.
@@ -25,7 +25,10 @@ struct OutboxOutput {
             }
         } else {
             for outbox in outboxes {
-                try output.record { try write(outbox, outbox.writes.filter(isMeant), to: &$0) }
+                let writes = try outbox.writes.filter(isMeant).map {
+                    OutboxWriteRecord(write: $0, commit: try index.commit(at: $0.position)?.info)
+                }
+                try output.record(OutboxRecord(outbox: outbox, writes: writes))
             }
             try output.finish()
         }
@@ -73,61 +76,15 @@ struct OutboxOutput {
         }
         return line
     }
-
-    // MARK: For programs
-
-    private func write(_ outbox: OutboxStatus, _ writes: [OutboxStatus.Write], to json: inout JSONWriter) throws {
-        for (name, text) in [("key", outbox.manager), ("path", outbox.path), ("table", outbox.entity)] {
-            json.key(name)
-            json.text(text)
-        }
-        for (name, flag) in [("active", outbox.isActive), ("lost_writes", outbox.hasLostWrites)] {
-            json.key(name)
-            json.bool(flag)
-        }
-        for (name, count) in [
-            ("pending", outbox.writes.count), ("parked", outbox.parkedCount), ("failures", outbox.failures),
-        ] {
-            json.key(name)
-            json.integer(Int64(count))
-        }
-        json.key("next")
-        outbox.retryTime.map { json.time($0) } ?? json.null()
-        json.key("writes")
-        json.beginArray()
-        for write in writes {
-            json.beginObject()
-            try self.write(write, to: &json)
-            json.endObject()
-        }
-        json.endArray()
-    }
-
-    private func write(_ write: OutboxStatus.Write, to json: inout JSONWriter) throws {
-        json.key("position")
-        json.integer(write.position)
-        for (name, text) in [("document", write.documentId), ("op", write.kind.name), ("state", write.state.name)] {
-            json.key(name)
-            json.text(text)
-        }
-        json.key("why")
-        write.reason.map { json.text($0) } ?? json.null()
-        guard let commit = try index.commit(at: write.position)?.info else { return }
-        json.key("commit")
-        json.integer(commit.number)
-        json.key("time")
-        json.time(commit.time)
-        commit.metadata.writeNames(to: &json, alwaysReason: true)
-    }
 }
 
 extension OutboxStatus.Write {
     /// Why it is parked.
-    fileprivate var reason: String? { if case .parked(let reason) = state { reason } else { nil } }
+    var reason: String? { if case .parked(let reason) = state { reason } else { nil } }
 }
 
 extension OutboxStatus.Write.State {
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .waiting: "waiting"
         case .sent: "sent"
@@ -139,12 +96,11 @@ extension OutboxStatus.Write.State {
 
 extension PendingWrite.Kind {
     /// As lines for programs name operations everywhere.
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .save: "insert"
         case .patch: "update"
         case .delete: "delete"
         }
     }
-
 }

@@ -1,5 +1,5 @@
 import StorageCore
-import StorageLog
+import StorageKit
 import StorageSync
 
 /// Tells what `retry` and `discard` do, or have done.
@@ -13,14 +13,9 @@ struct OutboxReport: Sendable {
         if output.format == .human {
             try writeText(outboxes, isDryRun: isDryRun, to: output)
         } else {
-            try output.document { json in
-                json.key("dry_run")
-                json.bool(isDryRun)
-                json.key("action")
-                json.text(action.rawValue)
-                json.key("outboxes")
-                write(outboxes, to: &json)
-            }
+            try output.document(
+                OutboxReportRecord(
+                    action: action.rawValue, isDryRun: isDryRun, outcome: OutboxOutcome(outboxes: outboxes)))
         }
         try output.flush()
     }
@@ -58,28 +53,4 @@ struct OutboxReport: Sendable {
         }
     }
 
-    /// An array of the outboxes with the writes that are changed.
-    func write(_ outboxes: [OutboxStatus], to json: inout JSONWriter) {
-        json.beginArray()
-        for outbox in outboxes {
-            json.beginObject()
-            for (name, text) in [("key", outbox.manager), ("path", outbox.path)] {
-                json.key(name)
-                json.text(text)
-            }
-            json.key("writes")
-            json.beginArray()
-            for write in outbox.writes {
-                json.beginObject()
-                json.key("position")
-                json.integer(write.position)
-                json.key("document")
-                json.text(write.documentId)
-                json.endObject()
-            }
-            json.endArray()
-            json.endObject()
-        }
-        json.endArray()
-    }
 }

@@ -1,84 +1,4 @@
-import StorageCore
-import StorageLog
-
-/// A change of one row: an event, or the net change between two points.
-protocol RowChange {
-    var operation: StorageEvent.Operation { get }
-    var table: String { get }
-    var key: [StorageEvent.Field] { get }
-    var old: [StorageEvent.Field]? { get }
-    var new: [StorageEvent.Field]? { get }
-}
-
-extension StorageEvent: RowChange {}
-extension RowDifference: RowChange {}
-
-extension RowChange {
-    /// The row's id as it is typed.
-    var id: String { KeyText.text(of: key) }
-
-    var target: TargetArgument { TargetArgument(table: table, id: id) }
-}
-
-extension JSONWriter {
-    /// An array of changes.
-    mutating func changes(_ name: String, _ rows: [some RowChange]) {
-        key(name)
-        beginArray()
-        for row in rows {
-            beginObject()
-            row.writeChange(to: &self)
-            endObject()
-        }
-        endArray()
-    }
-}
-
-/// How single events are shown and written.
-extension StorageEvent {
-    /// The keys of a line of history, after `v`.
-    ///
-    /// - Parameter column: the only column to tell; all if nil.
-    func writeLine(to json: inout JSONWriter, only column: String? = nil) {
-        json.key("position")
-        json.integer(position)
-        json.key("commit")
-        json.integer(commit.number)
-        json.key("time")
-        json.time(commit.time)
-        commit.metadata.writeNames(to: &json, alwaysReason: false)
-        writeChange(to: &json, only: column)
-    }
-
-}
-
-extension RowChange {
-    /// The keys that say what changed.
-    func writeChange(to json: inout JSONWriter, only column: String? = nil) {
-        json.key("op")
-        json.text(operation.rawValue)
-        json.key("table")
-        json.text(table)
-        json.key("id")
-        json.text(id)
-        json.key("old")
-        write(old, only: column, to: &json)
-        json.key("new")
-        write(new, only: column, to: &json)
-    }
-
-    func write(_ fields: [StorageEvent.Field]?, only column: String?, to json: inout JSONWriter) {
-        guard let fields else { return json.null() }
-        json.beginObject()
-        for field in fields where column.map({ $0.utf8.elementsEqual(field.column.utf8) }) ?? true {
-            // A whole row tells what it has; of a change, NULL is one of the two sides.
-            if operation != .update, field.value == .null { continue }
-            json.key(field.column)
-            StoredValueWriter.write(field.value, type: field.type, coding: field.coding, to: &json)
-        }
-        json.endObject()
-    }
-}
+import StorageKit
 
 extension StorageEvent {
     static let cellTitles = [
@@ -99,22 +19,6 @@ extension StorageEvent {
         }
     }
 
-}
-
-extension RowChange {
-    typealias Field = StorageEvent.Field
-
-    /// Each column that is told, with the value before and the one after.
-    func changedColumns(only column: String? = nil) -> [(column: String, old: Field?, new: Field?)] {
-        let all: [(column: String, old: Field?, new: Field?)] =
-            switch operation {
-            case .update: zip(old ?? [], new ?? []).map { ($0.column, $0, $1) }
-            case .insert: (new ?? []).filter { $0.value != .null }.map { ($0.column, nil, $0) }
-            case .delete: (old ?? []).filter { $0.value != .null }.map { ($0.column, $0, nil) }
-            }
-        guard let column else { return all }
-        return all.filter { $0.column.utf8.elementsEqual(column.utf8) }
-    }
 }
 
 extension StorageEvent.Operation {

@@ -32,21 +32,15 @@ final class ResultOutput {
     func text(_ text: String) throws { try output.write(text) }
 
     /// Writes one object: a line of JSON Lines, or an element of the array that a JSON document is.
-    func record(_ body: (inout JSONWriter) throws -> Void) throws {
-        try object { json in
-            json.key("v")
-            json.integer(1)
-            try body(&json)
-        }
-    }
+    func record(_ record: some JSONRecord) throws { try object(record, hasVersion: true) }
 
     /// Writes one object with nothing but what the user asked for in it.
-    func object(_ body: (inout JSONWriter) throws -> Void) throws {
+    func object(_ record: some JSONRecord) throws { try object(record, hasVersion: false) }
+
+    private func object(_ record: some JSONRecord, hasVersion: Bool) throws {
         if format == .json { try output.write(records == 0 ? "[\n" : ",\n") }
         records += 1
-        json.beginObject()
-        try body(&json)
-        json.endObject()
+        try write(record, hasVersion: hasVersion)
         if format == .json {
             try output.write(json.bytes)
             // A new writer, because this one would set a comma before the next object.
@@ -58,14 +52,17 @@ final class ResultOutput {
     }
 
     /// Writes the only object of a command's answer.
-    func document(_ body: (inout JSONWriter) throws -> Void) throws {
-        json.beginObject()
-        json.key("v")
-        json.integer(1)
-        try body(&json)
-        json.endObject()
+    func document(_ record: some JSONRecord) throws {
+        try write(record, hasVersion: true)
         json.endLine()
         try output.write(&json)
+    }
+
+    private func write(_ record: some JSONRecord, hasVersion: Bool) throws {
+        json.beginObject()
+        if hasVersion { Contract.writeVersion(to: &json) }
+        try record.write(to: &json)
+        json.endObject()
     }
 
     /// Writes the names of the columns of a table in CSV or Markdown.

@@ -1,18 +1,8 @@
 import StorageCore
-import StorageLog
+import StorageKit
 
 /// How tags and notes are shown with the commit or event that they point to.
 enum TagText {
-    /// Adds `tags` and `notes` to a JSON object, where there are any.
-    static func write(_ tags: [StorageTag], _ notes: [StorageNote], to json: inout JSONWriter) {
-        for (name, texts) in [("tags", tags.map(\.name)), ("notes", notes.map(\.text))] where !texts.isEmpty {
-            json.key(name)
-            json.beginArray()
-            for text in texts { json.text(text) }
-            json.endArray()
-        }
-    }
-
     /// The texts of tags and notes, a line each.
     static func lines(_ tags: [StorageTag], _ notes: [StorageNote], indent: Int) -> [StyledLine] {
         let texts =

@@ -1,8 +1,7 @@
 import ArgumentParser
 import GRDB
-import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// `storagekit at`: SQL against the past.
 struct AtCommand: AsyncParsableCommand {
@@ -55,12 +54,7 @@ struct AtCommand: AsyncParsableCommand {
 
     func run() async throws {
         let command = self
-        let engine = try store.openForReading()
-        let status = try await engine.read { (db: GRDB.Database) in
-            let connection = try db.connection
-            return try SnapshotQueries(command, StoreReader(connection), db).run()
-        }
-        try await engine.close()
+        let status = try await store.read { try SnapshotQueries(command, $0).run() }
         if let status { throw status }
     }
 }
@@ -89,14 +83,12 @@ struct PointList: ExpressibleByArgument, Sendable {
 
 private final class SnapshotQueries {
     private let command: AtCommand
-    private let store: StoreReader
-    private let db: GRDB.Database
+    private let store: HistoryReader
     private let output: ResultOutput
 
-    init(_ command: AtCommand, _ store: StoreReader, _ db: GRDB.Database) {
+    init(_ command: AtCommand, _ store: HistoryReader) {
         self.command = command
         self.store = store
-        self.db = db
         output = ResultOutput(command.format)
     }
 
@@ -125,15 +117,14 @@ private final class SnapshotQueries {
     }
 
     private func state(_ point: PointArgument) throws -> MaterializedSnapshot {
-        try MaterializedSnapshot(at: store.points.position(of: point), of: db, schema: command.schema.schema)
+        try MaterializedSnapshot(at: store.position(of: point), of: store.database, schema: command.schema.schema)
     }
 
     /// Tells people which state they see, so that a relative point can be repeated exactly.
     private func writeHeading(_ points: PointArgument...) throws {
         guard output.format == .human else { return }
         let points = try points.map { point in
-            let position = try store.points.position(of: point)
-            return "@\(position)" + (try store.index.commit(at: position).map { " (t:\($0.info.number))" } ?? "")
+            try store.pointText(store.position(of: point))
         }
         try output.line("at \(points.joined(separator: ", compared with "))", .dim)
     }
@@ -142,12 +133,12 @@ private final class SnapshotQueries {
         of sql: String, at point: PointArgument, _ body: ([StorageEvent.Field]) throws -> Void
     ) throws {
         let state = try state(point)
-        let views = try MaterializedSnapshot.views(of: db)
+        let views = try MaterializedSnapshot.views(of: store.database)
         let tables = try tables(of: sql, in: state, views)
         // Views after the tables, which go first where both have the same name.
-        try state.prepare(tables: tables.names, searching: tables.searched, from: db)
+        try state.prepare(tables: tables.names, searching: tables.searched, from: store.database)
         state.add(views: views)
-        try state.read(from: db) { past in
+        try state.read(from: store.database) { past in
             let connection = try past.connection
             let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog)
             while let row = try result.next() { try body(row) }
@@ -172,7 +163,7 @@ private final class SnapshotQueries {
         let state = try state(command.point)
         let printer = QueryPrinter(output)
         for entity in state.catalog.live {
-            let count = try state.read([entity.name], from: db) { past in
+            let count = try state.read([entity.name], from: store.database) { past in
                 try Int64.fetchOne(past, sql: "SELECT count(*) FROM \(quoted(entity.stored))") ?? 0
             }
             try printer.write([

@@ -1,5 +1,4 @@
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// Writes the rows of queries in the format that was asked for.
 ///
@@ -31,16 +30,7 @@ final class QueryPrinter {
             titles = names
             try output.row(prefix.map(\.1) + row.map(ValueText.plain))
         case .json, .jsonl:
-            try output.object { json in
-                for (name, value) in prefix {
-                    json.key(name)
-                    json.text(value)
-                }
-                for field in row {
-                    json.key(field.column)
-                    StoredValueWriter.write(field.value, type: field.type, coding: field.coding, to: &json)
-                }
-            }
+            try output.object(QueryRowRecord(prefix: prefix, row: row))
         }
         try output.flushIfDue()
     }

@@ -1,6 +1,5 @@
 import CSQLite
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// The rows of a query of the user's, a row at a time.
 ///

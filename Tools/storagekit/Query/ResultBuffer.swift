@@ -1,6 +1,5 @@
-import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// The rows of one answer by their keys, to hold another answer against. They stand in a temporary table, so that memory
 /// stays small.

@@ -1,9 +1,8 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// `storagekit sql`: queries over the present and the whole history.
 struct SQLCommand: AsyncParsableCommand {
@@ -34,28 +33,22 @@ struct SQLCommand: AsyncParsableCommand {
     func run() async throws {
         let sql = sql == "-" ? String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) : sql
         let command = self
-        let engine = try store.openForReading()
-        try await engine.read { (db: GRDB.Database) in
-            let connection = try db.connection
-            let catalog = try Catalog.load(connection)
-            let statement = try Self.statement(for: sql, connection, catalog)
+        try await store.read { store in
+            let statement = try Self.statement(for: sql, store)
             let printer = QueryPrinter(ResultOutput(command.format))
-            let result = QueryResult(statement, catalog: catalog)
+            let result = QueryResult(statement, catalog: store.catalog)
             while let row = try result.next() { try printer.write(row) }
             try printer.finish()
         }
-        try await engine.close()
     }
 
-    private static func statement(
-        for sql: String, _ connection: Connection, _ catalog: Catalog
-    ) throws -> PreparedStatement {
-        let tables = try HistoryTables(connection)
+    private static func statement(for sql: String, _ store: HistoryReader) throws -> PreparedStatement {
+        let tables = try HistoryTables(store.connection)
         do {
             return try tables.statement(for: sql)
         } catch let error as StorageError {
             guard let name = error.missingTable else { throw error }
-            throw CommandError(missingTable: name, among: catalog.live.map(\.stored) + tables.names)
+            throw CommandError(missingTable: name, among: store.catalog.live.map(\.stored) + tables.names)
         }
     }
 }

@@ -1,7 +1,5 @@
 import Foundation
-import StorageCore
-import StorageLog
-import StorageProjections
+import StorageKit
 
 /// Where a replay is to stop: at `error`, where a cell is given a value (`orders/42#status = closed`), or where a condition in
 /// SQL is true of an event (`new_total > 1000`).
@@ -16,7 +14,7 @@ struct Breakpoint {
     let text: String
     let kind: Kind
 
-    init(_ text: String, _ store: StoreReader) throws {
+    init(_ text: String, _ store: HistoryReader) throws {
         self.text = text
         if text == "error" {
             kind = .error
@@ -84,7 +82,7 @@ struct Breakpoint {
         return ValueText.plain(field).utf8.elementsEqual(value.utf8)
     }
 
-    private static func condition(_ text: String, _ store: StoreReader) throws -> RowCondition {
+    private static func condition(_ text: String, _ store: HistoryReader) throws -> RowCondition {
         let entities = EntityNames(catalog: store.catalog).users
         do {
             return try RowCondition(text, for: entities)

@@ -1,7 +1,5 @@
 import ArgumentParser
-import StorageCore
-import StorageLog
-import StorageProjections
+import StorageKit
 
 /// `storagekit compare-replay`: one history through two versions of a projection.
 struct CompareReplayCommand: AsyncParsableCommand {
@@ -55,7 +53,7 @@ struct CompareReplayCommand: AsyncParsableCommand {
         let command = self
         let (old, new) = (try ProjectionFile.load(old), try ProjectionFile.load(new))
         let isEqual = try await store.read { store in
-            let logRange = try store.points.logRange(command.range, since: nil, until: nil)
+            let logRange = try store.logRange(command.range)
             let bar = ProgressBar("compare", total: Int(logRange.through), unit: "events")
             let comparison = try ReplayComparer(old: old, new: new, of: store.connection).run(
                 from: min(logRange.after, logRange.through), to: logRange.through, limit: command.limit
@@ -69,10 +67,10 @@ struct CompareReplayCommand: AsyncParsableCommand {
 }
 
 private final class ComparisonPrinter {
-    private let store: StoreReader
+    private let store: HistoryReader
     private let output: ResultOutput
 
-    init(_ store: StoreReader, _ output: ResultOutput) {
+    init(_ store: HistoryReader, _ output: ResultOutput) {
         self.store = store
         self.output = output
     }
@@ -80,49 +78,15 @@ private final class ComparisonPrinter {
     func write(_ comparison: ReplayComparison) throws {
         switch output.format {
         case .json:
-            try output.document { json in
-                writeHead(comparison, to: &json)
-                json.changes("rows", comparison.differences)
-            }
+            try output.document(ComparisonRecord(comparison: comparison, includesRows: true))
             try output.flush()
         case .jsonl:
-            try output.record { writeHead(comparison, to: &$0) }
-            for row in comparison.differences { try output.record { row.writeChange(to: &$0) } }
+            try output.record(ComparisonRecord(comparison: comparison, includesRows: false))
+            for row in comparison.differences { try output.record(ChangeRecord(change: row)) }
             try output.finish()
         default:
             try writeText(comparison)
             try output.finish()
-        }
-    }
-
-    private func writeHead(_ comparison: ReplayComparison, to json: inout JSONWriter) {
-        json.key("equal")
-        json.bool(comparison.isEqual)
-        for (name, number) in [
-            ("from", comparison.from), ("to", comparison.to), ("events", Int64(comparison.events)),
-            ("differing_rows", Int64(comparison.differingRows)),
-        ] {
-            json.key(name)
-            json.integer(number)
-        }
-        json.key("divergence")
-        if let divergence = comparison.divergence {
-            json.beginObject()
-            json.key("position")
-            json.integer(divergence.position)
-            json.key("commit")
-            divergence.commit.map { json.integer($0.number) } ?? json.null()
-            json.key("before_range")
-            json.bool(divergence.isBeforeRange)
-            json.endObject()
-        } else {
-            json.null()
-        }
-        for (name, list) in [("only_old", comparison.onlyOld), ("only_new", comparison.onlyNew)] {
-            json.key(name)
-            json.beginArray()
-            for item in list { json.text(item) }
-            json.endArray()
         }
     }
 
@@ -161,8 +125,7 @@ private final class ComparisonPrinter {
     }
 
     private func writeEvent(at position: Int64) throws {
-        guard let batch = try store.log.batch(containing: position) else { return }
-        let event = batch.event(at: Int(position - batch.header.first), catalog: store.catalog)
+        guard let event = try store.event(at: position) else { return }
         try output.line(event.headline(showsTarget: true))
         for line in event.columnLines(indent: 4) { try output.line(line) }
     }

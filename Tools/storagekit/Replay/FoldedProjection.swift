@@ -1,17 +1,15 @@
 import GRDB
-import StorageCore
-import StorageLog
-import StorageProjections
+import StorageKit
 
 /// A projection that a replay folds as it goes, in a temporary database.
 ///
 /// Not `Sendable`: it lives inside one read.
 final class FoldedProjection {
     private let projection: any Projection
-    private let store: StoreReader
+    private let store: HistoryReader
     private var scratch: ScratchProjection
 
-    init(_ projection: any Projection, _ store: StoreReader) throws {
+    init(_ projection: any Projection, _ store: HistoryReader) throws {
         self.projection = projection
         self.store = store
         scratch = try ScratchProjection(projection, of: store.connection, catalog: store.catalog)

@@ -1,6 +1,5 @@
 import Foundation
-import StorageCore
-import StorageProjections
+import StorageKit
 
 /// A projection that was written in SQL, in a file.
 enum ProjectionFile {

@@ -1,10 +1,8 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import StorageCore
 import StorageHistory
-import StorageLog
-import StorageProjections
+import StorageKit
 
 /// `storagekit replay`: history again, step by step.
 struct ReplayCommand: AsyncParsableCommand {
@@ -72,23 +70,19 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
         try format.require(step ? [.human, .jsonl] : [.human, .jsonl, .json], of: "replay")
         let command = self
-        let (range, words) = try LogCommand.split(words)
-        let engine = try store.openForReading()
-        let stop = try await engine.read { (db: GRDB.Database) in
-            let connection = try db.connection
-            let store = try StoreReader(connection)
+        let (range, words) = try HistoryWords.split(words)
+        let stop = try await store.read { store in
             let choice = try command.projection.map { try Self.choice($0, store) }
             var targets = words
             if case .entity(let name) = choice { targets.append(TargetArgument(table: name)) }
             let filter = try store.filter(FilterOptions.parse([]), range: range, targets: targets)
-            return try command.replay(store, db, filter, choice)
+            return try command.replay(store, filter, choice)
         }
-        try await engine.close()
         if stop.isBreak { throw ExitStatus.negative }
     }
 
     private func replay(
-        _ store: StoreReader, _ db: GRDB.Database, _ filter: ChangeFilter, _ choice: Choice?
+        _ store: HistoryReader, _ filter: ChangeFilter, _ choice: Choice?
     ) throws -> ReplayStop {
         let output = ResultOutput(format)
         let printer = ReplayPrinter(store, output, unit: by, isQuiet: quiet)
@@ -96,7 +90,7 @@ struct ReplayCommand: AsyncParsableCommand {
         run.breakpoints = try breaks.map { try Breakpoint($0, store) }
         run.watches = try watch.map { try RowProbe(TargetArgument($0), store) }
         if case .sql(let projection) = choice { run.folded = try FoldedProjection(projection, store) }
-        let end = try to.map { try store.points.position(of: $0) }
+        let end = try to.map { try store.position(of: $0) }
         if let end, end < run.logRange.after {
             throw CommandError(
                 .usage, "--to is @\(end), before the range begins after @\(run.logRange.after).",
@@ -104,7 +98,7 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         guard !step else {
             if let end { run.jump(to: min(max(end, run.logRange.after), run.logRange.through)) }
-            return try ReplayPrompt(run, db, output, color: format.color, unit: by).loop()
+            return try ReplayPrompt(run, output, color: format.color, unit: by).loop()
         }
         let stop = try run.forward(by: by, through: end)
         try printer.write(stop, at: run.position)
@@ -119,7 +113,7 @@ struct ReplayCommand: AsyncParsableCommand {
         case sql(SQLProjection)
     }
 
-    private static func choice(_ name: String, _ store: StoreReader) throws -> Choice {
+    private static func choice(_ name: String, _ store: HistoryReader) throws -> Choice {
         if FileManager.default.fileExists(atPath: name) { return .sql(try ProjectionFile.load(name)) }
         if store.catalog.entity(named: name) != nil { return .entity(name) }
         for index in try FullTextIndex.load(store.connection) {

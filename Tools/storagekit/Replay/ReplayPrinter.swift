@@ -1,5 +1,5 @@
 import StorageCore
-import StorageLog
+import StorageKit
 
 /// Writes what a replay passes.
 final class ReplayPrinter {
@@ -7,12 +7,12 @@ final class ReplayPrinter {
     /// Whether only watches and stops are told.
     let isQuiet: Bool
     private let unit: ReplayUnit
-    private let store: StoreReader
+    private let store: HistoryReader
     /// The commit whose events are being told.
     private var commit: Int64?
     private var isFirst = true
 
-    init(_ store: StoreReader, _ output: ResultOutput, unit: ReplayUnit, isQuiet: Bool) {
+    init(_ store: HistoryReader, _ output: ResultOutput, unit: ReplayUnit, isQuiet: Bool) {
         self.store = store
         self.output = output
         self.unit = unit
@@ -29,7 +29,7 @@ final class ReplayPrinter {
             try output.line(event.changeLine(indent: indent, showsPosition: unit == .commit))
             for line in event.columnLines(indent: indent + 4) { try output.line(line) }
         } else {
-            try output.record { event.writeLine(to: &$0) }
+            try output.record(EventRecord(event: event))
         }
         try output.flushIfDue()
     }
@@ -44,11 +44,7 @@ final class ReplayPrinter {
             try output.line(line)
             for line in undone.columnLines(indent: indent + 4) { try output.line(line) }
         } else {
-            try output.record { json in
-                json.key("undone")
-                json.bool(true)
-                event.writeLine(to: &json)
-            }
+            try output.record(UndoneEventRecord(event: event))
         }
         try output.flushIfDue()
     }
@@ -63,8 +59,7 @@ final class ReplayPrinter {
         isFirst = false
         var line = StyledLine(prefix, .dim)
         if unit == .commit {
-            let entry = CommitEntry(info: part.info, positions: try store.index.positions(of: part, in: batch))
-            line.add(entry.headline)
+            line.add(CommitText.headline(part.info, at: try store.index.positions(of: part, in: batch)))
             line.addWord(CommitText.reason(part.info.metadata))
         } else {
             line.add(event.headline(showsTarget: false))
@@ -89,22 +84,7 @@ final class ReplayPrinter {
             line.addWord("t:\(event.commit.number)", .dim)
             try output.line(line)
         } else {
-            try output.record { json in
-                json.key("watch")
-                json.text(cell.description)
-                json.key("position")
-                json.integer(event.position)
-                json.key("commit")
-                json.integer(event.commit.number)
-                for (name, field) in [("old", old), ("new", new)] {
-                    json.key(name)
-                    guard let field else {
-                        json.null()
-                        continue
-                    }
-                    StoredValueWriter.write(field.value, type: field.type, coding: field.coding, to: &json)
-                }
-            }
+            try output.record(WatchedCellRecord(cell: cell, event: event, old: old, new: new))
         }
         try output.flushIfDue()
     }
@@ -118,13 +98,7 @@ final class ReplayPrinter {
             try output.line(line)
             for line in change.columnLines(indent: 8) { try output.line(line) }
         } else {
-            try output.record { json in
-                json.key("projection")
-                json.bool(true)
-                json.key("position")
-                json.integer(position)
-                change.writeChange(to: &json)
-            }
+            try output.record(FoldedChangeRecord(change: change, position: position))
         }
         try output.flushIfDue()
     }
@@ -138,27 +112,13 @@ final class ReplayPrinter {
             isFirst = false
             try output.line(line(for: stop, at: location))
         } else {
-            try output.record { json in
-                json.key("stop")
-                json.text(stop.name)
+            let cause: ReplayStopRecord.Cause? =
                 switch stop {
-                case .condition(let text, let position):
-                    json.key("condition")
-                    json.text(text)
-                    json.key("event")
-                    json.integer(position)
-                case .failure(let text, let position):
-                    json.key("error")
-                    json.text(text)
-                    json.key("event")
-                    json.integer(position)
-                default: break
+                case .condition(let text, let event): .condition(text, event: event)
+                case .failure(let text, let event): .error(text, event: event)
+                case .step, .end, .beginning, .point: nil
                 }
-                json.key("position")
-                json.integer(position)
-                json.key("commit")
-                commit.map { json.integer($0) } ?? json.null()
-            }
+            try output.record(ReplayStopRecord(stop: stop.name, cause: cause, position: position, commit: commit))
         }
         breakOff()
         try output.flush()

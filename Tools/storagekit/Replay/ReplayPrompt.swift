@@ -1,9 +1,8 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// Takes commands for a replay from standard input, a line each.
 final class ReplayPrompt {
@@ -18,8 +17,7 @@ final class ReplayPrompt {
         """
 
     private let run: ReplayRun
-    private let store: StoreReader
-    private let db: GRDB.Database
+    private let store: HistoryReader
     private let output: ResultOutput
     private let color: ColorChoice
     private let unit: ReplayUnit
@@ -31,10 +29,9 @@ final class ReplayPrompt {
     private var lastMovement: String?
 
     init(
-        _ run: ReplayRun, _ db: GRDB.Database, _ output: ResultOutput, color: ColorChoice, unit: ReplayUnit
+        _ run: ReplayRun, _ output: ResultOutput, color: ColorChoice, unit: ReplayUnit
     ) {
         self.run = run
-        self.db = db
         self.output = output
         self.color = color
         self.unit = unit
@@ -110,7 +107,7 @@ final class ReplayPrompt {
     }
 
     private func jump(_ text: String) throws {
-        let position = try store.points.position(of: PointArgument(text, now: SystemTime.now))
+        let position = try store.position(of: PointArgument(text, now: SystemTime.now))
         guard (run.logRange.after...run.logRange.through).contains(position) else {
             throw CommandError(
                 .usage, "@\(position) lies outside of the range.", why: "The range is \(run.logRange).",
@@ -157,9 +154,9 @@ final class ReplayPrompt {
         if let index = indexes.first(where: { named.contains($0.table) }),
             let entity = state.catalog.entity(id: index.entity)
         {
-            try state.search(entity.name, from: db, ask)
+            try state.search(entity.name, from: store.database, ask)
         } else {
-            try state.read(named.compactMap { state.catalog.entity(stored: $0)?.name }, from: db, ask)
+            try state.read(named.compactMap { state.catalog.entity(stored: $0)?.name }, from: store.database, ask)
         }
     }
 
@@ -189,8 +186,8 @@ final class ReplayPrompt {
 
     /// The tables as they are here: taken along from where they were asked for last, where that is less work.
     private func snapshot() throws -> MaterializedSnapshot {
-        if let state, try state.move(to: run.position, from: db) { return state }
-        let state = try MaterializedSnapshot(at: run.position, of: db, schema: .asRecorded)
+        if let state, try state.move(to: run.position, from: store.database) { return state }
+        let state = try MaterializedSnapshot(at: run.position, of: store.database, schema: .asRecorded)
         self.state = state
         return state
     }

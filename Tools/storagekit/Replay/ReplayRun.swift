@@ -1,13 +1,11 @@
-import StorageCore
-import StorageLog
-import StorageProjections
+import StorageKit
 
 /// Steps through a stretch of history, forward and back, with an eye on breakpoints and watches.
 ///
 /// The log tells each event with the values before and after, so going back undoes events and never begins anew. Not
 /// `Sendable`: it lives inside one read.
 final class ReplayRun {
-    let store: StoreReader
+    let store: HistoryReader
     let printer: ReplayPrinter
     /// The range; what lies before it is history already.
     let logRange: LogRange
@@ -20,7 +18,7 @@ final class ReplayRun {
     private lazy var transitions = Result { try RowTransitions(store.connection, catalog: store.catalog) }
 
     /// - Parameter filter: The events to step through.
-    init(_ store: StoreReader, _ filter: ChangeFilter, _ printer: ReplayPrinter) {
+    init(_ store: HistoryReader, _ filter: ChangeFilter, _ printer: ReplayPrinter) {
         self.store = store
         self.printer = printer
         logRange = filter.logRange

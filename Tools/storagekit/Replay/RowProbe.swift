@@ -1,5 +1,5 @@
 import CSQLite
-import StorageLog
+import StorageKit
 
 /// Looks at events whether they change one row, or one cell of it.
 struct RowProbe {
@@ -8,7 +8,7 @@ struct RowProbe {
     private let key: [UInt8]
 
     /// - Throws: A `notFound` for a row or column that never was.
-    init(_ target: TargetArgument, _ store: StoreReader) throws {
+    init(_ target: TargetArgument, _ store: HistoryReader) throws {
         self.target = target
         row = try store.row(target)
         key = row.encodedKey

@@ -1,4 +1,4 @@
-import StorageLog
+import StorageKit
 
 /// An event on the way back: what undoing it does.
 struct UndoneEvent: RowChange {

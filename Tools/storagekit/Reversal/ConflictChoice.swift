@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageHistory
+import StorageKit
 
 /// What happens where a row has changed since.
 enum ConflictChoice: String, CaseIterable, ExpressibleByArgument, Sendable {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageHistory
+import StorageKit
 
 /// `storagekit redo`: brings back what was undone last.
 struct RedoCommand: AsyncParsableCommand {
@@ -15,8 +16,8 @@ struct RedoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let author = options.author
-        try await options.reversal.run("Revert the undo") { engine, policy, metadata, isDryRun in
-            try await engine.redo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        try await options.reversal.run("Revert the undo") { storage, policy, metadata, isDryRun in
+            try await storage.engine.redo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }
 }

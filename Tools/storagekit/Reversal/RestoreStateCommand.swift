@@ -1,7 +1,6 @@
 import ArgumentParser
-import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// `storagekit restore-state`: makes tables hold again what they held.
 struct RestoreStateCommand: AsyncParsableCommand {
@@ -36,7 +35,7 @@ struct RestoreStateCommand: AsyncParsableCommand {
     func run() async throws {
         let command = self
         let (position, tables, key) = try await reversal.store.read { store in
-            let position = try store.points.position(of: command.point)
+            let position = try store.position(of: command.point)
             let names = EntityNames(catalog: store.catalog)
             if let row = command.targets.first, row.id != nil {
                 _ = try names.users(named: row.table)
@@ -54,8 +53,8 @@ struct RestoreStateCommand: AsyncParsableCommand {
             }
             return (position, tables, [])
         }
-        try await reversal.run("Restore the state of @\(position)") { engine, policy, metadata, isDryRun in
-            try await engine.restore(
+        try await reversal.run("Restore the state of @\(position)") { storage, policy, metadata, isDryRun in
+            try await storage.engine.restore(
                 tables, key: key.first, to: .position(position), policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

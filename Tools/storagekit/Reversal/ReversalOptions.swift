@@ -1,5 +1,5 @@
 import ArgumentParser
-import StorageLog
+import StorageKit
 
 /// What the commands have in common that take changes back.
 struct ReversalOptions: ParsableArguments {

@@ -1,6 +1,5 @@
-import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// Takes changes back for a command: looks first, asks, then does it and tells what was done.
 struct ReversalRun: Sendable {
@@ -11,7 +10,7 @@ struct ReversalRun: Sendable {
     /// What the command does, for the question; behind it comes the commit that it is about.
     let title: String
     typealias Body =
-        @Sendable (StorageEngine, ConflictPolicy, _ metadata: CommitMetadata, _ isDryRun: Bool)
+        @Sendable (Storage, ConflictPolicy, _ metadata: CommitMetadata, _ isDryRun: Bool)
         async throws -> RevertReport
 
     /// Does it, or tries it.
@@ -19,13 +18,13 @@ struct ReversalRun: Sendable {
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "This command")
-        if let status = try await store.write(isDryRun: change.dryRun, run) { throw status }
+        if let status = try await store.write(isDryRun: change.dryRun, run(in:)) { throw status }
     }
 
     /// Which commit is taken back, by whom it was and why: what makes sense of a plan.
-    private func subject(of report: RevertReport, _ engine: StorageEngine) async throws -> StyledLine? {
+    private func subject(of report: RevertReport, in storage: Storage) async throws -> StyledLine? {
         guard let number = report.revertedCommit else { return nil }
-        return try await engine.read { store in
+        return try await storage.readHistory { store in
             try store.index.commit(number).map { commit in
                 var line = StyledLine("t:\(number)", .heading)
                 line.addWord(Timestamp.text(commit.info.time))
@@ -36,11 +35,11 @@ struct ReversalRun: Sendable {
         }
     }
 
-    private func run(_ engine: StorageEngine) async throws -> ExitStatus? {
+    private func run(in storage: Storage) async throws -> ExitStatus? {
         // What stands in the way is told as a whole, so it is looked for without refusing.
-        let plan = try await body(engine, policy == .abort ? .skip : policy, change.metadata, true)
-        let subject = try await subject(of: plan, engine)
-        let catalog = try await engine.read { $0.catalog }
+        let plan = try await body(storage, policy == .abort ? .skip : policy, change.metadata, true)
+        let subject = try await subject(of: plan, in: storage)
+        let catalog = try await storage.readHistory { $0.catalog }
         let isRefused = policy == .abort && !plan.outcome.conflicts.isEmpty
         if change.dryRun || isRefused {
             try write(plan, about: subject, catalog: catalog, isDone: false)
@@ -56,7 +55,7 @@ struct ReversalRun: Sendable {
         }
         let name = subject.map { " \($0.rendered(.plain, width: nil))" } ?? ""
         try change.confirm("\(title)\(name): \(Self.summary(plan.outcome)). Continue?")
-        let report = try await body(engine, policy, change.metadata, false)
+        let report = try await body(storage, policy, change.metadata, false)
         try write(report, about: subject, catalog: catalog, isDone: true)
         return report.outcome.conflicts.isEmpty ? nil : .partial
     }
@@ -89,25 +88,7 @@ struct ReversalRun: Sendable {
                 try output.line(isDone ? "Nothing to do." : "Would be done: \(summary).")
             }
         } else {
-            try output.document { json in
-                json.key("dry_run")
-                json.bool(!isDone)
-                json.key("reverts")
-                if let number = report.revertedCommit { json.integer(number) } else { json.null() }
-                json.key("commit")
-                if let commit = report.receipt?.commit { json.integer(commit) } else { json.null() }
-                for (name, count) in [
-                    ("inserted", outcome.inserted), ("updated", outcome.updated), ("deleted", outcome.deleted),
-                ] {
-                    json.key(name)
-                    json.integer(Int64(count))
-                }
-                json.key("conflicts")
-                json.beginArray()
-                for conflict in outcome.conflicts { Self.write(conflict, catalog, to: &json) }
-                json.endArray()
-                if !isDone { json.changes("plan", report.plan) }
-            }
+            try output.document(RevertRecord(report: report, catalog: catalog, isDone: isDone))
         }
         try output.flush()
     }
@@ -139,23 +120,4 @@ struct ReversalRun: Sendable {
         return line
     }
 
-    private static func write(_ conflict: RevertConflict, _ catalog: Catalog, to json: inout JSONWriter) {
-        let entity = catalog.entity(named: conflict.table)
-        let column = conflict.column.flatMap { entity?.column(named: $0) }
-        json.beginObject()
-        json.key("table")
-        json.text(conflict.table)
-        json.key("id")
-        json.text(KeyText.text(of: conflict.key, in: entity))
-        json.key("column")
-        conflict.column.map { json.text($0) } ?? json.null()
-        json.key("reason")
-        json.text(conflict.reason)
-        for (name, value) in [("expected", conflict.expected), ("found", conflict.found)] {
-            json.key(name)
-            StoredValueWriter.write(
-                value ?? .null, type: column?.type ?? "", coding: column?.coding ?? "", to: &json)
-        }
-        json.endObject()
-    }
 }

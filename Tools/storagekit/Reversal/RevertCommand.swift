@@ -1,6 +1,6 @@
 import ArgumentParser
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// `storagekit revert`: takes commits back.
 struct RevertCommand: AsyncParsableCommand {
@@ -27,10 +27,10 @@ struct RevertCommand: AsyncParsableCommand {
 
     func run() async throws {
         let command = self
-        let numbers = try await reversal.store.read { try command.commits.numbers($0.points) }
+        let numbers = try await reversal.store.read { try command.commits.numbers(in: $0) }
         let title = numbers.count == 1 ? "Revert" : "Revert t:\(numbers.lowerBound) to t:\(numbers.upperBound)"
-        try await reversal.run(title) { engine, policy, metadata, isDryRun in
-            try await engine.revert(numbers, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        try await reversal.run(title) { storage, policy, metadata, isDryRun in
+            try await storage.engine.revert(numbers, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }
 }
@@ -44,20 +44,20 @@ enum RevertedCommits: Sendable {
         self = text.contains("..") ? .range(try PointRange(text, now: now)) : .one(try PointArgument(text, now: now))
     }
 
-    func numbers(_ points: PointResolver) throws -> ClosedRange<Int64> {
+    func numbers(in store: HistoryReader) throws -> ClosedRange<Int64> {
         switch self {
         case .one(let point):
-            let number = try points.commit(of: point).info.number
+            let number = try store.commit(of: point).info.number
             return number...number
         case .range(let range):
-            let logRange = try points.logRange(range, since: nil, until: nil)
+            let logRange = try store.logRange(range)
             guard !logRange.isEmpty else {
                 throw CommandError(
                     .notFound, "There is no commit in \(logRange).",
                     next: "Write the older point first, as in t:70..t:77.")
             }
-            let first = try points.commit(of: .position(logRange.after + 1))
-            let last = try points.commit(of: .position(logRange.through))
+            let first = try store.commit(of: .position(logRange.after + 1))
+            let last = try store.commit(of: .position(logRange.through))
             guard first.positions.lowerBound == logRange.after + 1, last.positions.upperBound == logRange.through else {
                 throw CommandError(
                     .usage, "\(logRange) begins or ends inside of a commit.",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageHistory
+import StorageKit
 
 /// `storagekit undo`: takes the newest commit back.
 struct UndoCommand: AsyncParsableCommand {
@@ -16,8 +17,8 @@ struct UndoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let author = options.author
-        try await options.reversal.run("Undo") { engine, policy, metadata, isDryRun in
-            try await engine.undo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        try await options.reversal.run("Undo") { storage, policy, metadata, isDryRun in
+            try await storage.engine.undo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }
 }

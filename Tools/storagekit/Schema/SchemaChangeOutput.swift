@@ -1,7 +1,7 @@
 import StorageCore
-import StorageLog
+import StorageKit
 
-/// How changes of the schema are shown and written.
+/// How changes of the schema are shown.
 extension SchemaChange {
     /// The names that the table had before and after.
     var tableNames: [String] {
@@ -58,52 +58,4 @@ extension SchemaChange {
         return parts.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// Writes `change`, `table`, and what there was and is, as they apply.
-    func write(to json: inout JSONWriter) {
-        json.key("change")
-        json.text(name)
-        json.key("table")
-        json.text(entity.name)
-        switch self {
-        case .tableAdded(let entity):
-            json.key("columns")
-            json.beginArray()
-            for column in entity.live { SchemaPrinter.write(column, of: entity, to: &json) }
-            json.endArray()
-        case .tableDropped, .tableRedefined: break
-        case .tableRenamed(let old, _):
-            json.key("from")
-            json.text(old.name)
-        case .columnAdded(let column, let entity): Self.write(nil, column, of: entity, to: &json)
-        case .columnDropped(let column, let entity): Self.write(column, nil, of: entity, to: &json)
-        case .columnRenamed(let old, let new, let entity), .columnChanged(let old, let new, let entity),
-            .columnConverted(let old, let new, let entity):
-            Self.write(old, new, of: entity, to: &json)
-        }
-    }
-
-    private static func write(
-        _ old: CatalogColumn?, _ new: CatalogColumn?, of entity: CatalogEntity, to json: inout JSONWriter
-    ) {
-        json.key("column")
-        json.text((new ?? old)?.name ?? "")
-        for (name, column) in [("old", old), ("new", new)] {
-            json.key(name)
-            if let column { SchemaPrinter.write(column, of: entity, to: &json) } else { json.null() }
-        }
-    }
-
-    private var name: String {
-        switch self {
-        case .tableAdded: "table-added"
-        case .tableDropped: "table-dropped"
-        case .tableRenamed: "table-renamed"
-        case .tableRedefined: "table-redefined"
-        case .columnAdded: "column-added"
-        case .columnDropped: "column-dropped"
-        case .columnRenamed: "column-renamed"
-        case .columnChanged: "column-changed"
-        case .columnConverted: "column-converted"
-        }
-    }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import StorageLog
+import StorageKit
 
 /// `storagekit schema diff`: how two points differ in tables and columns.
 struct SchemaDiffCommand: AsyncParsableCommand {
@@ -32,8 +32,8 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         try format.require([.human, .json, .jsonl], of: "schema diff")
         let command = self
         let differs = try await store.read { store in
-            let from = try store.points.position(of: command.from)
-            let to = try store.points.position(of: command.to ?? .head)
+            let from = try store.position(of: command.from)
+            let to = try store.position(of: command.to ?? .head)
             let changes = SchemaChange.all(
                 from: try Catalog.load(store.connection, at: from), to: try Catalog.load(store.connection, at: to))
             let output = ResultOutput(command.format)
@@ -42,7 +42,7 @@ struct SchemaDiffCommand: AsyncParsableCommand {
                 for change in changes { for line in change.lines(indent: 0) { try output.line(line) } }
                 if changes.isEmpty { try output.line("No table or column differs.", .dim) }
             } else {
-                for change in changes { try output.record { change.write(to: &$0) } }
+                for change in changes { try output.record(SchemaChangeRecord(change: change)) }
             }
             try output.finish()
             return !changes.isEmpty

@@ -1,6 +1,5 @@
 import ArgumentParser
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// `storagekit schema log`: what became of tables and columns, commit by commit.
 struct SchemaLogCommand: AsyncParsableCommand {
@@ -49,8 +48,8 @@ struct SchemaLogCommand: AsyncParsableCommand {
     }
 
     /// - Returns: `negative` if something was asked for and nothing is like that.
-    private func run(_ store: StoreReader) throws -> ExitStatus? {
-        let logRange = try store.points.logRange(nil, since: since, until: until)
+    private func run(_ store: HistoryReader) throws -> ExitStatus? {
+        let logRange = try store.logRange(nil, since: since, until: until)
         let output = ResultOutput(format)
         let wanted = try entities(store)
         var count = 0
@@ -70,7 +69,7 @@ struct SchemaLogCommand: AsyncParsableCommand {
     }
 
     /// The entities that have or had one of the names that were typed.
-    private func entities(_ store: StoreReader) throws -> Set<UInt32> {
+    private func entities(_ store: HistoryReader) throws -> Set<UInt32> {
         guard !tables.isEmpty else { return [] }
         var known: [ExactText: Set<UInt32>] = [:]
         try SchemaHistory(store.log).forEachCommit(in: 1...Int64.max, descending: false) { _, changes in
@@ -86,26 +85,16 @@ struct SchemaLogCommand: AsyncParsableCommand {
     }
 
     private func write(
-        _ commit: LogIndex.Commit, _ changes: [SchemaChange], isFirst: Bool, _ store: StoreReader,
+        _ commit: LogIndex.Commit, _ changes: [SchemaChange], isFirst: Bool, _ store: HistoryReader,
         to output: ResultOutput
     ) throws {
         guard output.format == .human else {
-            for change in changes {
-                try output.record { json in
-                    json.key("commit")
-                    json.integer(commit.info.number)
-                    json.key("time")
-                    json.time(commit.info.time)
-                    commit.info.metadata.writeNames(to: &json, alwaysReason: true)
-                    change.write(to: &json)
-                }
-            }
+            for change in changes { try output.record(SchemaLogRecord(commit: commit.info, change: change)) }
             return
         }
         if !isFirst { try output.line() }
-        var entry = CommitEntry(info: commit.info, positions: commit.positions)
-        try entry.lookUpTags(store.tags)
-        try output.line(entry.headline)
+        let tags = try store.tags.tags(in: commit.positions)
+        try output.line(CommitText.headline(commit.info, at: commit.positions, tags: tags))
         if commit.info.metadata.reason != nil { try output.line("    " + CommitText.reason(commit.info.metadata)) }
         for change in changes { for line in change.lines(indent: 4) { try output.line(line) } }
     }

@@ -1,6 +1,5 @@
-import StorageCore
 import StorageHistory
-import StorageLog
+import StorageKit
 
 /// Writes tables with their columns.
 struct SchemaPrinter {
@@ -35,7 +34,13 @@ struct SchemaPrinter {
                 if offset > 0 { try output.line() }
                 try writeText(entity, catalog, index, readers)
             } else {
-                try output.record { Self.write(entity, catalog, index, readers, to: &$0) }
+                let fullText = index.map { index in
+                    TableRecord.FullText(
+                        columns: index.columns.map { catalog.column(id: $0)?.name ?? "" }, tokenizer: index.tokenizer,
+                        prefixes: index.prefixes)
+                }
+                try output.record(
+                    TableRecord(entity: entity, fullText: fullText, projections: readers.map(\.name)))
             }
             try output.flushIfDue()
         }
@@ -96,59 +101,4 @@ struct SchemaPrinter {
         return notes
     }
 
-    // MARK: JSON
-
-    private static func write(
-        _ entity: CatalogEntity, _ catalog: Catalog, _ index: FullTextIndex?, _ readers: [Reader],
-        to json: inout JSONWriter
-    ) {
-        json.key("table")
-        json.text(entity.name)
-        json.key("stored")
-        json.text(entity.stored)
-        json.key("columns")
-        json.beginArray()
-        for column in entity.live { write(column, of: entity, to: &json) }
-        json.endArray()
-        if let index {
-            json.key("full_text")
-            json.beginObject()
-            json.key("columns")
-            json.beginArray()
-            for column in index.columns { json.text(catalog.column(id: column)?.name ?? "") }
-            json.endArray()
-            json.key("tokenizer")
-            json.text(index.tokenizer)
-            json.key("prefixes")
-            json.beginArray()
-            for length in index.prefixes { json.integer(Int64(length)) }
-            json.endArray()
-            json.endObject()
-        }
-        guard !readers.isEmpty else { return }
-        json.key("projections")
-        json.beginArray()
-        for reader in readers { json.text(reader.name) }
-        json.endArray()
-    }
-
-    /// One column as an object.
-    static func write(_ column: CatalogColumn, of entity: CatalogEntity, to json: inout JSONWriter) {
-        json.beginObject()
-        json.key("name")
-        json.text(column.name)
-        json.key("type")
-        json.text(column.type)
-        json.key("key")
-        json.integer(Int64(column.keyOrdinal))
-        json.key("required")
-        json.bool(column.required)
-        json.key("default")
-        StoredValueWriter.write(column.fallback, type: column.type, coding: column.coding, to: &json)
-        if let origin = entity.columns.first(where: { column.origin != 0 && $0.id == column.origin }) {
-            json.key("converted_from")
-            json.text(origin.name)
-        }
-        json.endObject()
-    }
 }

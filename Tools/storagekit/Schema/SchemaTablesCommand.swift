@@ -1,8 +1,6 @@
 import ArgumentParser
-import StorageCore
 import StorageHistory
-import StorageLog
-import StorageProjections
+import StorageKit
 
 /// `storagekit schema tables`: the tables as they are or were.
 struct SchemaTablesCommand: AsyncParsableCommand {
@@ -32,7 +30,7 @@ struct SchemaTablesCommand: AsyncParsableCommand {
         try format.require([.human, .json, .jsonl], of: "schema")
         let command = self
         try await store.read { store in
-            let position = try command.at.map { try store.points.position(of: $0) }
+            let position = try command.at.map { try store.position(of: $0) }
             let catalog = try position.map { try Catalog.load(store.connection, at: $0) } ?? store.catalog
             let names = EntityNames(catalog: catalog)
             var entities = catalog.live

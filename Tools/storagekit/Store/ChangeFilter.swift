@@ -1,4 +1,4 @@
-import StorageLog
+import StorageKit
 
 /// Which changes a command looks at, with every name and point resolved.
 struct ChangeFilter {
@@ -23,14 +23,14 @@ struct ChangeFilter {
     }
 }
 
-extension StoreReader {
+extension HistoryReader {
     /// Resolves what was typed.
     ///
     /// - Parameter operations: Those asked for, all if nil.
     func filter(
         _ options: FilterOptions, range: PointRange? = nil, targets: [TargetArgument] = [], includesSchema: Bool = false
     ) throws -> ChangeFilter {
-        var filter = ChangeFilter(logRange: try points.logRange(range, since: options.since, until: options.until))
+        var filter = ChangeFilter(logRange: try logRange(range, since: options.since, until: options.until))
         filter.isBounded = range != nil || options.since != nil || options.until != nil
         filter.isNarrow = filter.isBounded || !options.isEmpty || !targets.isEmpty
         filter.reasons = options.reason

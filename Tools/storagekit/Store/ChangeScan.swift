@@ -1,11 +1,11 @@
 import CSQLite
-import StorageLog
+import StorageKit
 
 /// Walks through the events that pass a filter.
 ///
 /// Where only rows are asked for, it follows the chains of their versions instead of reading the log.
 struct ChangeScan {
-    let store: StoreReader
+    let store: HistoryReader
     let filter: ChangeFilter
 
     /// Hands over the events, until `body` answers false.
@@ -102,12 +102,15 @@ struct ChangeScan {
     }
 }
 
-extension storage_shape {
-    var kind: StorageEvent.Operation {
-        switch Int(operation) {
-        case STORAGE_INSERT: .insert
-        case STORAGE_DELETE: .delete
-        default: .update
+extension ChangeScan {
+    /// Hands over the commits with events that pass, until `body` answers false.
+    func forEachCommit(descending: Bool, _ body: (CommitSummary) throws -> Bool) throws {
+        var assembly = CommitAssembly(store.index, store.catalog, descending: descending)
+        var isStopped = false
+        try forEachPart(descending: descending) { batch, part in
+            isStopped = try !assembly.add(part, of: batch, body)
+            return !isStopped
         }
+        if !isStopped { _ = try assembly.finish(body) }
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import StorageLog
+import StorageKit
 import StorageMaintenance
 
 /// A copy of a store in a temporary folder, on which a command shows what it would do.
@@ -14,9 +14,9 @@ struct DryRunCopy {
         path = folder.appendingPathComponent("store.sqlite").path
         guard try FileManager.default.fileExists(atPath: store.path()) else { return }
         do {
-            let engine = try store.openForReading()
-            _ = try await engine.backup(to: path, replacing: false, verifying: false)
-            try await engine.close()
+            let storage = try store.openForReading()
+            _ = try await storage.backup(to: URL(fileURLWithPath: path), verifying: false)
+            try await storage.close()
         } catch {
             discard()
             throw error

@@ -1,4 +1,4 @@
-import StorageLog
+import StorageKit
 
 extension CommandError {
     /// A query names a table that isn't there.

@@ -1,5 +1,4 @@
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// A row's key as one text: of several parts, they are separated by commas, and a comma inside of a part is `%2C`.
 enum KeyText {

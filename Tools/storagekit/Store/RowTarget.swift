@@ -1,7 +1,6 @@
 import CSQLite
 import Foundation
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// A row that was named on the command line and exists, or did once.
 struct RowTarget {
@@ -14,7 +13,7 @@ struct RowTarget {
     var encodedKey: [UInt8] { KeyCoding.encode(key) }
 }
 
-extension StoreReader {
+extension HistoryReader {
     /// Finds the row that a target names.
     ///
     /// - Throws: A `notFound` that names tables, rows or columns that are like it.

@@ -1,13 +1,11 @@
 import StorageCore
-import StorageLog
+import StorageKit
 
 extension StorageOperation {
-    /// - Parameter outcome: Writes the members of the object that tells what became of it.
-    init(_ command: String, subject: String? = nil, _ outcome: (inout JSONWriter) -> Void) {
+    /// - Parameter outcome: What became of it.
+    init(_ command: String, subject: String? = nil, outcome: some JSONRecord) throws {
         var json = JSONWriter()
-        json.beginObject()
-        outcome(&json)
-        json.endObject()
+        try json.object(outcome)
         self.init(command, subject: subject, outcome: String(decoding: json.bytes, as: UTF8.self))
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
-import StorageCore
-import StorageLog
+import StorageKit
 
 extension StorageValue {
     /// The UUID whose bytes this is, in a column of UUIDs.

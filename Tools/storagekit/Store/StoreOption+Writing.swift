@@ -1,6 +1,5 @@
 import GRDB
-import StorageCore
-import StorageLog
+import StorageKit
 import StorageMaintenance
 
 extension StoreOption {
@@ -10,11 +9,11 @@ extension StoreOption {
     ///   - isDryRun: Whether `body` only tries. Where somebody else has the store open for writing, that is done on a copy.
     ///   - mends: Whether it is to mend tables that aren't what the log says; anything else isn't done on top of such.
     func write<Result>(
-        isDryRun: Bool, mends: Bool = false, _ body: (StorageEngine) async throws -> Result
+        isDryRun: Bool, mends: Bool = false, _ body: (Storage) async throws -> Result
     ) async throws -> Result {
-        let body = { (engine: StorageEngine) in
-            if !mends { try await engine.checkEnd() }
-            return try await body(engine)
+        let body = { (storage: Storage) in
+            if !mends { try await storage.checkEnd() }
+            return try await body(storage)
         }
         // Opening for writing would make a new store where the name is wrong.
         try await openForReading().close()
@@ -28,25 +27,25 @@ extension StoreOption {
     }
 
     private static func run<Result>(
-        at path: String, _ body: (StorageEngine) async throws -> Result
+        at path: String, _ body: (Storage) async throws -> Result
     ) async throws -> Result {
-        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfig())
+        let storage = try Storage.open(path: path)
         do {
-            let result = try await body(engine)
-            try await engine.close()
+            let result = try await body(storage)
+            try await storage.close()
             return result
         } catch {
             // Whatever was done is done; closing tidies up and its own failure would hide why.
-            try? await engine.close()
+            try? await storage.close()
             throw error
         }
     }
 }
 
-extension StorageEngine {
+extension Storage {
     /// - Throws: `corrupt` where what is to be written would lie on top of tables and a log that have come apart.
     func checkEnd() async throws {
-        try await read { (db: GRDB.Database) in
+        try await engine.read { (db: GRDB.Database) in
             let connection = try db.connection
             try LogEndCheck.run(connection)
         }

@@ -1,6 +1,5 @@
 import Foundation
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// Writes stored values as the JSON that they came from or stand for. The one place that knows how.
 ///

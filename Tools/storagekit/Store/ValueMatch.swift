@@ -1,6 +1,6 @@
 import CSQLite
 import Foundation
-import StorageLog
+import StorageKit
 
 /// A value of a change that matches a pattern.
 struct ValueMatch {
@@ -28,7 +28,7 @@ struct ValueSearch {
             let shape = view.shape(of: index)
             let count = Int(shape.column_count)
             let values = view.columns(of: index)
-            let operation = shape.kind
+            let operation = StorageEvent.Operation(shape)
             var found: [ValueMatch] = []
             func add(_ index: Int, old: Bool, new: Bool) {
                 guard old || new else { return }

@@ -1,6 +1,5 @@
 import Foundation
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// Stored values as people read them.
 enum ValueText {

@@ -1,6 +1,5 @@
 import ArgumentParser
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// `storagekit note`: comments on points, after the fact.
 struct NoteCommand: AsyncParsableCommand {
@@ -45,7 +44,7 @@ struct NoteCommand: AsyncParsableCommand {
         guard let point, text != nil || delete else { return try await list() }
         let (text, delete) = (text, delete)
         let position = try await store.read { store in
-            let position = try store.points.taggedPosition(of: point)
+            let position = try store.taggedPosition(of: point)
             if delete, try store.tags.notes(in: position...position).isEmpty {
                 throw CommandError(
                     .notFound, "There is no note at \(point).", why: "The point is @\(position).",
@@ -54,8 +53,8 @@ struct NoteCommand: AsyncParsableCommand {
             return position
         }
         let run = TagRun(store: store, change: change, format: format, tag: nil)
-        try await run.run { engine, metadata, isDryRun in
-            try await engine.note(
+        try await run.run { storage, metadata, isDryRun in
+            try await storage.engine.note(
                 delete ? nil : text, at: .position(position), metadata: metadata, isDryRun: isDryRun)
         }
     }
@@ -67,7 +66,7 @@ struct NoteCommand: AsyncParsableCommand {
             let output = ResultOutput(command.format)
             var table = TableLayout(
                 [.init("point"), .init("commit"), .init("time"), .init("by"), .init("note")], width: output.width)
-            let position = try command.point.map { try store.points.taggedPosition(of: $0) }
+            let position = try command.point.map { try store.taggedPosition(of: $0) }
             var isEmpty = true
             try store.tags.forEachNote(in: position.map { $0...$0 } ?? 0...Int64.max) { note in
                 isEmpty = false
@@ -80,12 +79,7 @@ struct NoteCommand: AsyncParsableCommand {
                         TableCell(CommitText.author(note.commit.metadata), .dim), TableCell(note.text),
                     ])
                 } else {
-                    try output.record { json in
-                        TaggedPointOutput.write(note.position, commit?.info, to: &json)
-                        json.key("note")
-                        json.text(note.text)
-                        TaggedPointOutput.write(set: note.commit, to: &json)
-                    }
+                    try output.record(NoteRecord(note: note, commit: commit?.info))
                     try output.flushIfDue()
                 }
                 return true

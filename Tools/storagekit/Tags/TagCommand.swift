@@ -1,6 +1,5 @@
 import ArgumentParser
-import StorageCore
-import StorageLog
+import StorageKit
 
 /// `storagekit tag`: names for points.
 struct TagCommand: AsyncParsableCommand {
@@ -55,9 +54,9 @@ struct TagCommand: AsyncParsableCommand {
         guard let name else { return try await list() }
         let run = TagRun(store: store, change: change, format: format, tag: name)
         if delete {
-            _ = try await store.read { try $0.points.tag(name) }
-            return try await run.run { engine, metadata, isDryRun in
-                try await engine.removeTag(name, metadata: metadata, isDryRun: isDryRun)
+            _ = try await store.read { try $0.tag(named: name) }
+            return try await run.run { storage, metadata, isDryRun in
+                try await storage.engine.removeTag(name, metadata: metadata, isDryRun: isDryRun)
             }
         }
         do {
@@ -68,17 +67,17 @@ struct TagCommand: AsyncParsableCommand {
         let command = self
         let position = try await store.read { try command.position(for: name, $0) }
         let (note, force) = (note, force)
-        try await run.run { engine, metadata, isDryRun in
-            try await engine.tag(
+        try await run.run { storage, metadata, isDryRun in
+            try await storage.engine.tag(
                 name, at: .position(position), note: note, moves: force, metadata: metadata, isDryRun: isDryRun)
         }
     }
 
     /// Where the tag is to point. A tag that is there stays where it is, if only its note is given.
-    private func position(for name: String, _ store: StoreReader) throws -> Int64 {
+    private func position(for name: String, _ store: HistoryReader) throws -> Int64 {
         let known = try store.tags.tag(named: name)
         if let known, point == nil, note != nil, !force { return known.position }
-        let position = try store.points.taggedPosition(of: point ?? .head)
+        let position = try store.taggedPosition(of: point ?? .head)
         guard let known, known.position != position, !force else { return position }
         throw CommandError(
             .conflict, "There is a tag \"\(name)\" already, at @\(known.position).",
@@ -105,7 +104,7 @@ struct TagCommand: AsyncParsableCommand {
                         TableCell(CommitText.author(tag.commit.metadata), .dim), TableCell(tag.note ?? ""),
                     ])
                 } else {
-                    try output.record { Self.write(tag, commit?.info, to: &$0) }
+                    try output.record(TagRecord(tag: tag, commit: commit?.info))
                     try output.flushIfDue()
                 }
                 return true
@@ -121,12 +120,4 @@ struct TagCommand: AsyncParsableCommand {
         }
     }
 
-    private static func write(_ tag: StorageTag, _ commit: CommitInfo?, to json: inout JSONWriter) {
-        json.key("tag")
-        json.text(tag.name)
-        TaggedPointOutput.write(tag.position, commit, to: &json)
-        json.key("note")
-        tag.note.map { json.text($0) } ?? json.null()
-        TaggedPointOutput.write(set: tag.commit, to: &json)
-    }
 }

@@ -1,10 +1,10 @@
 import StorageCore
-import StorageLog
+import StorageKit
 
 /// Changes a tag or note for a command: tries it, asks where something would be lost, does it and tells.
 struct TagRun: Sendable {
     typealias Body =
-        @Sendable (StorageEngine, _ metadata: CommitMetadata, _ isDryRun: Bool) async throws -> TagReport
+        @Sendable (Storage, _ metadata: CommitMetadata, _ isDryRun: Bool) async throws -> TagReport
 
     let store: StoreOption
     let change: ChangeOptions
@@ -23,18 +23,18 @@ struct TagRun: Sendable {
     }
 
     func run(_ body: Body) async throws {
-        try await store.write(isDryRun: change.dryRun) { try await run($0, body) }
+        try await store.write(isDryRun: change.dryRun) { try await run(in: $0, body) }
     }
 
-    private func run(_ engine: StorageEngine, _ body: Body) async throws {
-        let plan = try await body(engine, change.metadata, true)
+    private func run(in storage: Storage, _ body: Body) async throws {
+        let plan = try await body(storage, change.metadata, true)
         guard !change.dryRun, plan.change != .none else { return try write(plan) }
         switch plan.change {
         case .moved, .removed, .annotated(isReplacing: true):
             try change.confirm("\(sentence(plan.change, plan.position, isDone: false)). Continue?")
         case .made, .annotated(isReplacing: false), .none: break
         }
-        try write(try await body(engine, change.metadata, false))
+        try write(try await body(storage, change.metadata, false))
     }
 
     private func sentence(_ change: TagReport.Change, _ position: Int64, isDone: Bool) -> String {
@@ -60,37 +60,8 @@ struct TagRun: Sendable {
                 try output.line("Would be done: \(sentence(report.change, report.position, isDone: false)).")
             }
         } else {
-            try output.document { json in
-                json.key("dry_run")
-                json.bool(change.dryRun)
-                json.key("commit")
-                commit.map { json.integer($0) } ?? json.null()
-                if let tag {
-                    json.key("tag")
-                    json.text(tag)
-                }
-                json.key("change")
-                json.text(report.change.name)
-                json.key("position")
-                json.integer(report.position)
-                if case .moved(let from) = report.change {
-                    json.key("from")
-                    json.integer(from)
-                }
-            }
+            try output.document(TagChangeRecord(report: report, tag: tag, isDryRun: change.dryRun))
         }
         try output.flush()
-    }
-}
-
-extension TagReport.Change {
-    fileprivate var name: String {
-        switch self {
-        case .made: "made"
-        case .moved: "moved"
-        case .annotated: "annotated"
-        case .removed: "removed"
-        case .none: "none"
-        }
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
-import StorageCore
-import StorageLog
+import StorageKit
 import StorageViews
 
 /// `storagekit watch`: a live page, search, grouped list or aggregate of any store.
@@ -77,12 +76,12 @@ struct WatchCommand: AsyncParsableCommand {
         try format.require([.human, .jsonl], of: "watch")
         let command = self
         let file = FollowedFile(try store.path())
-        let engine = try store.openForReading()
-        let (rows, start) = try await engine.read { store in
-            (try WatchedRows(command, store), try command.from.map { try store.points.position(of: $0) })
+        let storage = try store.openForReading()
+        let (rows, start) = try await storage.readHistory { store in
+            (try WatchedRows(command, store), try command.from.map { try store.position(of: $0) })
         }
-        let timeline = start.map { StorageTimeline(engine, at: $0) }
-        let subscriptions = timeline?.subscriptions ?? SubscriptionEngine(LiveSource(engine))
+        let timeline = start.map { StorageTimeline(storage.engine, at: $0) }
+        let subscriptions = timeline?.subscriptions ?? storage.subscriptions
         let (updates, continuation) = AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.makeStream()
         let handle = try await subscriptions.open {
             try rows.open($0, take: { continuation.yield($0) }, finish: { continuation.finish() })
@@ -111,6 +110,6 @@ struct WatchCommand: AsyncParsableCommand {
         _ = handle
         if StandardOutput.isReaderGone { throw BrokenPipe() }
         try file.check()
-        try await engine.close()
+        try await storage.close()
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
-import StorageCore
-import StorageLog
+import StorageKit
 import StorageViews
 
 /// Shows a watched list: as a page for people, or change by change for programs.
@@ -41,10 +40,7 @@ final class WatchPrinter {
 
     private func writeChanges(_ update: ListUpdate<[StorageValue]>) throws {
         if let whole = update.whole {
-            try record(update, "reset") { json in
-                json.key("count")
-                json.integer(Int64(whole.count))
-            }
+            try output.record(WatchRecord(position: update.position, step: .reset(count: whole.count)))
             for (index, row) in whole.enumerated() { try change(update, "insert", index, row) }
         }
         for step in update.changes {
@@ -60,34 +56,8 @@ final class WatchPrinter {
     private func change(
         _ update: ListUpdate<[StorageValue]>, _ kind: String, _ index: Int, _ row: [StorageValue]?, from: Int? = nil
     ) throws {
-        try record(update, kind) { json in
-            json.key("at")
-            json.integer(Int64(index))
-            if let from {
-                json.key("from")
-                json.integer(Int64(from))
-            }
-            guard let row else { return }
-            json.key("row")
-            json.beginObject()
-            for field in watched.fields(row) {
-                json.key(field.column)
-                StoredValueWriter.write(field.value, type: field.type, coding: field.coding, to: &json)
-            }
-            json.endObject()
-        }
-    }
-
-    private func record(
-        _ update: ListUpdate<[StorageValue]>, _ kind: String, _ body: (inout JSONWriter) -> Void
-    ) throws {
-        try output.record { json in
-            json.key("position")
-            json.integer(update.position)
-            json.key("change")
-            json.text(kind)
-            body(&json)
-        }
+        let step = WatchRecord.Step.row(kind: kind, at: index, from: from, fields: row.map(watched.fields))
+        try output.record(WatchRecord(position: update.position, step: step))
     }
 
     // MARK: For people

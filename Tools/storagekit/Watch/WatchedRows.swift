@@ -1,7 +1,6 @@
-import StorageCore
 import StorageEntities
 import StorageHistory
-import StorageLog
+import StorageKit
 import StorageViews
 
 /// What `watch` shows of a table whose type nobody knows: its rows, or numbers of them.
@@ -23,7 +22,7 @@ struct WatchedRows: Sendable {
     let heading: Int?
     private let source: Source
 
-    init(_ command: WatchCommand, _ store: StoreReader) throws {
+    init(_ command: WatchCommand, _ store: HistoryReader) throws {
         let entity = try Self.entity(command.table, store)
         name = entity.name
         let table = QueryTable(entity)
@@ -75,7 +74,7 @@ struct WatchedRows: Sendable {
     }
 
     private static func predicate(
-        _ command: WatchCommand, _ entity: CatalogEntity, _ table: QueryTable, _ store: StoreReader
+        _ command: WatchCommand, _ entity: CatalogEntity, _ table: QueryTable, _ store: HistoryReader
     ) throws -> RowPredicate? {
         var parts: [RowPredicate] = []
         if let condition = command.condition { parts.append(.sql("(\(condition))", [])) }
@@ -92,7 +91,7 @@ struct WatchedRows: Sendable {
         return parts.isEmpty ? nil : .all(parts)
     }
 
-    private static func entity(_ name: String, _ store: StoreReader) throws -> CatalogEntity {
+    private static func entity(_ name: String, _ store: HistoryReader) throws -> CatalogEntity {
         let found = try EntityNames(catalog: store.catalog).users(named: name)
         guard let entity = found.first(where: { !$0.isDropped }) else {
             throw CommandError(

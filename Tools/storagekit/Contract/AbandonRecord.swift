@@ -1,0 +1,20 @@
+import StorageKit
+
+/// The answer of `rebuild --abandon`.
+///
+/// - `ok`: `true`.
+/// - `dry_run`: Whether it was only looked at.
+/// - ``LeftoversRecord``
+/// - `recorded`: The commit that tells of it; null where nothing was changed.
+struct AbandonRecord: JSONRecord {
+    let leftovers: RebuildLeftovers
+    let isDryRun: Bool
+    let recorded: Int64?
+
+    func write(to json: inout JSONWriter) {
+        json.member("ok", true)
+        json.member("dry_run", isDryRun)
+        LeftoversRecord(leftovers: leftovers).write(to: &json)
+        json.member("recorded", recorded)
+    }
+}

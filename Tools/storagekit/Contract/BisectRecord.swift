@@ -1,0 +1,17 @@
+/// The answer of `bisect`: the commit that changed the result.
+///
+/// - ``CommitRecord``
+/// - `before`, `after`: The result before the commit and since.
+/// - `steps`: How many points were looked at.
+struct BisectRecord: JSONRecord {
+    let commit: AnnotatedCommit
+    let before: Bool
+    let steps: Int
+
+    func write(to json: inout JSONWriter) throws {
+        try CommitRecord(commit: commit).write(to: &json)
+        json.member("before", before)
+        json.member("after", !before)
+        json.member("steps", steps)
+    }
+}

@@ -1,0 +1,39 @@
+import StorageKit
+
+/// What changed in a row.
+///
+/// - `op`: `insert`, `update` or `delete`.
+/// - `table`: The table's name as it is now.
+/// - `id`: The row's key as it is typed; the parts of a key of several columns are separated by commas.
+/// - `old`: The row before a delete, without what is NULL; of an update, the changed columns; null for an insert.
+/// - `new`: The row after an insert, without what is NULL; of an update, the changed columns; null for a delete.
+struct ChangeRecord<Change: RowChange>: JSONRecord {
+    let change: Change
+    /// The only column to tell; all if nil.
+    var column: String?
+
+    func write(to json: inout JSONWriter) {
+        json.member("op", change.operation.rawValue)
+        json.member("table", change.table)
+        json.member("id", change.id)
+        writeSides(to: &json)
+    }
+
+    func writeSides(to json: inout JSONWriter) {
+        for (side, fields) in [("old", change.old), ("new", change.new)] {
+            json.key(side)
+            write(fields, to: &json)
+        }
+    }
+
+    private func write(_ fields: [StorageEvent.Field]?, to json: inout JSONWriter) {
+        guard let fields else { return json.null() }
+        json.beginObject()
+        for field in fields where column.map({ $0.utf8.elementsEqual(field.column.utf8) }) ?? true {
+            // A whole row tells what it has; of a change, NULL is one of the two sides.
+            if change.operation != .update, field.value == .null { continue }
+            json.member(field.column, field)
+        }
+        json.endObject()
+    }
+}

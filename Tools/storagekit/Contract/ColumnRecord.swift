@@ -1,0 +1,25 @@
+import StorageKit
+
+/// A column.
+///
+/// - `name`, `type`: As declared; the type may be empty.
+/// - `key`: Its place in the primary key, from 1; 0 where it is no part of it.
+/// - `required`: Whether it can't be NULL.
+/// - `default`: The value that rows have where none was given.
+/// - `converted_from`: The column that its values were converted from, where they were.
+struct ColumnRecord: JSONRecord {
+    let column: CatalogColumn
+    let entity: CatalogEntity
+
+    func write(to json: inout JSONWriter) {
+        json.member("name", column.name)
+        json.member("type", column.type)
+        json.member("key", column.keyOrdinal)
+        json.member("required", column.required)
+        json.key("default")
+        StoredValueWriter.write(column.fallback, type: column.type, coding: column.coding, to: &json)
+        if let origin = entity.columns.first(where: { column.origin != 0 && $0.id == column.origin }) {
+            json.member("converted_from", origin.name)
+        }
+    }
+}

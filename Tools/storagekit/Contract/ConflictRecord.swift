@@ -1,0 +1,26 @@
+import StorageKit
+
+/// What stands in the way of a revert.
+///
+/// - `table`, `id`: The row.
+/// - `column`: The column, where it is one; null for the whole row.
+/// - `reason`: Why, in words.
+/// - `expected`, `found`: Of a column, the value that was set and the one that is there.
+struct ConflictRecord: JSONRecord {
+    let conflict: RevertConflict
+    let catalog: Catalog
+
+    func write(to json: inout JSONWriter) {
+        let entity = catalog.entity(named: conflict.table)
+        let column = conflict.column.flatMap { entity?.column(named: $0) }
+        json.member("table", conflict.table)
+        json.member("id", KeyText.text(of: conflict.key, in: entity))
+        json.member("column", conflict.column)
+        json.member("reason", conflict.reason)
+        for (name, value) in [("expected", conflict.expected), ("found", conflict.found)] {
+            json.key(name)
+            StoredValueWriter.write(
+                value ?? .null, type: column?.type ?? "", coding: column?.coding ?? "", to: &json)
+        }
+    }
+}

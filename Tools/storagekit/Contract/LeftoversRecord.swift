@@ -1,0 +1,16 @@
+import StorageKit
+
+/// What `rebuild --abandon` discards, and what is recorded of it.
+///
+/// - `unfinished`: Tables of interrupted rebuilds.
+/// - `kept`: Tables of which an old one was kept.
+/// - `projections`: Projections of interrupted rebuilds.
+struct LeftoversRecord: JSONRecord {
+    let leftovers: RebuildLeftovers
+
+    func write(to json: inout JSONWriter) {
+        json.member("unfinished", leftovers.unfinished)
+        json.member("kept", leftovers.kept)
+        json.member("projections", leftovers.projections)
+    }
+}

@@ -1,0 +1,14 @@
+import StorageKit
+
+/// What a recorded `projections pause`, `resume` or `reset` found.
+///
+/// - `was`: The projection's state before.
+/// - `position`: The position that it reflected.
+struct ProjectionOutcome: JSONRecord {
+    let projection: ProjectionStatus
+
+    func write(to json: inout JSONWriter) {
+        json.member("was", projection.state.rawValue)
+        json.member("position", projection.position)
+    }
+}

@@ -1,0 +1,53 @@
+import StorageKit
+
+/// The answer of `rebuild`.
+///
+/// - `ok`: Whether no row differed, as far as was compared.
+/// - `compared`, `swapped`: Whether tables were compared with the log, and whether the new ones were swapped in.
+/// - `position`: The position up to which they were rebuilt.
+/// - `resumed`: The position behind which an interrupted rebuild went on; 0 where there was none.
+/// - `rows`: By table, how many rows it has.
+/// - `kept`: By table, what the old one is called now, where it was kept.
+/// - `differing_rows`, `differences`: Where it was compared: how many rows differ, and the first of them, a
+///   ``RebuildRecord/Difference`` each.
+/// - `recorded`: The commit that tells of the rebuild; null where nothing was changed.
+struct RebuildRecord: JSONRecord {
+    let report: RebuildReport
+    let isCompared: Bool
+    let recorded: Int64?
+
+    func write(to json: inout JSONWriter) throws {
+        json.member("ok", report.differences.isEmpty)
+        json.member("compared", isCompared)
+        json.member("swapped", report.isSwapped)
+        json.member("position", report.position)
+        json.member("resumed", report.resumedAt)
+        json.member("rows", byName: report.rows) { $0.integer(Int64($1)) }
+        json.member("kept", byName: report.kept) { $0.text($1) }
+        if isCompared {
+            json.member("differing_rows", report.differingRows)
+            try json.member("differences", report.differences.map(Difference.init))
+        }
+        json.member("recorded", recorded)
+    }
+
+    /// - `table`, `id`: The row.
+    /// - `kind`: `missing`, `extra` or `different`.
+    /// - `column`: The first column that differs; null where the whole row does.
+    /// - `found`, `expected`: Of a column, the value in the table and that in the log.
+    struct Difference: JSONRecord {
+        let difference: RebuildReport.Difference
+
+        func write(to json: inout JSONWriter) {
+            json.member("table", difference.table)
+            json.member("id", difference.id)
+            json.member("kind", difference.kind.rawValue)
+            json.member("column", difference.column)
+            guard difference.kind == .different else { return }
+            for (name, value) in [("found", difference.found), ("expected", difference.expected)] {
+                json.key(name)
+                json.value(value ?? .null)
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import StorageKit
+
+/// The answer of `revert`, `undo`, `redo` and `restore-state`.
+///
+/// - `dry_run`: Whether nothing was changed.
+/// - `reverts`: The commit that is reverted; null for several, and for `restore-state`.
+/// - `commit`: The commit that did it, or null.
+/// - `inserted`, `updated`, `deleted`: How many rows.
+/// - `conflicts`: A ``ConflictRecord`` each.
+/// - `plan`: Where nothing was changed, what would be, a ``ChangeRecord`` each.
+struct RevertRecord: JSONRecord {
+    let report: RevertReport
+    let catalog: Catalog
+    let isDone: Bool
+
+    func write(to json: inout JSONWriter) throws {
+        json.member("dry_run", !isDone)
+        json.member("reverts", report.revertedCommit)
+        json.member("commit", report.receipt?.commit)
+        json.member("inserted", report.outcome.inserted)
+        json.member("updated", report.outcome.updated)
+        json.member("deleted", report.outcome.deleted)
+        try json.member("conflicts", report.outcome.conflicts.map { ConflictRecord(conflict: $0, catalog: catalog) })
+        if !isDone { try json.member("plan", report.plan.map { ChangeRecord(change: $0) }) }
+    }
+}

@@ -1,0 +1,20 @@
+import StorageKit
+
+/// The answer of `show` to a commit.
+///
+/// - ``CommitRecord``
+/// - `idempotency_key`: The key under which it is made only once, where it has one.
+/// - `stored`: A ``StoredRowsRecord``.
+/// - `events`: Its ``PositionedChangeRecord``s, oldest first.
+struct ShownCommitRecord: JSONRecord {
+    let commit: AnnotatedCommit
+    let stored: StoredRows
+    let events: JSONStream<PositionedChangeRecord>
+
+    func write(to json: inout JSONWriter) throws {
+        try CommitRecord(commit: commit).write(to: &json)
+        if let key = commit.info.metadata.idempotencyKey { json.member("idempotency_key", key) }
+        try json.member("stored", StoredRowsRecord(rows: stored))
+        try json.member("events", events)
+    }
+}

@@ -1,0 +1,20 @@
+import StorageKit
+
+/// The answer of `show` to an event.
+///
+/// - ``EventRecord``
+/// - `previous`: The position of the row's event before; 0 for its first.
+/// - ``AnnotationRecord``
+/// - `stored`: A ``StoredRowsRecord``.
+struct ShownEventRecord: JSONRecord {
+    let event: StorageEvent
+    let annotations: AnnotationRecord
+    let stored: StoredRows
+
+    func write(to json: inout JSONWriter) throws {
+        EventRecord(event: event).write(to: &json)
+        json.member("previous", event.previous)
+        annotations.write(to: &json)
+        try json.member("stored", StoredRowsRecord(rows: stored))
+    }
+}

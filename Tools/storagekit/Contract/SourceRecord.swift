@@ -1,0 +1,27 @@
+import StorageSync
+
+/// A line of `sources`.
+///
+/// - `source`, `parameter`: The query source, and what it was asked with.
+/// - `policy`: When it is fetched.
+/// - `fetched`: The last complete fetch; null for never.
+/// - `asked`: The last attempt; null for never.
+/// - `next`: The next attempt; null where none is due.
+/// - `failures`: Attempts that failed since the last fetch.
+/// - `refused`: Whether its remote has refused it.
+/// - `error`: The last error, or null.
+struct SourceRecord: JSONRecord {
+    let source: QuerySourceStatus
+
+    func write(to json: inout JSONWriter) {
+        json.member("source", source.source)
+        json.member("parameter", source.parameter)
+        json.member("policy", source.policy)
+        json.member("fetched", time: source.lastRefresh.map(Timestamp.microseconds))
+        json.member("asked", time: source.lastAttempt.map(Timestamp.microseconds))
+        json.member("next", time: source.nextRefresh.map(Timestamp.microseconds))
+        json.member("failures", source.failures)
+        json.member("refused", source.isRefused)
+        json.member("error", source.lastError)
+    }
+}

@@ -1,0 +1,162 @@
+import ArgumentParser
+import StorageCore
+import StorageKit
+
+/// `storagekit log`: commits, newest first.
+struct LogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log", abstract: "List commits, newest first.",
+        discussion: """
+            A RANGE is A..B: after A, up to and including B. A TARGET is a table, a row or a cell: users, \
+            users/42, users/42#name.
+
+              storagekit log -s app.sqlite
+              storagekit log -s app.sqlite -2h.. users --actor anna -p
+              storagekit log -s app.sqlite users/42 --oneline
+            """)
+
+    @Argument(help: ArgumentHelp("A range, then tables, rows or cells.", valueName: "range-or-target"))
+    var words: [String] = []
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var filter: FilterOptions
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "Stop after this many commits.")
+    var limit: Int?
+
+    @Flag(name: .long, help: "Oldest first.")
+    var reverse = false
+
+    @Flag(name: [.short, .long], help: "Show every change with its columns.")
+    var patch = false
+
+    @Flag(name: .long, help: "One line per commit.")
+    var oneline = false
+
+    @Flag(name: .long, help: "Include schema changes, tags, notes and operations.")
+    var schema = false
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+        if oneline, patch { throw ValidationError("--oneline and --patch can't be combined.") }
+    }
+
+    func run() async throws {
+        let command = self
+        let (range, targets) = try HistoryWords.split(words)
+        let status = try await store.read { store in
+            let filter = try store.filter(
+                command.filter, range: range, targets: targets, includesSchema: command.schema)
+            return try LogPrinter(command, ChangeScan(store: store, filter: filter)).run()
+        }
+        if let status { throw status }
+    }
+}
+
+/// Writes commits as they are found.
+private final class LogPrinter {
+    private let command: LogCommand
+    private let scan: ChangeScan
+    private let output: ResultOutput
+
+    private static let titles = [
+        "commit", "from", "to", "time", "actor", "app", "reason", "table", "insert", "update", "delete",
+    ]
+
+    init(_ command: LogCommand, _ scan: ChangeScan) {
+        self.command = command
+        self.scan = scan
+        output = ResultOutput(command.format)
+    }
+
+    /// - Returns: `negative` if something was asked for and nothing is like that.
+    func run() throws -> ExitStatus? {
+        if output.format == .human, scan.filter.isBounded {
+            try output.line("range \(scan.filter.logRange)", .dim)
+        }
+        if output.format == .csv || output.format == .md { try output.titles(Self.titles) }
+        var count = 0
+        try scan.forEachCommit(descending: !command.reverse) { commit in
+            try write(commit, isFirst: count == 0)
+            try output.flushIfDue()
+            count += 1
+            return count < command.limit ?? Int.max
+        }
+        if count == 0, output.format == .human {
+            try output.line(scan.filter.isNarrow ? "No commit matches." : "The log is empty.", .dim)
+        }
+        try output.finish()
+        return count == 0 && scan.filter.isNarrow ? .negative : nil
+    }
+
+    private func write(_ summary: CommitSummary, isFirst: Bool) throws {
+        let entry = try AnnotatedCommit(summary, scan.store.tags)
+        switch output.format {
+        case .human:
+            if command.oneline { return try output.line(oneLine(entry)) }
+            if !isFirst { try output.line() }
+            try writeBlock(entry)
+        case .json, .jsonl:
+            let events = JSONStream { body in
+                try self.forEachEvent(of: entry) { try body(PositionedChangeRecord(event: $0)) }
+            }
+            try output.record(LogRecord(commit: entry, events: command.patch ? events : nil))
+        case .csv, .md:
+            let metadata = entry.info.metadata
+            let head = [
+                String(entry.info.number), String(entry.positions.lowerBound), String(entry.positions.upperBound),
+                Timestamp.text(entry.info.time), metadata.actor ?? "", metadata.app ?? "", metadata.reason ?? "",
+            ]
+            for (table, counts) in entry.changes {
+                let numbers = [counts.insert, counts.update, counts.delete].map { String($0) }
+                try output.row(head + [table] + numbers)
+            }
+        }
+    }
+
+    private func writeBlock(_ entry: AnnotatedCommit) throws {
+        try output.line(entry.headline)
+        let metadata = entry.info.metadata
+        if metadata.reason != nil { try output.line("    " + CommitText.reason(metadata)) }
+        for line in TagText.lines(entry.tags, entry.notes, indent: 4) { try output.line(line) }
+        let changes = entry.changes
+        let widest = changes.map { DisplayWidth.of(TerminalText.visible($0.table)) }.max() ?? 0
+        for (table, counts) in changes {
+            let name = TerminalText.visible(table)
+            var line = StyledLine("    \(name)" + String(repeating: " ", count: widest - DisplayWidth.of(name) + 2))
+            counts.add(to: &line)
+            try output.line(line)
+        }
+        guard command.patch else { return }
+        try forEachEvent(of: entry) { event in
+            try output.line(event.changeLine(indent: 4, showsPosition: true))
+            for line in event.columnLines(indent: 8) { try output.line(line) }
+        }
+    }
+
+    private func oneLine(_ entry: AnnotatedCommit) -> StyledLine {
+        var line = entry.headline
+        for (index, change) in entry.changes.enumerated() {
+            line.add(index == 0 ? "  " : ", ")
+            line.add(change.table + " ")
+            change.counts.add(to: &line)
+        }
+        line.addWord(CommitText.reason(entry.info.metadata))
+        return line
+    }
+
+    /// The matching events of a commit, oldest first. They are read once more instead of being kept, because a commit
+    /// may be larger than memory.
+    private func forEachEvent(of entry: AnnotatedCommit, _ body: (StorageEvent) throws -> Void) throws {
+        var filter = scan.filter
+        filter.logRange.after = max(filter.logRange.after, entry.positions.lowerBound - 1)
+        filter.logRange.through = min(filter.logRange.through, entry.positions.upperBound)
+        filter.query.positions = filter.logRange.positions
+        try ChangeScan(store: scan.store, filter: filter).forEachEvent(descending: false) { batch, index, commit in
+            try body(batch.event(at: index, catalog: scan.store.catalog, commit: commit))
+            return true
+        }
+    }
+}

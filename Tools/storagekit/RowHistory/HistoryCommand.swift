@@ -1,0 +1,149 @@
+import ArgumentParser
+import StorageKit
+
+/// `storagekit history`: the versions of a row.
+struct HistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Show every version of a row, deleted rows included.",
+        discussion: """
+            Newest first in the default format, oldest first in all others. Exits with status 3 if the row never \
+            existed, 1 if no version matches the filters.
+
+              storagekit history -s app.sqlite users/42
+              storagekit history -s app.sqlite users/42#name
+              storagekit history -s app.sqlite users/42 --since -7d --format jsonl
+            """)
+
+    @Argument(help: "The row or cell: users/42, users/42#name.", transform: { try TargetArgument($0) })
+    var target: TargetArgument
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var filter: FilterOptions
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "Show at most this many versions, newest first.")
+    var limit: Int?
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+    }
+
+    func run() async throws {
+        let command = self
+        let status = try await store.read { store in
+            let row = try store.row(command.target)
+            let filter = try store.filter(command.filter, targets: [command.target])
+            return try HistoryPrinter(command, ChangeScan(store: store, filter: filter), row).run()
+        }
+        if let status { throw status }
+    }
+}
+
+/// Walks through the versions of a row twice: once along their chain, which leads from the newest to the oldest, to
+/// find which are wanted and how long each value had lasted; then to write them.
+private final class HistoryPrinter {
+    private struct Version {
+        let position: Int64
+        /// For each column that an update changed, how long its old value had lasted, in microseconds.
+        var ages: [Int64?] = []
+    }
+
+    private let command: HistoryCommand
+    private let scan: ChangeScan
+    private let row: RowTarget
+    private let output: ResultOutput
+    private var store: HistoryReader { scan.store }
+
+    init(_ command: HistoryCommand, _ scan: ChangeScan, _ row: RowTarget) {
+        self.command = command
+        self.scan = scan
+        self.row = row
+        output = ResultOutput(command.format)
+    }
+
+    func run() throws -> ExitStatus? {
+        let versions = try findVersions()
+        if output.format == .human {
+            try writeHeading(versions)
+            for version in versions { try write(version) }
+        } else {
+            if output.format == .csv || output.format == .md { try output.titles(StorageEvent.cellTitles) }
+            for version in versions.reversed() { try write(version) }
+        }
+        try output.finish()
+        return versions.isEmpty ? .negative : nil
+    }
+
+    /// The wanted versions, newest first.
+    private func findVersions() throws -> [Version] {
+        var versions: [Version] = []
+        /// Places in `versions` of values whose beginning isn't known yet, by the column's name, which a later column may
+        /// have taken over.
+        var open: [String: [(version: Int, offset: Int, time: Int64)]] = [:]
+        let isFull = { versions.count >= self.command.limit ?? Int.max }
+        let needsAges = output.format == .human
+        try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
+            let isWanted = !isFull() && scan.wants(outline, index, row)
+            if isWanted { versions.append(Version(position: outline.header.first + Int64(index))) }
+            guard needsAges else { return !isFull() }
+            let (shape, time) = (outline.shape(ofEvent: index), outline.commit(ofEvent: index).time)
+            let columns = shape.columns.map(name)
+            // An insert sets all columns, those that it leaves NULL too.
+            for column in shape.operation == .insert ? Array(open.keys) : columns {
+                for value in open.removeValue(forKey: column) ?? [] {
+                    versions[value.version].ages[value.offset] = value.time - time
+                }
+            }
+            if isWanted, shape.operation == .update {
+                let shown = columns.filter { name in row.column.map { name.utf8.elementsEqual($0.utf8) } ?? true }
+                versions[versions.count - 1].ages = Array(repeating: nil, count: shown.count)
+                for (offset, column) in shown.enumerated() {
+                    open[column, default: []].append((versions.count - 1, offset, time))
+                }
+            }
+            return !isFull() || !open.isEmpty
+        }
+        return versions
+    }
+
+    /// The name under which events tell a column.
+    private func name(_ column: UInt32) -> String {
+        row.entity.columns.first { $0.id == column }?.name ?? "column \(column)"
+    }
+
+    private func write(_ version: Version) throws {
+        guard let event = try store.event(at: version.position) else { return }
+        switch output.format {
+        case .human:
+            try output.line(event.headline(showsTarget: false))
+            let notes = version.ages.map { age in age.map { "after \(Age.text(microseconds: $0))" } ?? "" }
+            for line in event.columnLines(indent: 4, only: row.column, notes: notes) { try output.line(line) }
+        case .json, .jsonl: try output.record(EventRecord(event: event, column: row.column))
+        case .csv, .md: for cells in event.cells(only: row.column) { try output.row(cells) }
+        }
+        try output.flushIfDue()
+    }
+
+    /// `posts/42  4 versions  @101..@377  now: there`
+    private func writeHeading(_ versions: [Version]) throws {
+        var line = StyledLine(command.target.description, .heading)
+        guard let newest = versions.first, let oldest = versions.last else {
+            line.addWord("No version matches.", .dim)
+            return try output.line(line)
+        }
+        let isCut = command.limit == versions.count
+        let kind = isCut ? "newest version" : "version"
+        line.addWord(NumberText.count(versions.count, kind))
+        line.addWord(CommitText.positions(oldest.position...newest.position))
+        if let last = try store.log.lastPosition(of: row.key, in: row.entity),
+            let outline = try store.log.outline(containing: last)
+        {
+            let shape = outline.shape(ofEvent: Int(last - outline.header.first))
+            let isGone = shape.operation == .delete || row.entity.isDropped
+            line.addWord(isGone ? "now: deleted" : "now: live", isGone ? .removed : .added)
+        }
+        try output.line(line)
+        if scan.filter.isBounded { try output.line("range \(scan.filter.logRange)", .dim) }
+    }
+}

@@ -1,0 +1,142 @@
+import ArgumentParser
+import StorageCore
+import StorageKit
+
+/// `storagekit show`: everything about one commit or event.
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one commit or event with all of its changes.",
+        discussion: """
+            @123 is an event; t:7, head, head~2 and times are commits.
+
+              storagekit show -s app.sqlite head
+              storagekit show -s app.sqlite t:77
+              storagekit show -s app.sqlite @1234
+            """)
+
+    @Argument(help: "The event or commit.", transform: { try PointArgument($0, now: SystemTime.now) })
+    var point: PointArgument
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .jsonl, .json], of: "show")
+        let command = self
+        try await store.read { store in
+            let printer = ShowPrinter(store, ResultOutput(command.format))
+            switch command.point {
+            case .position(let position): try printer.show(event: position)
+            case .before(let position): try printer.show(event: position - 1)
+            default: try printer.show(store.commit(of: command.point))
+            }
+        }
+    }
+}
+
+private final class ShowPrinter {
+    private let store: HistoryReader
+    private let output: ResultOutput
+
+    init(_ store: HistoryReader, _ output: ResultOutput) {
+        self.store = store
+        self.output = output
+    }
+
+    func show(event position: Int64) throws {
+        guard let event = try store.event(at: position) else {
+            throw CommandError(missingPosition: position, head: store.head)
+        }
+        let stored = try stored(position...position)
+        let tags = try store.tags.tags(in: position...position)
+        let notes = try store.tags.notes(in: position...position)
+        if output.format == .human {
+            try output.line(event.headline(showsTarget: true))
+            for line in event.columnLines(indent: 4) { try output.line(line) }
+            try output.line()
+            let previous = event.previous > 0 ? "@\(event.previous)" : "none, this is the row's first event"
+            try output.lines(
+                fields(
+                    [("previous", previous)] + details(event.commit) + TagText.fields(tags, notes)
+                        + [("stored", stored.text)]))
+        } else {
+            try output.document(
+                ShownEventRecord(
+                    event: event, annotations: AnnotationRecord(tags: tags, notes: notes), stored: stored))
+        }
+        try output.flush()
+    }
+
+    func show(_ commit: LogIndex.Commit) throws {
+        let entry = try AnnotatedCommit(store.summary(of: commit), store.tags)
+        let stored = try stored(commit.positions)
+        guard output.format == .human else {
+            let events = JSONStream { body in
+                try self.forEachEvent(of: commit) { try body(PositionedChangeRecord(event: $0)) }
+            }
+            try output.document(ShownCommitRecord(commit: entry, stored: stored, events: events))
+            return try output.flush()
+        }
+        let metadata = commit.info.metadata
+        let head: [(String, String)] = [
+            ("commit", "t:\(commit.info.number)"), ("events", CommitText.positions(commit.positions)),
+            ("time", Timestamp.text(commit.info.time)), ("actor", metadata.actor ?? ""), ("app", metadata.app ?? ""),
+            ("reason", metadata.reason ?? ""),
+        ]
+        let changes = entry.changes.map { table, counts in
+            ("changes", "\(table) +\(counts.insert) ~\(counts.update) -\(counts.delete)")
+        }
+        let tags = TagText.fields(entry.tags, entry.notes)
+        try output.lines(fields(head + details(commit.info) + tags + changes + [("stored", stored.text)]))
+        try forEachEvent(of: commit) { event in
+            try output.line()
+            try output.line(event.changeLine(indent: 0, showsPosition: true))
+            for line in event.columnLines(indent: 4) { try output.line(line) }
+        }
+        try output.flush()
+    }
+
+    private func forEachEvent(of commit: LogIndex.Commit, _ body: (StorageEvent) throws -> Void) throws {
+        try store.forEachEvent(of: commit) { batch, index in
+            try body(batch.event(at: index, catalog: store.catalog, commit: commit.info))
+            return true
+        }
+    }
+
+    /// What a commit's header has beyond the usual.
+    private func details(_ commit: CommitInfo) -> [(String, String)] {
+        let metadata = commit.metadata
+        return [
+            ("clock", commit.clock.map(Timestamp.text) ?? ""), ("correlation", metadata.correlation ?? ""),
+            ("key", metadata.idempotencyKey ?? ""),
+        ]
+            + metadata.attributes.sorted { $0.key < $1.key }.map { ("attribute", "\($0.key) = \($0.value)") }
+    }
+
+    private func fields(_ fields: [(String, String)]) -> [String] {
+        var table = TableLayout([.init(""), .init("")], width: output.width)
+        for (name, value) in fields where !value.isEmpty { table.add([TableCell(name, .dim), TableCell(value)]) }
+        return table.lines(style: output.style)
+    }
+
+    /// The rows of the log that hold some positions.
+    private func stored(_ positions: ClosedRange<Int64>) throws -> StoredRows {
+        var rows = StoredRows()
+        var next = positions.upperBound
+        while next >= positions.lowerBound, let row = try store.index.segment(atOrBefore: next) {
+            rows.add(row)
+            next = row.positions.lowerBound - 1
+        }
+        return rows
+    }
+}
+
+extension StoredRows {
+    fileprivate var text: String {
+        let kind = sealed == count ? "sealed" : sealed == 0 ? "not yet sealed" : "partly sealed"
+        let rows = NumberText.count(count, "row")
+        let grouped = { (number: Int64) in NumberText.grouped(Int(number)) }
+        let location = positions.map { CommitText.positions($0) } ?? ""
+        return "\(rows) of the log, \(location), \(kind): \(grouped(bytes)) bytes, \(grouped(rawBytes)) uncompressed"
+    }
+}

@@ -1,0 +1,34 @@
+import StorageKit
+
+/// A change of one row: an event, or the net change between two points.
+protocol RowChange {
+    var operation: StorageEvent.Operation { get }
+    var table: String { get }
+    var key: [StorageEvent.Field] { get }
+    var old: [StorageEvent.Field]? { get }
+    var new: [StorageEvent.Field]? { get }
+}
+
+extension StorageEvent: RowChange {}
+extension RowDifference: RowChange {}
+
+extension RowChange {
+    typealias Field = StorageEvent.Field
+
+    /// The row's id as it is typed.
+    var id: String { KeyText.text(of: key) }
+
+    var target: TargetArgument { TargetArgument(table: table, id: id) }
+
+    /// Each column that is told, with the value before and the one after.
+    func changedColumns(only column: String? = nil) -> [(column: String, old: Field?, new: Field?)] {
+        let all: [(column: String, old: Field?, new: Field?)] =
+            switch operation {
+            case .update: zip(old ?? [], new ?? []).map { ($0.column, $0, $1) }
+            case .insert: (new ?? []).filter { $0.value != .null }.map { ($0.column, nil, $0) }
+            case .delete: (old ?? []).filter { $0.value != .null }.map { ($0.column, $0, nil) }
+            }
+        guard let column else { return all }
+        return all.filter { $0.column.utf8.elementsEqual(column.utf8) }
+    }
+}

@@ -1,0 +1,18 @@
+import StorageKit
+
+extension StoreOption {
+    /// Opens the store for reading only.
+    func openForReading() throws -> Storage {
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        return try Storage.open(path: path(), configuration: configuration)
+    }
+
+    /// Runs `body` on one state of the store.
+    func read<Result: Sendable>(_ body: @escaping @Sendable (HistoryReader) throws -> Result) async throws -> Result {
+        let storage = try openForReading()
+        let result = try await storage.readHistory(body)
+        try await storage.close()
+        return result
+    }
+}

@@ -1,0 +1,18 @@
+import StorageKit
+
+/// How much the log takes for some events. Rows of the log are compressed as a whole, so neighbours count too.
+struct StoredRows {
+    private(set) var count: Int64 = 0
+    private(set) var sealed: Int64 = 0
+    private(set) var bytes: Int64 = 0
+    private(set) var rawBytes: Int64 = 0
+    private(set) var positions: ClosedRange<Int64>?
+
+    mutating func add(_ segment: LogIndex.Segment) {
+        count += 1
+        sealed += segment.isSealed ? 1 : 0
+        bytes += segment.storedBytes
+        rawBytes += segment.rawBytes
+        positions = segment.positions.lowerBound...(positions?.upperBound ?? segment.positions.upperBound)
+    }
+}

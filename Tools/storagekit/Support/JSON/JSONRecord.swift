@@ -1,0 +1,11 @@
+/// What an object of JSON holds.
+protocol JSONRecord {
+    /// Writes the members in their order.
+    func write(to json: inout JSONWriter) throws
+}
+
+/// Objects that are written as they are found, because there may be more of them than memory holds.
+struct JSONStream<Element: JSONRecord> {
+    /// Hands each over.
+    let forEach: (_ body: (Element) throws -> Void) throws -> Void
+}

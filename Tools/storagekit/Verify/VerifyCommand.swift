@@ -1,0 +1,118 @@
+import ArgumentParser
+import GRDB
+import StorageKit
+import StorageMaintenance
+
+/// `storagekit verify`: whether the store is what was written.
+struct VerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Verify the whole store against its log.",
+        discussion: """
+            Reads every byte once: the file, the log, and every table against the log. Exits with status 5 if \
+            anything is damaged or differs.
+
+              storagekit verify -s app.sqlite
+              storagekit verify -s app.sqlite --format json
+            """)
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "verify")
+        let started = ContinuousClock.now
+        let storage = try Self.naming { try store.openForReading() }
+        let bars = StageProgress { _ in "events" }
+        let report = try await storage.verify { bars.update("verify", Int($0), Int($1)) }
+        bars.finish()
+        let segments = try await storage.engine.read { $0.sqliteConnection.flatMap(Self.segmentCount) }
+        try await storage.close()
+        let answer = VerifyAnswer(report: report, segments: segments)
+        let output = ResultOutput(format)
+        if output.format == .human {
+            try answer.write(to: output, took: ContinuousClock.now - started)
+        } else {
+            try output.document(VerifyRecord(report: report, verified: answer.verified))
+        }
+        try output.flush()
+        if !report.isSound { throw ExitStatus.corrupt }
+    }
+
+    /// A file that is so damaged that it can't be opened is an answer to this command, not a wrong name.
+    private static func naming(_ open: () throws -> Storage) throws -> Storage {
+        do {
+            return try open()
+        } catch let error as StorageError where error.code == .notAStore && error.cause != nil {
+            throw CommandError(.corrupt, error.message, next: error.remedy)
+        }
+    }
+
+    /// Sealed rows of the log; nil if the damage is such that they can't be counted.
+    private static func segmentCount(_ connection: Connection) -> Int64? {
+        guard let select = try? PreparedStatement(connection, "SELECT count(*) FROM storage_log WHERE sealed != 0"),
+            (try? select.step()) == true
+        else { return nil }
+        return select.integer(0)
+    }
+}
+
+/// The report in words and in JSON.
+private struct VerifyAnswer {
+    let report: VerifyReport
+    let segments: Int64?
+
+    /// From the first to the last position that can be vouched for; `notVerified` lists what is left out between.
+    var verified: ClosedRange<Int64>? {
+        guard let requested = report.requested else { return nil }
+        var first = requested.lowerBound
+        var last = requested.upperBound
+        for gap in report.notVerified.sorted(by: { $0.lowerBound < $1.lowerBound }) where gap.lowerBound <= first {
+            first = max(first, gap.upperBound + 1)
+        }
+        for gap in report.notVerified.sorted(by: { $0.upperBound > $1.upperBound }) where gap.upperBound >= last {
+            last = min(last, gap.lowerBound - 1)
+        }
+        return first <= last ? first...last : nil
+    }
+
+    func write(to output: ResultOutput, took: Duration) throws {
+        var table = TableLayout([.init(""), .init(""), .init("")], width: output.width)
+        let grouped = NumberText.grouped
+        let requested = report.requested.map { "@\($0.lowerBound)..@\($0.upperBound)" }
+        table.add([TableCell("asked", .dim), TableCell(requested ?? "nothing"), TableCell("the whole store", .dim)])
+        var notes = ["\(grouped(report.events)) events", "\(grouped(report.commits)) commits"]
+        if let segments { notes.append("\(grouped(Int(segments))) segments") }
+        notes.append(Age.text(microseconds: took.microseconds))
+        table.add([
+            TableCell("verified", .dim),
+            TableCell(verified.map { "@\($0.lowerBound)..@\($0.upperBound)" } ?? "nothing"),
+            TableCell(notes.joined(separator: ", "), .dim),
+        ])
+        for gap in report.notVerified {
+            table.add([
+                TableCell("not verified", .removed), TableCell(CommitText.positions(gap)),
+                TableCell("the log is damaged there", .dim),
+            ])
+        }
+        let tables =
+            report.notVerified.isEmpty
+            ? TableCell("\(grouped(report.rows)) rows compared with the log", .dim)
+            : TableCell("not compared, because the log is damaged", .removed)
+        table.add([TableCell("tables", .dim), TableCell(""), tables])
+        try output.lines(table.lines(style: output.style))
+        for warning in report.warnings { try output.line("? \(warning)", .changed) }
+        for finding in report.findings { try output.line("! \(finding)", .removed) }
+        if report.isTruncated {
+            try output.line("! There is more; the first \(report.findings.count) are shown.", .removed)
+        }
+        let count = report.findings.count
+        try output.line(
+            report.isSound ? "OK" : "DAMAGED: \(NumberText.count(count, "finding"))",
+            report.isSound ? .added : .removed)
+    }
+}
+
+extension Duration {
+    /// Whole microseconds.
+    var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}
