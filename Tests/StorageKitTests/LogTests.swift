@@ -6,9 +6,9 @@ import Testing
 /// The log can be listed by commits, and points and rows be found in it.
 @Suite struct LogTests {
     private static func store(segmentLength: Int = 8) throws -> TemporaryStore {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.segmentLength = segmentLength
-        return try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
+        return try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
     }
 
     /// Commits of many sizes, some longer than a row of the log, with tags between them.
@@ -163,9 +163,9 @@ import Testing
     /// A time that a commit tells is the time of the commit, though dates hold it as a fraction of seconds.
     @Test func theTimeOfACommitIsAPointOfIt() async throws {
         let clock = ManualClock(microseconds: 1_714_557_600_000_000)
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.clock = clock
-        let store = try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self) }
+        let store = try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self) }
         for number in 0..<300 {
             clock.advance(seconds: 1.0 / 7 + Double(number) / 1_000_000)
             let receipt = try await store.storage.save(Note(id: number, text: "a"))

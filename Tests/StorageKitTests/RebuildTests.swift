@@ -6,9 +6,9 @@ import StorageTesting
 import Synchronization
 import Testing
 
-/// P5: a table is the fold of the log; damage to it is found, and a rebuild mends it.
+/// P5: a table is the fold of the log; damage to it is found, and a rebuild repairs it.
 struct RebuildTests {
-    private func makeStore() async throws -> TemporaryStore {
+    func makeStore() async throws -> TemporaryStore {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
         try await store.storage.write { tx in
             try tx.execute("CREATE INDEX notes_by_text ON notes(text)")
@@ -23,7 +23,7 @@ struct RebuildTests {
         return store
     }
 
-    private func dump(_ storage: Storage) async throws -> [String] {
+    func dump(_ storage: Storage) async throws -> [String] {
         try await storage.read { db in
             let tables = try String.fetchAll(
                 db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
@@ -92,14 +92,14 @@ struct RebuildTests {
     }
 
     /// As small as steps can be, each row of the log alone.
-    private var smallSteps: Rebuild.Pace {
+    var smallSteps: Rebuild.Pace {
         var pace = Rebuild.Pace()
         pace.limit = 1
         pace.collects = false
         return pace
     }
 
-    private func changeLots(_ storage: Storage, _ rounds: Range<Int>) async throws {
+    func changeLots(_ storage: Storage, _ rounds: Range<Int>) async throws {
         for round in rounds {
             try await storage.write { tx in
                 for id in 0..<20 { try tx.save(Note(id: id, text: "round \(round)")) }
@@ -350,279 +350,18 @@ struct RebuildTests {
         #expect(try await storage.verify().isSound)
         try await storage.close()
     }
-
-    /// Values of every kind and size come in the place of others, also where so many do that their memory has to be tidied up.
-    @Test("Values of every kind replace each other", arguments: 0..<4)
-    func valuesOfEveryKind(seed: Int) async throws {
-        let store = try TemporaryStore { schema in
-            schema.migration("things") { try $0.execute(sql: "CREATE TABLE things(id INTEGER PRIMARY KEY, v, w)") }
-            schema.adopt("things")
-        }
-        var random = SplitMix64(seed: UInt64(seed))
-        try await store.storage.write { tx in
-            for id in 0..<30 { try tx.execute("INSERT INTO things(id, v, w) VALUES (\(id), -1, '')") }
-        }
-        for _ in 0..<40 {
-            let statements = (0..<20).map { _ in
-                let size = [0, 1, 40, 63, 64, 65, 95, 96, 97, 500, 20_000].randomElement(using: &random)!
-                let value = [
-                    "NULL", "-1", "0", "1.5", "''", "x''", "printf('%.*c', \(size), 'a')", "zeroblob(\(size))",
-                ].randomElement(using: &random)!
-                let id = Int.random(in: 0..<30, using: &random)
-                return Int.random(in: 0..<9, using: &random) > 0
-                    ? "UPDATE things SET \(Bool.random(using: &random) ? "v" : "w") = \(value) WHERE id = \(id)"
-                    : "INSERT OR REPLACE INTO things(id, v) VALUES (\(id), \(value))"
-            }
-            try await store.storage.write { tx in for sql in statements { try tx.execute(sql) } }
-        }
-        func rows() async throws -> [String] {
-            try await store.storage.read { db in
-                try String.fetchAll(
-                    db, sql: "SELECT id || quote(v) || quote(w) || _position FROM things ORDER BY id")
-            }
-        }
-        let before = try await rows()
-        for (memory, seeks) in [(20_000, true), (100_000, false), (100_000, true), (3 << 20, true)] {
-            var pace = Rebuild.Pace()
-            (pace.memory, pace.seeksNeeded) = (memory, seeks)
-            let report = try await Rebuild(store.storage.engine, pace: pace).run()
-            #expect(report.rows == ["things": before.count])
-            #expect(try await rows() == before, "seed \(seed), memory \(memory)")
-        }
-        #expect(try await store.storage.verify().isSound)
-    }
-
-    /// A stretch that is put together gives the same tables and tombstones as its events one by one, wherever it ends.
-    @Test("Folded ranges equal replaying event by event", arguments: 0..<8)
-    func foldedRangesEqualReplay(seed: Int) async throws {
-        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
-        var random = SplitMix64(seed: UInt64(seed))
-        for _ in 0..<40 {
-            let choices = (0..<12).map { _ in
-                (Int.random(in: 0..<6, using: &random), Int.random(in: 0..<9, using: &random))
-            }
-            try await store.storage.write { tx in
-                for (kind, id) in choices {
-                    switch kind {
-                    case 0: try tx.delete(Note.self, id: id)
-                    case 1: try tx.execute("UPDATE notes SET text = text || 'x' WHERE id % 3 = \(id % 3)")
-                    case 2: try tx.execute("DELETE FROM persons WHERE id = \(id)")
-                    case 3: try tx.execute("UPDATE persons SET score = score + 1 WHERE id = \(id)")
-                    case 4: try tx.save(Note(id: id, text: "n\(id)"))
-                    default:
-                        try tx.execute(
-                            "INSERT OR REPLACE INTO persons(id, name, score, updatedAt) VALUES (\(id), 'p', \(kind), 0)"
-                        )
-                    }
-                }
-            }
-        }
-        let before = try await dump(store.storage)
-        var pace = Rebuild.Pace()
-        for (collects, limit) in [(true, Int.max), (true, 100), (true, 1), (false, Int.max), (false, 1)] {
-            for (seeks, gap) in collects ? [(true, 1), (true, 7), (true, 1 << 40), (false, 7)] : [(true, Int64(7))] {
-                (pace.collects, pace.limit, pace.seeksNeeded, pace.gap) = (collects, limit, seeks, gap)
-                _ = try await Rebuild(store.storage.engine, pace: pace).run()
-                #expect(try await dump(store.storage) == before, "seed \(seed), \(pace)")
-            }
-        }
-        #expect(try await store.storage.verify().isSound)
-    }
-
-    /// A rebuild that leaves out what isn't needed can be gone on with from wherever it stopped, in whatever way, also when more
-    /// has been committed by then.
-    @Test("Events that were skipped can be applied afterwards", arguments: 0..<12)
-    func skippedEventsComeLater(seed: Int) async throws {
-        let store = try TemporaryStore { schema in
-            schema.migration("things") { try $0.execute(sql: "CREATE TABLE things(id INTEGER PRIMARY KEY, a, b, c)") }
-            schema.adopt("things")
-        }
-        let storage = store.storage
-        var random = SplitMix64(seed: UInt64(seed))
-        func change(_ commits: Int) async throws {
-            for _ in 0..<commits {
-                let id = Int.random(in: 0..<12, using: &random)
-                let column = ["a", "b", "c"].randomElement(using: &random)!
-                let sql =
-                    switch Int.random(in: 0..<8, using: &random) {
-                    case 0: "DELETE FROM things WHERE id = \(id)"
-                    case 1, 2: "INSERT OR REPLACE INTO things(id, a) VALUES (\(id), random())"
-                    default: "UPDATE things SET \(column) = random() WHERE id % 4 = \(id % 4)"
-                    }
-                try await storage.write { try $0.execute(sql) }
-            }
-        }
-        func rows() async throws -> [String] {
-            try await storage.read { db in
-                try String.fetchAll(
-                    db, sql: "SELECT id || quote(a) || quote(b) || quote(c) || _position FROM things ORDER BY id")
-                    + String.fetchAll(db, sql: "SELECT hex(key) || position FROM storage_tombstone ORDER BY 1")
-            }
-        }
-        try await change(120)
-        var pace = Rebuild.Pace()
-        (pace.limit, pace.seeksNeeded, pace.gap) = (1, true, 5)
-        let steps = Counter()
-        let last = Int.random(in: 3..<12, using: &random)
-        let rebuilding = Task { [pace] in
-            try await Rebuild(storage.engine, pace: pace) { _ in
-                if steps.increase() == last { withUnsafeCurrentTask { $0?.cancel() } }
-            }.run()
-        }
-        await #expect(throws: CancellationError.self) { try await rebuilding.value }
-        try await change(seed % 2 * 40)
-        let before = try await rows()
-        (pace.collects, pace.seeksNeeded) = (seed % 3 > 0, seed % 4 > 1)
-        let report = try await Rebuild(storage.engine, pace: pace).run()
-        #expect(report.resumedAt > 0)
-        #expect(try await rows() == before, "seed \(seed)")
-        #expect(try await storage.verify().isSound)
-    }
-
-    /// Where stretches bring the same rows again and again, it is found out by itself which events are needed: the rows are
-    /// written in fewer steps then, and are the same.
-    @Test("Superseded versions far apart are skipped")
-    func supersededVersionsAreSkipped() async throws {
-        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
-        let storage = store.storage
-        for version in 0..<6 { try await storage.save((0..<2_500).map { Note(id: $0, text: "version \(version)") }) }
-        func notes() async throws -> [String] {
-            try await storage.read { db in
-                try String.fetchAll(
-                    db, sql: "SELECT id || quote(text) || quote(updatedAt) || _position FROM notes ORDER BY id")
-            }
-        }
-        let before = try await notes()
-        var steps: [Bool?: Int] = [:]
-        for seeks in [nil, false] as [Bool?] {
-            var pace = Rebuild.Pace()
-            // A stretch holds far fewer rows than there are, also where it may be five times as long.
-            (pace.memory, pace.seeksNeeded, pace.gap) = (20_000, seeks, 100)
-            let count = Counter()
-            _ = try await Rebuild(storage.engine, ["notes"], pace: pace) { _ in count.increase() }.run()
-            #expect(try await notes() == before)
-            steps[seeks] = count.value
-        }
-        #expect(try #require(steps[nil]) < #require(steps[false]), "\(steps)")
-        #expect(try await storage.verify().isSound)
-    }
-
-    /// Values that never stood side by side may break a constraint of their table while others are still to come.
-    @Test("Rows without superseded values may violate constraints")
-    func skippingAcrossConstraints() async throws {
-        let store = try TemporaryStore { schema in
-            schema.migration("spans") { db in
-                try db.execute(sql: "CREATE TABLE spans(id INTEGER PRIMARY KEY, low, high, CHECK (low < high))")
-            }
-            schema.adopt("spans")
-        }
-        let storage = store.storage
-        try await storage.write { try $0.execute("INSERT INTO spans(id, low, high) VALUES (1, 1, 2), (2, 1, 2)") }
-        for place in 1..<20 {
-            try await storage.write { try $0.execute("UPDATE spans SET high = \(10 * place + 10)") }
-            try await storage.write { try $0.execute("UPDATE spans SET low = \(10 * place)") }
-        }
-        try await storage.write { try $0.execute("UPDATE spans SET high = 1000 WHERE id = 1") }
-        let select = "SELECT id || '|' || low || '|' || high || '|' || _position FROM spans ORDER BY id"
-        let before = try await storage.read { try String.fetchAll($0, sql: select) }
-        var pace = Rebuild.Pace()
-        pace.seeksNeeded = true
-        for limit in [1, 3, Int.max] {
-            pace.limit = limit
-            _ = try await Rebuild(storage.engine, pace: pace).run()
-            #expect(try await storage.read { try String.fetchAll($0, sql: select) } == before, "\(limit) events")
-        }
-        #expect(try await storage.verify().isSound)
-    }
-
-    /// Rows that exchange what must be unique can do it one after the other only, as they did.
-    @Test("Rows that swap a unique value are rebuilt")
-    func swappedUniqueValues() async throws {
-        let store = try TemporaryStore { schema in
-            schema.autoSchema(NoteRecord.self)
-            schema.migration("unique") { db in
-                try db.execute(
-                    sql: """
-                        CREATE TABLE notes_new(
-                          id INTEGER NOT NULL PRIMARY KEY, text TEXT NOT NULL UNIQUE, updatedAt DATETIME NOT NULL);
-                        DROP TABLE notes;
-                        ALTER TABLE notes_new RENAME TO notes;
-                        """)
-            }
-        }
-        let storage = store.storage
-        try await storage.save((0..<20).map { Note(id: $0, text: "n\($0)") })
-        for round in 0..<10 {
-            try await storage.write { tx in
-                let (one, other) = (2 * round, 2 * round + 1)
-                try tx.execute("UPDATE notes SET text = 'free' WHERE id = \(one)")
-                try tx.execute("UPDATE notes SET text = 'n\(one)' WHERE id = \(other)")
-                try tx.execute("UPDATE notes SET text = 'n\(other)' WHERE id = \(one)")
-            }
-        }
-        let select = "SELECT id || text || _position FROM notes ORDER BY id"
-        let before = try await storage.read { try String.fetchAll($0, sql: select) }
-        var pace = Rebuild.Pace()
-        // The first stretch ends where the exchanges have begun, so that those rows are in the table already.
-        for limit in [1, 40, Int.max] {
-            for seeks in [true, false] {
-                (pace.limit, pace.seeksNeeded) = (limit, seeks)
-                _ = try await Rebuild(storage.engine, pace: pace).run()
-                #expect(try await storage.read { try String.fetchAll($0, sql: select) } == before, "\(limit) events")
-            }
-        }
-        #expect(try await storage.verify().isSound)
-    }
-
-    /// What the schema says of conflicts is for those who write rows; a rebuild puts back what was there.
-    @Test("Conflict clauses of the schema don't affect a rebuild", arguments: ["REPLACE", "IGNORE"])
-    func conflictClauses(clause: String) async throws {
-        let store = try TemporaryStore { schema in
-            schema.migration("u") { db in
-                try db.execute(
-                    sql: "CREATE TABLE u(id INTEGER PRIMARY KEY, x UNIQUE ON CONFLICT \(clause), y TEXT NOT NULL)")
-            }
-            schema.adopt("u")
-        }
-        let storage = store.storage
-        try await storage.write { tx in
-            try tx.execute(
-                """
-                INSERT INTO u(id, x, y) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
-                SELECT i, i, hex(zeroblob(20)) FROM n
-                """)
-        }
-        for (one, other) in [(1, 2), (3, 40)] {
-            try await storage.write { tx in
-                try tx.execute("UPDATE u SET x = NULL WHERE id = \(one)")
-                try tx.execute("UPDATE u SET x = \(one) WHERE id = \(other)")
-                try tx.execute("UPDATE u SET x = \(other) WHERE id = \(one)")
-            }
-        }
-        let select = "SELECT id || '|' || x || '|' || _position FROM u ORDER BY id"
-        let before = try await storage.read { try String.fetchAll($0, sql: select) }
-        var pace = Rebuild.Pace()
-        // The rows are in the table before those events come in which they exchange what must be unique.
-        for limit in [1, 41, Int.max] {
-            for seeks in [true, false] {
-                (pace.limit, pace.seeksNeeded) = (limit, seeks)
-                let report = try await Rebuild(storage.engine, ["u"], pace: pace).run()
-                #expect(report.rows == ["u": 40])
-                #expect(try await storage.read { try String.fetchAll($0, sql: select) } == before, "\(limit) events")
-            }
-        }
-        #expect(try await storage.verify().isSound)
-    }
 }
 
-/// Counts across threads.
-private final class Counter: Sendable {
-    private let count = Mutex(0)
-    var value: Int { count.withLock { $0 } }
-    @discardableResult func increase() -> Int {
-        count.withLock { count in
-            count += 1
-            return count
+extension RebuildTests {
+    /// Counts across threads.
+    final class Counter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        @discardableResult func increase() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
         }
     }
 }

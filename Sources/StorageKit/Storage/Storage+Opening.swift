@@ -9,7 +9,7 @@ extension Storage {
     ///
     /// - Throws: ``StorageError``: `busy` where another process writes, `not-a-store`, `unsupported-format`.
     package static func open(
-        path: String, configuration: StorageConfiguration = StorageConfiguration()
+        path: String, configuration: StorageConfiguration = StorageConfig()
     ) throws -> Storage {
         let engine = try StorageEngine.openStore(path: path, configuration: configuration)
         do {

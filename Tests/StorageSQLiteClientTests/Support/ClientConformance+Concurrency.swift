@@ -155,6 +155,7 @@ extension ClientConformance {
         let (posts, users) = (Counter(), Counter())
         let observation = try await client.observeTables(["posts"]) {
             if running.add() > 1 { overlaps.add() }
+            // Long enough for calls to overlap.
             Thread.sleep(forTimeInterval: 0.002)
             posts.add()
             running.subtract()

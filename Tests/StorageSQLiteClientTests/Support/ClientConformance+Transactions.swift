@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageRecords
 import StorageSQLiteClient
 
@@ -84,7 +85,7 @@ extension ClientConformance {
         try expect(last == 77, "\(last)")
     }
 
-    /// SQLite itself goes on counting the rows of an earlier statement.
+    /// SQLite itself still counts the rows of an earlier statement.
     func oldCounts(_ client: SQLiteClient) async throws {
         let counts = try await client.write { db in
             try [
@@ -243,7 +244,7 @@ extension ClientConformance {
                     throw Stop()
                 }
             }
-            while isOpen.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try await eventually { isOpen.value > 0 }
             let whole = Task {
                 try await client.write {
                     try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (3)") }

@@ -3,7 +3,7 @@ import StorageKit
 extension StoreOption {
     /// Opens the store for reading only.
     func openForReading() throws -> Storage {
-        var configuration = StorageConfiguration()
+        var configuration = StorageConfig()
         configuration.isReadOnly = true
         return try Storage.open(path: path(), configuration: configuration)
     }

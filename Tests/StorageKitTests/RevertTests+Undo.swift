@@ -1,0 +1,83 @@
+import Foundation
+import ProcessTestSupport
+import StorageKit
+import StorageTesting
+import Testing
+
+/// Undo and redo, which choose what to revert.
+extension RevertTests {
+    @Test("Undo and redo walk through the history", arguments: testSeeds(2))
+    func undoAndRedo(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let storage = try open()
+        var states: [[Item]] = []
+        for _ in 0..<25 {
+            let (before, head) = (try await state(storage), storage.head)
+            _ = try await change(storage, using: &random)
+            // A commit without a net change is skipped; one that has saved a row again has changed the time of it.
+            for try await _ in storage.diff(from: .position(head)) {
+                states.append(before)
+                break
+            }
+        }
+        for _ in 0..<4 {
+            let steps = Int.random(in: 1...states.count, using: &random)
+            let end = try await state(storage)
+            for step in 1...steps {
+                try await storage.undo()
+                #expect(try await state(storage) == states[states.count - step])
+            }
+            for step in (1...steps).reversed() {
+                try await storage.redo()
+                let expected = step == 1 ? end : states[states.count - step + 1]
+                #expect(try await state(storage) == expected)
+            }
+            let error = await #expect(throws: StorageError.self) { try await storage.redo() }
+            #expect(error?.code == .notFound)
+        }
+        // A change of another kind ends what can be redone.
+        try await storage.undo()
+        try await storage.save(Item(id: 100, name: "new", count: 0))
+        await #expect(throws: StorageError.self) { try await storage.redo() }
+        try await storage.undo()
+        #expect(try await storage.get(Item.self, id: 100) == nil)
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test("Undo can be limited to one actor's changes")
+    func undoByActor() async throws {
+        let storage = try open()
+        try await storage.write(actor: "anna") { try $0.save(Item(id: 1, name: "anna's", count: 0)) }
+        try await storage.write(actor: "ben") { try $0.save(Item(id: 2, name: "ben's", count: 0)) }
+        try await storage.undo(of: "anna")
+        #expect(try await state(storage).map(\.id) == [2])
+        try await storage.redo(of: "anna")
+        #expect(try await state(storage).map(\.id) == [1, 2])
+        await #expect(throws: StorageError.self) { try await storage.undo(of: "nobody") }
+    }
+
+    @Test("A commit with nothing left to undo is skipped")
+    func nothingLeftToUndo() async throws {
+        let storage = try open()
+        for id in 1...2 {
+            try await storage.write(actor: "anna") { try $0.save(Item(id: id, name: "anna's", count: 0)) }
+        }
+        try await storage.write(actor: "ben") { try $0.delete(Item.self, id: 2) }
+        try await storage.undo(of: "anna")
+        #expect(try await state(storage).isEmpty)
+    }
+
+    /// An undo belongs to the person whose change it reverts, not to who runs it.
+    @Test("What somebody else has undone can be redone")
+    func redoingAnothersUndo() async throws {
+        let storage = try open()
+        try await storage.write(actor: "anna") { try $0.save(Item(id: 1, name: "anna's", count: 0)) }
+        for _ in 0..<2 {
+            try await storage.undo(of: "anna", actor: "admin")
+            #expect(try await state(storage).isEmpty)
+            try await storage.redo(of: "anna", actor: "admin")
+            #expect(try await state(storage).map(\.id) == [1])
+        }
+        await #expect(throws: StorageError.self) { try await storage.undo(of: "admin") }
+    }
+}
