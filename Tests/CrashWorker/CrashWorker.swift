@@ -203,7 +203,7 @@ struct CrashWorker {
         }
     }
 
-    /// Saves as a service beside the store's own, until the group is told to end.
+    /// Saves as a service beside the store's own, until the group shuts down.
     private func serve() async throws {
         let writer = ClosureService { [self] in
             var number = 0
@@ -253,7 +253,7 @@ struct CrashWorker {
         }
     }
 
-    /// Makes the projection again once, and tells how far it is.
+    /// Rebuilds the projection once, and prints how far it is.
     private func refoldProjection() async throws {
         try await storage.waitForProjections(through: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
         let rests = prefix == "rest"

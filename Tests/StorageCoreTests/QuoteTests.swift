@@ -1,7 +1,7 @@
 import StorageCore
 import Testing
 
-/// P9: no text ends the quotes that it stands in.
+/// P9: no text ends the quotes around it.
 struct QuoteTests {
     @Test(
         "Every quote is doubled, also under a combining mark",

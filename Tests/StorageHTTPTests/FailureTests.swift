@@ -95,7 +95,7 @@
             }
         }
 
-        @Test("A port that nobody listens at fails at once")
+        @Test("A closed port fails at once")
         func closedPort() async throws {
             let begin = ContinuousClock.now
             let socket = try LoopbackSocket()

@@ -10,7 +10,7 @@
 
         @Test("A body that is too long by its length isn't read")
         func contentLengthOverLimit() async throws {
-            // Whoever waited for the body would wait until the timeout.
+            // Waiting for the body would last until the timeout.
             let reply = Reply.raw("200 OK", ["Content-Length: 1000000000"], body: "[", end: .hold)
             try await TestServer.run({ _ in reply }) { server in
                 let error = try await server.remote().error()

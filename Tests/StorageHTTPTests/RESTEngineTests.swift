@@ -274,8 +274,8 @@
         }
 
         /// Nobody has changed the document, so the same answer would come for ever.
-        @Test("A conflict with nobody is parked")
-        func conflictWithNobody() async throws {
+        @Test("A conflict without a newer document is parked")
+        func unexplainedConflict() async throws {
             try await run { server async throws in
                 let engine = engine(configuration(server), in: try container())
                 await engine.startListening()

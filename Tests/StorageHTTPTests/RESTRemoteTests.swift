@@ -104,7 +104,7 @@
             }
         }
 
-        @Test("Nobody is asked while nobody is signed in")
+        @Test("Nothing is requested while signed out")
         func signedOut() async throws {
             try await TestServer.run({ _ in .ok("[]") }) { server async throws in
                 let remote = remote(server, path: nil)

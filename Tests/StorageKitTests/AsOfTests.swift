@@ -222,7 +222,7 @@ import Testing
         #expect(try await storage.verify().isSound)
         try await storage.close()
 
-        // Who has forgotten how is told so, and can still read what was.
+        // A program without the conversion gets an error, and can still read the past as recorded.
         let forgetful = try StorageKit.start(at: url) {
             $0.retire(
                 "rename articles.title to headline", "convert articles.stars to INTEGER NOT NULL",

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test("A slow reader learns how many events it missed")
-    func slowReaderIsToldItsLoss() async throws {
+    func slowReaderLearnsItsLoss() async throws {
         let store = try Self.store()
         let events = try await store.storage.changeNotifier.events(for: Note.self, limit: 10)
         for round in 0..<30 {

@@ -18,7 +18,7 @@ import Testing
         storage.query(Card.self).where { $0.lane == name }
     }
 
-    /// Every commit moves cards from one list to another; whoever looks in between finds each card in exactly one.
+    /// Every commit moves cards from one list to another; at any time each card is in exactly one.
     @Test("Combined views are never seen at different states")
     func combinedViewsAreConsistent() async throws {
         let storage = try await open(cards: 20)
@@ -45,7 +45,7 @@ import Testing
                     )
                 }
             }
-            // Rounds that are taken in together may lead back to where they began, which is told to nobody; this can't.
+            // Rounds that are applied together may lead back to where they began, which is no change; this can't.
             try await storage.write { try $0.execute("UPDATE cards SET title = 'end' WHERE id = 0") }
         }
         let watching = Task {
@@ -59,7 +59,7 @@ import Testing
         var positions: [Int64] = []
         for await position in combined.positions {
             positions.append(position)
-            // Other steps may have been made since it was told.
+            // Other steps may have been made since it was delivered.
             #expect(fault() == nil)
             #expect(position <= combined.position)
             if position == last { break }

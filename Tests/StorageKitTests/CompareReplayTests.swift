@@ -6,7 +6,7 @@ import StorageProjections
 import StorageTesting
 import Testing
 
-/// Two versions of a projection on one history: the first difference is found exactly, and the rows that differ are told.
+/// Two versions of a projection on one history: the first difference is found exactly, and the rows that differ are listed.
 struct CompareReplayTests {
     private typealias Order = ProjectionExample.Order
 
@@ -100,7 +100,7 @@ struct CompareReplayTests {
         #expect(comparison.divergence?.position == receipt.position - 2_000 + Int64(place))
     }
 
-    /// Rows that fail half-way and are passed over, and rows that OR REPLACE takes, mislead nobody.
+    /// Rows that fail half-way and are skipped, and rows that OR REPLACE deletes, don't matter.
     private struct Stubborn: Projection {
         let name = "stubborn"
         let version = 1
@@ -114,7 +114,7 @@ struct CompareReplayTests {
         func apply(_ batch: ProjectionBatch, _ db: Database) throws {
             for change in try batch.changes(of: Order.self) {
                 guard let new = change.new else { continue }
-                // The second row breaks the constraint, so the first is taken back as well.
+                // The second row violates the constraint, so the first is undone as well.
                 if fails { try? db.execute(sql: "INSERT INTO seen VALUES (-1, -1), (-2, -1)") }
                 try db.execute(sql: "INSERT OR REPLACE INTO seen VALUES (?, ?)", arguments: [new.id, new.cents])
             }

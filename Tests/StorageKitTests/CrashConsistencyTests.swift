@@ -27,7 +27,7 @@ import Testing
             // Killed at any moment.
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...(isEarly ? 80 : 90))))
             acknowledged += worker.kill()
-            // Beside the store stands how far it had come, and never more than that: it is opened without a word.
+            // The file beside the store says how far it had come, and never more than that: it opens without complaint.
             let known = try #require(Acknowledgement.reading(besideStore: path), "round \(round)")
             try await check(path, acknowledged, round: round)
             let rows = acknowledged.reduce(0) { $0 + $1.rows }
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    /// What a rebuild had folded when it was killed is gone on with, and nothing of it is left behind afterwards.
+    /// A rebuild resumes with what it had folded when it was killed, and leaves nothing of it behind.
     @Test("A killed rebuild of a projection resumes")
     func killedProjectionRebuildResumes() async throws {
         let folder = try TemporaryFolder()
@@ -310,13 +310,14 @@ import Testing
             if round >= rounds, old > 0, new > 0 { break }
             let worker = try Worker(store: path, mode: "swapping", prefix: round % 6 == 2 ? "rest" : "-")
             #expect(try await worker.waitForLines(round % 3 == 0 ? 3 : 2), "round \(round)")
+            // Killed at any moment.
             if round % 3 == 1 { try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000))) }
             _ = worker.kill()
             let storage = try open(url)
             #expect(try await storage.all(Mark.self) == marks, "round \(round)")
             let report = try await storage.verify()
             #expect(report.isSound, "round \(round): \(report.findings)")
-            // What stood beside the old tables is gone on with.
+            // The rebuild resumes with the shadow tables.
             if try await storage.rebuild().resumedAt > 0 { old += 1 } else { new += 1 }
             #expect(try await storage.all(Mark.self) == marks, "round \(round)")
             try await storage.close()

@@ -124,7 +124,7 @@ import Testing
         #expect(found.map(\.old?.email) == ["a@x"])
         #expect(found.map(\.new?.email) == ["a@y"])
         #expect(found.map(\.new?.city) == ["Oslo"])
-        // The untyped difference tells what went with the column too.
+        // The untyped difference has what was deleted with the column too.
         var rows: [RowDifference] = []
         for try await row in storage.diff(from: .position(before)) { rows.append(row) }
         #expect(rows.map { $0.old?["age"] } == [4, 5])

@@ -216,7 +216,7 @@ struct FacadeTests {
 
     /// Reading the log takes long, and has a lane of its own.
     @Test("Reads of the log don't delay other reads")
-    func logReadsDelayNobody() async throws {
+    func logReadsDelayNoOthers() async throws {
         var configuration = StorageConfig()
         (configuration.readerCount, configuration.longReaderCount) = (1, 1)
         let store = try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self) }

@@ -102,7 +102,7 @@ struct Card: Hashable {
         for id in 0..<1_000 { try await storage.save(Card(id: id, title: "", lane: "", rank: nil)) }
         await storage.waitForViews(through: try await storage.save(cards(0..<1)))
         let all = try #require(await differences.next())
-        // Too many to be told one by one.
+        // Too many to be delivered one by one.
         #expect(all.whole != nil)
         #expect(all.changes.count < 1_000)
         all.apply(to: &rows)
@@ -293,7 +293,7 @@ struct Card: Hashable {
         let storage = try open()
         try await storage.save(cards(0..<3))
         let list = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" })
-        // Each of many views goes on being told of changes.
+        // Each of many views is still updated.
         let cards = (0..<9).map { id in QuerySubscription(storage.query(Card.self).where { $0.id == id }) }
         await storage.waitForViews(
             through: try await storage.write { try $0.execute("ALTER TABLE cards ADD COLUMN extra TEXT") })

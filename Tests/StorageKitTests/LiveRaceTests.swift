@@ -123,7 +123,7 @@ import Testing
 
     // MARK: Closing
 
-    /// Whoever has asked whether the store is open may come to its connection when that is closed.
+    /// A read that found the store open may come to its connection after that was closed.
     @Test("A read that arrives after closing is refused")
     func readOfClosedConnection() async throws {
         let queue = try DatabaseQueue()
@@ -213,7 +213,7 @@ import Testing
         #expect(pages.items.isEmpty)
         // The count and the row that came; nobody else.
         #expect(after.reloads == before.reloads + 2)
-        // Each row twice, so that not every change can be told from its row any more.
+        // Each row twice, so that not every change is kept by its row.
         let receipt = try await storage.write {
             try $0.execute("UPDATE cards SET title = 'a' WHERE id > 50")
             try $0.execute("UPDATE cards SET title = 'b', lane = 'todo', rank = id WHERE id > 50")

@@ -122,7 +122,7 @@ struct Page: Hashable {
         }
         await searches[0].refresh()
         #expect(searches[0].hits == (try await storage.search(Page.self, query: texts[0], limit: 5)))
-        // What has come together meanwhile is told as one.
+        // What has accumulated meanwhile is one update.
         while rows != fields.hits { try #require(await differences.next()).apply(to: &rows) }
     }
 
@@ -267,7 +267,7 @@ struct Page: Hashable {
         #expect(!late.isActive)
     }
 
-    /// A row that can't be read makes a search fail; once it can be, the search goes on by itself.
+    /// A row that can't be read makes a search fail; once it can be, the search continues by itself.
     @Test("A failed search is retried", .timeLimit(.minutes(10)), arguments: [true, false])
     func failedSearchIsRetried(isFullText: Bool) async throws {
         let storage = try open()

@@ -6,7 +6,7 @@ import StorageProjections
 import StorageTesting
 import Testing
 
-/// Keeps whole rows and every event's kind: what it is told must not depend on how and when it is told.
+/// Keeps whole rows and every event's kind: what it gets must not depend on how and when it gets it.
 private struct Mirror: Projection {
     let name = "mirror"
     let version = 1

@@ -8,7 +8,7 @@ import StorageTesting
 import Synchronization
 import Testing
 
-/// A projection is made again beside the store, and only taken over in its transaction.
+/// A projection is rebuilt beside the store, and only swapped in its transaction.
 struct ProjectionRebuildTests {
     private static let sql = """
         CREATE TABLE lengths(id INTEGER PRIMARY KEY, length INTEGER NOT NULL, twice INTEGER AS (length * 2) STORED);
@@ -81,7 +81,7 @@ struct ProjectionRebuildTests {
         #expect(verified.isSound, "\(verified.findings)")
     }
 
-    /// A rebuild that is cancelled is taken up where it stood, by one of the same rules and history only.
+    /// A cancelled rebuild is resumed by one with the same rules and history only.
     @Test("A cancelled rebuild resumes")
     func cancelledRebuildResumes() async throws {
         func rules(_ version: Int) throws -> SQLProjection {
@@ -148,7 +148,7 @@ struct ProjectionRebuildTests {
         try await storage.close()
     }
 
-    /// What can't be copied is made again in the transaction itself, as is what needs tables of others.
+    /// What can't be copied is rebuilt in the transaction itself, as is what needs tables of others.
     @Test(
         "Tables that can't be copied are rebuilt in the store",
         arguments: [

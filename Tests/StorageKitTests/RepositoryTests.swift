@@ -73,7 +73,7 @@ import Testing
         #expect(try await volumes.get(id: 1) == nil)
     }
 
-    /// Readers beside a writer: whoever has been told that a write is done never reads what was before it.
+    /// Readers beside a writer: once a write has returned, nobody reads what was before it.
     @Test("No read after a write is stale")
     func noStaleReads() async throws {
         let context = try open()

@@ -50,7 +50,7 @@ struct SQLProjectionTests {
         #expect(comparison.events > 24)
     }
 
-    /// Events are told one by one, also those of a row that came and went in one commit.
+    /// Events are applied one by one, also those of a row that was inserted and deleted in one commit.
     @Test("Every event is passed with its commit")
     func eventParameters() async throws {
         let projection = try SQLProjection(

@@ -115,7 +115,7 @@ import Testing
     func sealedSegmentsHaveDigests() async throws {
         let store = try Self.store()
         try await Self.fill(store.storage, 0..<40)
-        // A row that is final from the beginning stands between sealed ones, and one without a digest is skipped by the chain.
+        // A segment that is final from the beginning lies between sealed ones, and the chain skips one without a digest.
         var random = SplitMix64(seed: 1)
         let noise = String((0..<1_200_000).map { _ in Character(UnicodeScalar(UInt8(33 + random.below(94)))) })
         try await store.storage.save(Note(id: 1_000, text: noise))
@@ -214,7 +214,7 @@ import Testing
         #expect(try await Self.commits(store.storage).map(\.time).max() == clock.microseconds)
     }
 
-    @Test("The clock's reading is kept where time stands still")
+    @Test("The clock's reading is kept where time is held back")
     func clockReadingIsKept() async throws {
         let clock = ManualClock()
         let store = try Self.store(clock: clock)

@@ -7,7 +7,7 @@ import Testing
 @testable import StorageRouting
 @testable import StorageViews
 
-/// The registry tells what lives, and keeps neither views nor their remains.
+/// The registry lists what lives, and keeps neither views nor their remains.
 @MainActor @Suite struct SubscriptionRegistryTests {
     private func open() async throws -> Storage {
         let storage = try StorageKit.inMemory { $0.autoSchema(CardRecord.self) }.facade

@@ -83,7 +83,7 @@ import Testing
         try await compare()
         #expect(try await timeline.stepBack() != nil)
         try await compare()
-        // What the differences have told leads to what is shown, whichever way it went.
+        // The differences lead to what is shown, in either direction.
         while rows != list.items { try #require(await differences.next()).apply(to: &rows) }
     }
 

@@ -16,11 +16,11 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// What a reader of differences and one of events make of what they are told.
+    /// What a reader of differences and one of events make of what they get.
     private final class Told {
         var rows: [Mark] = []
         var marks: [StorageValue: [String: StorageValue]] = [:]
-        /// Events that don't fit what was told before.
+        /// Events that don't fit those before.
         var faults: [String] = []
 
         func take(_ event: ChangeEvent) {
@@ -65,7 +65,7 @@ import Testing
             // Killed at any moment.
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...60)))
             _ = worker.kill()
-            // Whoever opens the store next makes it whole; what was written last may be told by nobody else.
+            // The next opening makes the store whole; nothing else announces what was written last.
             let next = try Worker(store: path, mode: "asked", prefix: "after \(round)")
             #expect(try await next.waitForLines(1))
             try next.ask(for: 1)

@@ -128,7 +128,7 @@ struct AdoptTests {
         try FileManager.default.copyItem(atPath: database, toPath: copy)
         let other = try DatabaseQueue(path: database)
         try await other.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = \(mode)") }
-        // In rollback mode a connection that reads nothing can't be told from none, so it is made to read.
+        // In rollback mode a connection that reads nothing can't be detected, so it is made to read.
         try other.inDatabase { db in
             try db.execute(sql: "\(mode == "DELETE" ? "BEGIN; " : "")SELECT count(*) FROM Track")
             let refused = try run("adopt", database, "--in-place", "--yes")
@@ -247,7 +247,7 @@ struct AdoptTests {
         #expect(try await storage.verify().findings.map(\.description) == [])
         let version = try await storage.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
         #expect(version == 42)
-        // What wouldn't be told from another row later is refused now.
+        // What couldn't be distinguished from another row later is refused now.
         await #expect(throws: StorageError.self) {
             try await storage.write { try $0.execute("INSERT INTO empty VALUES (NULL)") }
         }

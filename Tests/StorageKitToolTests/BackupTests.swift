@@ -143,7 +143,7 @@ import Testing
             #expect(try isWhole(restored), "\(point)")
             let lines = try export(restored)
             #expect(lines[...] == whole.prefix(lines.count), "\(point)")
-            // Behind what was restored is one event that tells of it.
+            // Behind what was restored is one event that records it.
             let end = try await DatabaseQueue(path: restored).read {
                 let last = try Int64.fetchOne($0, sql: "SELECT max(last) FROM storage_log") ?? 0
                 #expect(try Int64.fetchAll($0, sql: "SELECT id FROM storage_operation") == [last], "\(point)")
@@ -152,7 +152,7 @@ import Testing
             let kept = try Log(path, through: end)
             #expect(try Log(restored).rows.prefix(kept.rows.count) == kept.rows[...], "\(point)")
             guard point != "@0" else { continue }
-            // It is a store like any other: it opens, searches, and goes on.
+            // It is a store like any other: it opens, searches, and takes writes.
             let copy = try StorageKit.start(at: URL(fileURLWithPath: restored)).facade
             #expect(copy.head == end + 1)
             try await change(copy)

@@ -18,7 +18,7 @@ struct DamagedStoreTests {
     }
 
     /// - Parameter place: Where bytes are overwritten: those that every SQLite file begins with, or the first page's tree.
-    @Test("Damage at the root is told apart", arguments: [0..<16, 100..<180])
+    @Test("Damage at the root is recognised", arguments: [0..<16, 100..<180])
     func damageAtRoot(_ place: Range<Int>) async throws {
         let store = try await SampleStore()
         let sound = FileManager.default.contents(atPath: store.path) ?? Data()
@@ -136,7 +136,7 @@ struct DamagedStoreTests {
         }
     }
 
-    /// The limit of a file's size stands for a full disk, in blocks of 512 bytes.
+    /// The limit of a file's size simulates a full disk, in blocks of 512 bytes.
     @Test("Creating a store without room leaves no file", arguments: [8, 64, 72, 80])
     func creatingWithoutRoom(_ blocks: Int) throws {
         let folder = try TemporaryFolder()

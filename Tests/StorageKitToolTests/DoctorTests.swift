@@ -142,7 +142,7 @@ struct DoctorTests {
         }
         let fixed = try ToolProcess.run(["doctor", "--fix"], store: folder.path("schema.sqlite"))
         #expect(fixed.status == 5, "an index of somebody else isn't ours to drop")
-        // A guard that is gone can't be made again from the log; rows can.
+        // A guard that is gone can't be rebuilt from the log; rows can.
         try meddle(
             folder.path("schema.sqlite"), "DROP TRIGGER storage_log_update; UPDATE articles SET title = 'forged'")
         #expect(try ToolProcess.run(["doctor", "--fix"], store: folder.path("schema.sqlite")).status == 8)
@@ -172,7 +172,7 @@ struct DoctorTests {
         #expect(line.contains(#""status":"warn""#))
         #expect(line.contains("storagekit restore") == (days > 365), "\(line)")
         guard let advice = line.firstRange(of: "--to "), days > 365 else { return }
-        // It can be followed as it stands.
+        // It can be followed as printed.
         let point = String(line[advice.upperBound...].prefix { $0 != " " })
         let mended = folder.path("mended.sqlite")
         let restored = try ToolProcess.run(["restore", folder.path(), "--to", point, "-o", mended], store: nil)

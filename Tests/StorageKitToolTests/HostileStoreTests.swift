@@ -167,7 +167,7 @@ struct HostileStoreTests {
         #expect(try ToolProcess.run(["log"], store: folder.path()).status == 0)
     }
 
-    /// What stands in the place of a table can be without end.
+    /// What replaces a table can be without end.
     @Test("A view in place of a table is damage")
     func viewInsteadOfTable() async throws {
         let folder = try await copy(
@@ -180,7 +180,7 @@ struct HostileStoreTests {
         #expect(statuses == ["verify": 5, "log": 5, "undo --yes": 5])
     }
 
-    /// A log that goes on where its tables don't: cheap to see at the end, before a command writes on over it.
+    /// A log that is ahead of its tables: cheap to detect at the end, before a command writes.
     @Test("Tables behind the end of the log aren't written to")
     func tablesBehindLog() async throws {
         let folder = try await copy("UPDATE posts SET _position = 2, title = 'older' WHERE id = 'b'")

@@ -135,7 +135,7 @@ struct ImportExportTests {
     }
 
     /// A time goes on as that of every later commit, so one that can't be is a bad line, and one that goes back is kept beside it.
-    @Test("Impossible times disturb nobody")
+    @Test("Impossible times are bad lines and disturb no others")
     func impossibleTimes() throws {
         func at(_ time: String, _ tx: Int) -> String {
             #"{"tx":\#(tx),"at":"\#(time)","op":"insert","table":"posts","id":"\#(tx)","row":{"n":1}}"#
@@ -191,7 +191,7 @@ struct ImportExportTests {
         lines += (51...60).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }
         let longer = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
         #expect(longer.output.contains("imported 10 operations"), "\(longer.output)\(longer.errors)")
-        // Between the two parts stands the commit that records the first import.
+        // Between the two parts is the commit that records the first import.
         let exported = try ToolProcess.run(["export"], store: folder.store).output.components(separatedBy: "\n")
         #expect(
             try normalized(exported)

@@ -5,7 +5,7 @@ import StorageKit
 import StorageMaintenance
 import Testing
 
-/// The tool beside another process that goes on writing.
+/// The tool beside another process that keeps writing.
 @Suite(.serialized) struct LiveStoreTests {
     /// Each export of a store in use is a beginning of the next one: whole commits, nothing missing, nothing twice.
     @Test("Exports and checks of a store in use are whole")

@@ -55,7 +55,7 @@ struct ReplayTests {
             ["replay", "@90..", "-q", "--step", "--format", "jsonl"], store: store, input: script)
         #expect(replay.status == 0)
         #expect(replay.errors.isEmpty)
-        // What stands between two lines that tell the position is the answer there.
+        // What is between two lines with a position is the answer there.
         var answers: [(position: String, rows: [Substring])] = []
         for line in replay.output.split(separator: "\n") {
             if line.contains(#""stop":"#) {

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// The changes that are told, made one after another, are the page.
+    /// The changes that are printed, made one after another, are the page.
     @Test("Changes lead to the page")
     func changesLeadToPage() async throws {
         let store = try await SampleStore(segmentLength: 16)
@@ -64,7 +64,7 @@ import Testing
         let watching = try Watching(
             ["users", "--order", "name desc", "-n", "5", "--where", "name LIKE 'w%'", "--format", "jsonl"],
             store: store.path)
-        // The first line tells that it follows.
+        // The first line says that it follows.
         #expect(watching.text { $0.contains("\n") }.contains("reset"))
         for number in 0..<20 {
             _ = try await engine.commit(CommitMetadata()) { _, db in

@@ -296,7 +296,7 @@ struct AcknowledgedCommitsTests {
         #expect(error.remedy.contains("\(path).bell"), "\(error)")
         #expect(bytes(path) == crashed.main)
         #expect(bytes(path + "-wal") == Data(crashed.log))
-        // The one step that goes on with what is there.
+        // The one step that continues with what is there.
         unlink(path + ".bell")
         #expect(refusal(path) == nil)
         #expect(try await verify(path).isSound)
@@ -393,7 +393,7 @@ struct AcknowledgedCommitsTests {
         }
     }
 
-    /// Whoever opens a store for commits that may be lost says so before the first, and whoever makes them last takes it back.
+    /// An opening for commits that may be lost says so before the first; a durable one withdraws it.
     @Test("The next opening knows the durability")
     func durabilityIsRecorded() async throws {
         let path = folder.path()

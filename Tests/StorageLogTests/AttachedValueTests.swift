@@ -88,7 +88,7 @@ import Testing
                 Attached(event: 0, column: "b", value: .real(1.5)), Attached(event: 0, column: "c", value: .null),
                 Attached(event: 1, column: "c", value: .blob(.init([2]))),
             ])
-        // Whole rows are told anyway, also those that get another key.
+        // Whole rows are recorded anyway, also those that get another key.
         #expect(try await told.attached(by: "INSERT INTO t(id) VALUES (9); DELETE FROM t WHERE id = 9").isEmpty)
         #expect(try await told.attached(by: "UPDATE t SET id = 30 WHERE id = 3").isEmpty)
         try await told.ask(for: [])

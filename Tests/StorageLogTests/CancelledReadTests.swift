@@ -8,7 +8,7 @@ import Testing
 
 @testable import StorageLog
 
-/// Whoever cancels a read gets `CancellationError` and disturbs nobody else.
+/// A cancelled read throws `CancellationError` and disturbs no other.
 @Suite struct CancelledReadTests {
     /// Runs until it is interrupted.
     private static let endless =
@@ -38,7 +38,7 @@ import Testing
         try await engine.close()
     }
 
-    /// Whoever interrupts without cancelling gets what SQLite says.
+    /// An interruption without cancelling is SQLite's error.
     @Test("An interruption is an error of its own")
     func interruptedStatement() async throws {
         let folder = try TemporaryFolder()
@@ -60,7 +60,7 @@ import Testing
     /// Tasks that are cancelled at any moment beside tasks that aren't: the first end with a value or `CancellationError`,
     /// the others with a value.
     @Test("Cancelled reads disturb no others")
-    func cancelledReadsDisturbNobody() async throws {
+    func cancelledReadsAreIsolated() async throws {
         let folder = try TemporaryFolder()
         let engine = try engine(inFile: true, folder)
         try await engine.adopt(
@@ -91,6 +91,7 @@ import Testing
                     var random = SplitMix64(seed: UInt64(seed))
                     for _ in 0..<200 {
                         let task = Task { try await count() }
+                        // Cancelled at any moment.
                         try await Task.sleep(for: .microseconds(random.next() % 300))
                         task.cancel()
                         do {

@@ -56,7 +56,7 @@ import Testing
             #expect(batch.logged == Array(events[range]), "seed \(seed)")
             #expect(batch.beginsInsideCommit == slices(events, range).first?.continuesEarlier)
             #expect(batch.endsInsideCommit == slices(events, range).last?.continuesLater)
-            // Whoever looks for one event has those before it too.
+            // Looking for one event passes those before it too.
             let count = 1 + generator.random.below(range.count)
             let part = try row.body.withUnsafeBytes {
                 try SegmentDecoder().decode(body: $0, of: row.header, through: row.header.first + Int64(count) - 1)
@@ -161,7 +161,7 @@ import Testing
         #expect(after.rows == engine.committed.position / Int64(length))
     }
 
-    /// The frame's checksum stands between damaged bytes and the decoder.
+    /// The frame's checksum keeps damaged bytes from the decoder.
     @Test("Damaged bodies are found", arguments: TestSettings.seeds(40, from: 2_000))
     func damagedBodies(seed: UInt64) throws {
         var generator = EventGenerator(seed: seed)
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    /// Whoever can write the file can write a checksum too: the parser has to stand any bytes.
+    /// A checksum can be forged: the parser has to withstand any bytes.
     @Test("Any bytes are parsed or refused", arguments: TestSettings.seeds(60, from: 3_000))
     func arbitraryBytes(seed: UInt64) throws {
         var generator = EventGenerator(seed: seed)

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is copied for entities that nobody wants")
+    @Test("Nothing is copied for unwanted entities")
     func unwantedEntitiesAreNotCopied() async throws {
         let engine = try TestStore.inMemory()
         for entity in CaptureTables.entities { try await engine.adopt(entity.name, entity.sql) }
@@ -67,7 +67,7 @@ import Testing
             seen.withLock { $0.append(answers) }
         }
         try await engine.commit("INSERT INTO item(id, a) VALUES (1, 'x'), (2, 'y')")
-        // Neither a transaction that changes nothing nor one that is undone is told.
+        // Neither a transaction that changes nothing nor one that is undone is reported.
         try await engine.commit("UPDATE item SET a = a")
         await #expect(throws: (any Error).self) { try await engine.commit("INSERT INTO item(id) VALUES (3), (1)") }
         observation.cancel()

@@ -188,7 +188,7 @@ import Testing
     }
 
     /// As it is when a writer is killed between a commit and its ring.
-    @Test("A commit that nobody rang for is found by the heartbeat")
+    @Test("A commit without a ring is found by the heartbeat")
     func heartbeatFindsUnrungCommit() async throws {
         try await writer().close()
         let aside = folder.path("aside")
@@ -210,7 +210,7 @@ import Testing
     }
 
     /// Reading memory of a file that was cut ends a process; ours must not.
-    @Test("A truncated bell harms nobody")
+    @Test("A truncated bell is harmless")
     func truncatedBell() async throws {
         let engine = try await writer()
         // A sleeper can't be woken by a bell that can't be rung.
@@ -256,7 +256,7 @@ import Testing
 
     // MARK: What is left
 
-    @Test("Nothing is open once nobody listens")
+    @Test("Nothing stays open without listeners")
     func nothingStaysOpen() async throws {
         try await writer().close()
         let reader = try open(readOnly: true)
@@ -315,7 +315,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: bellPath))
     }
 
-    // MARK: Whoever is called
+    // MARK: Observers
 
     @Test("An observer is called until it has enough")
     func observerRemovesItself() async throws {
@@ -338,7 +338,7 @@ import Testing
         let other = engine.onCommit { last.add() }
         try await engine.close()
         #expect(last.value == 1)
-        // The store is closed: who looks is told so.
+        // The store is closed, and says so.
         let late = engine.onCommit { last.add() }
         #expect(last.value == 2)
         withExtendedLifetime((other, late)) {}

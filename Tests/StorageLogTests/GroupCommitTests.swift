@@ -105,7 +105,7 @@ import Testing
         #expect(try await log(engine) == events)
     }
 
-    @Test("Time stands still when the clock goes back")
+    @Test("Time never goes back with the clock")
     func clockGoingBack() async throws {
         let clock = ManualClock(9_000)
         let engine = try await open(clock: clock)
@@ -170,7 +170,7 @@ import Testing
                     == (isThere ? 1 : 0))
         }
         #expect(try await engine.integer("SELECT count(*) FROM storage_commit_key WHERE key = 'key 2'") == 0)
-        // The store goes on.
+        // The store works on.
         let next = try await engine.commit("INSERT INTO t(v) VALUES ('next')")
         #expect(next.commit != nil)
         #expect(try await log(engine).starts(with: before))
@@ -257,7 +257,7 @@ import Testing
                 actor: "a", app: "b", reason: "c", correlation: "d", idempotencyKey: "f",
                 attributes: ["x": "e\u{301}", "": ""]),
         ]
-        // In one group, so that neighbours in a row of the log can be told as "the same as before".
+        // In one group, so that neighbours in a segment can be encoded as "the same as before".
         try await engine.withWriter { writer, db in
             try writer.group(db) {
                 for metadata in all {

@@ -17,7 +17,7 @@ struct HostileRowTests {
             #expect(error.code == (isNewer ? .unsupportedFormat : .corrupt))
             return error.message
         }
-        // What is read without its values is held to the same.
+        // The same is checked where values aren't read.
         let header = row.header.with(size: length)
         let outline = try body.withUnsafeBytes { try OutlineDecoder().outline(of: $0, header) }
         #expect(outline.header == header)

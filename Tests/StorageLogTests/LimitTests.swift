@@ -36,7 +36,7 @@ import Testing
         #expect(updated == .invalidValue)
         #expect(engine.committed == head)
         #expect(try await engine.integer("SELECT count(*) FROM t") == 0)
-        // What a savepoint takes back needn't be storable, and blobs may hold anything.
+        // What a savepoint rolls back needn't be storable, and blobs may hold anything.
         try await engine.commit(
             "SAVEPOINT s; INSERT INTO t(v) VALUES (char(0)); ROLLBACK TO s; INSERT INTO t(v) VALUES (x'00')")
     }

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Whoever reads may read the log while doing so, also at length.
+    /// A reader may read the log while it reads, also at length.
     @Test("Reads nest")
     func nestedReads() async throws {
         try await read(rows: 8) { reader, _, _ in

@@ -94,7 +94,7 @@ import Testing
         #expect(told > 200)
     }
 
-    /// Rows that haven't changed aren't all passed over, nor those that changed only later, before the first one is told.
+    /// The first change comes before all rows that haven't changed, or changed later, were skipped.
     @Test("A first change far behind is found soon")
     func firstChangeFarBehind() async throws {
         let engine = try TestStore.inMemory(segmentLength: 1_024)

@@ -244,7 +244,7 @@ import Testing
         #expect(try await faults(engine) == [])
     }
 
-    /// SQLite tells names apart by their bytes, Swift by their meaning: two spellings of é are two columns and tables.
+    /// SQLite compares names by their bytes, Swift by their meaning: two spellings of é are two columns and tables.
     @Test("Two spellings of a name are two names")
     func namesCompareByBytes() async throws {
         let engine = try await open()

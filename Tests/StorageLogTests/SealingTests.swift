@@ -121,7 +121,7 @@ import Testing
         try await engine.close()
     }
 
-    /// What a transaction has written sealed and taken back isn't sealed.
+    /// What a transaction has written sealed and rolled back isn't sealed.
     @Test("A large batch that fails seals nothing")
     func failedLargeBatch() async throws {
         let engine = try await open(64)

@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    /// What a savepoint takes back doesn't take an error back that happened before it.
+    /// Rolling a savepoint back doesn't clear an error that happened before it.
     @Test("An error of capture outlives later savepoints")
     func captureErrorIsKept() async throws {
         for undone in ["SAVEPOINT a; ROLLBACK TO a; RELEASE a", "INSERT INTO d(id) SELECT 100 UNION ALL SELECT 100"] {

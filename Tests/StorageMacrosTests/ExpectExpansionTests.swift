@@ -46,7 +46,7 @@ internal import Testing
         }
     }
 
-    /// The issue stands where the caller does, not in the helper.
+    /// The issue is located at the caller, not in the helper.
     @Test("Failures name the caller")
     func failuresNameCaller() {
         withKnownIssue {

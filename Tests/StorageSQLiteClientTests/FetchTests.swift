@@ -29,7 +29,7 @@ struct FetchTests {
     }
 
     /// A view creates its properties again each time that its body is evaluated, and reads the first ones only.
-    @Test("A property that nobody looks at reads nothing", arguments: TestEngine.allCases)
+    @Test("An unread property reads nothing", arguments: TestEngine.allCases)
     func unreadProperty(_ engine: TestEngine) async throws {
         try await engine.withClient { client in
             let reads = Atomic<Int>(0)
@@ -117,7 +117,7 @@ struct FetchTests {
         }
     }
 
-    @Test("A state that nobody holds stops fetching")
+    @Test("A released state stops fetching")
     func releasedStateStops() async throws {
         try await TestEngine.allCases[0].withClient { client in
             let runs = Counter()

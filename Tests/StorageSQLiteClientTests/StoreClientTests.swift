@@ -172,7 +172,7 @@
             }
         }
 
-        /// Whoever follows its values is at the end then, and doesn't ask again every second.
+        /// Its streams of values end then, and don't ask again every second.
         @Test("A closed database is an error", .timeLimit(.minutes(10)))
         func closedDatabase() async throws {
             try await withStore { _, path in

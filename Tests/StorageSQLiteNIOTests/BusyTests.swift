@@ -94,7 +94,7 @@
                 await done.wait()
             }
             await inside.wait()
-            // A script that waits where it shouldn't goes on after a while, and isn't busy.
+            // A script that waits where it shouldn't continues after a while, and isn't busy.
             let limit = Task {
                 try await Task.sleep(for: .seconds(60))
                 done.open()

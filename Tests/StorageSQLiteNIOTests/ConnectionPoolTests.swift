@@ -203,7 +203,7 @@
             try await closing.value
             try await pool.close()
             await expect(.closed) { try await pool.write { db in try db.execute("SELECT 1") } }
-            // The write-ahead log is taken back.
+            // The write-ahead log is removed.
             #expect(try folder.listing().keys.sorted() == ["test.sqlite"])
         }
 

@@ -50,7 +50,7 @@
             #expect(try await actor.count() == 1)
         }
 
-        /// Who reads, who cancels it and who goes on afterwards sit on one loop, and SQLite runs elsewhere.
+        /// Reading, cancelling and continuing happen on one loop, and SQLite runs elsewhere.
         @Test("A read is cancelled from its loop", .timeLimit(.minutes(10)), arguments: CancelledRead.allCases)
         func cancellingOnEventLoop(_ read: CancelledRead) async throws {
             let actor = LoopActor()

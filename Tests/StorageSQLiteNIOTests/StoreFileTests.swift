@@ -12,7 +12,7 @@
     struct StoreFileTests {
         private let interval = SQLiteConnectionConfiguration(observationInterval: .milliseconds(5))
 
-        /// What stands in for the store's writer.
+        /// What replaces the store's writer.
         private final class Writer {
             private var database: OpaquePointer?
             private let path: String
@@ -204,7 +204,7 @@
         }
 
         @Test("A writer may come and go")
-        func writerComesAndGoes() async throws {
+        func repeatedWriters() async throws {
             let folder = try TemporaryFolder()
             try store(folder)
             let connection = try await open(folder)

@@ -191,7 +191,7 @@
             #expect(reported == ["A", "a"])
         }
 
-        @Test("A slow observer is told once")
+        @Test("A slow observer is notified once")
         func slowObserver() async throws {
             let connection = try await opened()
             var changes = connection.observeTables(["a", "b", "done"]).makeAsyncIterator()

@@ -109,7 +109,7 @@
             await expect(.readOnly) {
                 try await connection.withTransaction(.read) { db in try db.execute("INSERT INTO t VALUES (1)") }
             }
-            // Nor in a savepoint, and afterwards writing goes on.
+            // Nor in a savepoint, and afterwards writing continues.
             await expect(.readOnly) {
                 try await connection.transaction(.read) { connection in
                     try await connection.transaction { try await $0.execute("INSERT INTO t VALUES (1)") }

@@ -193,7 +193,7 @@
             }
         }
 
-        /// A client that goes on with another token of the same name hears whether it sees other documents.
+        /// A client that continues with another token of the same name learns whether it sees other documents.
         @Test("A hello says whether the access is the same")
         func accessFingerprint() async throws {
             try await ServedHub.run { hub in

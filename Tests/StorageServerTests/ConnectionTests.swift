@@ -153,7 +153,7 @@
         }
 
         /// An application that knows nothing of a hub's limits waits for its answers to be written, however long that takes.
-        @Test("A stream that nobody reads ends in any application")
+        @Test("An unread stream ends in any application")
         func stalledStreamInAnyApplication() async throws {
             let store = try TemporaryStore()
             let tokens = try HubTokens(besideStore: ":memory:")
@@ -192,7 +192,7 @@
         }
 
         /// The limit of a body holds for what comes behind its answer, too.
-        @Test("What nobody reads isn't received forever")
+        @Test("An unread request body isn't received forever")
         func endlessRequestBody() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.bodySeconds = 1
@@ -206,6 +206,7 @@
                     let trickle = Task {
                         while true {
                             try await outbound.write(ByteBuffer(string: "1\r\n{\r\n"))
+                            // Slow, but never silent.
                             try await Task.sleep(for: .milliseconds(50))
                         }
                     }

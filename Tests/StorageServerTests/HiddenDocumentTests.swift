@@ -186,7 +186,7 @@
             for text in ["SECRET", "bob", #""b""#, "999"] { #expect(!bytes.contains(text), "\(text)") }
         }
 
-        /// Documents leave what ada sees, and are changed, deleted and made again where she doesn't see it.
+        /// Documents leave what ada sees, and are changed, deleted and created again where she doesn't see it.
         @Test("Deletions don't reveal what is done behind them")
         func hiddenBehindDeletions() async throws {
             let answers = try await Self.compare { twin in

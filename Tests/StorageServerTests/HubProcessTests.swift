@@ -182,6 +182,7 @@
                 all = []
                 for device in devices { all.append(try await device.notes()) }
                 if all.allSatisfy({ $0 == all[0] }) { break }
+                // The devices are other processes.
                 try await Task.sleep(for: .milliseconds(100))
             } while ContinuousClock.now < deadline
             #expect(all[0] == all[1], "seed \(seed)")

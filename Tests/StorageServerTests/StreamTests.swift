@@ -34,7 +34,7 @@
                 var again = try await hub.events(
                     "/v1/changes?collection=notes", token: token, headers: ["Last-Event-ID": try #require(first.id)])
                 #expect(try await again.next()?.page.page.changes.map(\.document.id) == ["2", "3", "4", "5"])
-                // Where it counts for nothing, too: whoever sends it has lost their place.
+                // Where it doesn't matter, too: its sender has lost the position.
                 let other = try await hub.send(
                     .GET, "/v1/changes?collection=notes", token: token, headers: ["Last-Event-ID": "0"])
                 #expect(other.status == 400)
@@ -161,7 +161,7 @@
             }
         }
 
-        /// However much it has not sent yet: its client goes on where it was.
+        /// However much it has not sent yet: its client resumes where it was.
         @Test("A stream that is behind ends with the server", arguments: [true, false])
         func behindAtShutdown(follows: Bool) async throws {
             try await ServedHub.run { hub in

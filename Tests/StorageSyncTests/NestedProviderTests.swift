@@ -62,7 +62,7 @@ private struct HomeSources {
         #expect(counts == [2, 3])
     }
 
-    @Test("One request is under way, whoever made it")
+    @Test("Scopes share the request under way")
     func sharedRequest() async throws {
         outer.hold()
         let shown = try shown(.networkFirst)
@@ -75,7 +75,7 @@ private struct HomeSources {
         #expect(shown.inner.items.map(\.title) == ["outer"])
     }
 
-    /// By itself, that of whoever began last is asked, as long as they show it.
+    /// By itself, the remote of the last view is asked, as long as that shows it.
     @Test("Expired rows are fetched for those who still show them")
     func expiredRowsAreRefetched() async throws {
         let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)))
@@ -120,7 +120,7 @@ private struct HomeSources {
         try await eventually { counts == expected && !results.isLoading }
     }
 
-    @Test("A view that asks nobody leaves the wait of others alone")
+    @Test("A local-only view leaves the waits of others alone")
     func localViewLeavesOthersWaiting() async throws {
         let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)), .localOnly)
         await shown.outer.waitUntilRefreshed()

@@ -43,7 +43,7 @@ import Testing
         RefreshPlan(showsStored: shown, isStale: stale, requestTime: asks.map { now + $0 })
     }
 
-    @Test("`localOnly` asks nobody", arguments: Age.allCases, Remote.allCases)
+    @Test("`localOnly` never asks a remote", arguments: Age.allCases, Remote.allCases)
     func localOnlyPolicy(age: Age, remote: Remote) {
         for isOpening in [true, false] {
             let plan = QueryCachePolicy.localOnly.plan(Self.status(age, remote), now: Self.now, isOpening: isOpening)

@@ -86,7 +86,7 @@ import Testing
         #expect(results.status?.failures == 2)
     }
 
-    @Test("A source that nobody shows is tried when it is shown")
+    @Test("A hidden source is retried when it is shown")
     func hiddenSource() async throws {
         let home = try Household()
         var results: QueryResults<Chore>? = try await refused(home, lenient)

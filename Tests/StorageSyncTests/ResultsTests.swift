@@ -31,7 +31,7 @@ import Testing
         #expect(results.lastRefreshTime == home.clock.now)
     }
 
-    @Test("Young rows are shown, and nobody is asked until they are old")
+    @Test("Young rows are shown, and the remote isn't asked until they are old")
     func youngRows() async throws {
         let home = try Household()
         home.remote.rows = [chore(1, "old")]
@@ -197,7 +197,7 @@ import Testing
         #expect(home.remote.count == 2)
     }
 
-    @Test("A source that nobody shows stops asking")
+    @Test("A hidden source stops asking")
     func abandonedSource() async throws {
         let home = try Household()
         home.remote.hold()

@@ -27,7 +27,7 @@ import Testing
         #expect(news.events.last?.position == 101)
     }
 
-    @Test("What nobody counted stays uncounted")
+    @Test("Uncounted changes stay uncounted")
     func uncountedStaysUncounted() {
         var news = ChangeEventUpdate(limit: 2)
         news.append(.bulkChange(tableName: "rows", affectedCount: nil, position: 5))
@@ -45,7 +45,7 @@ import Testing
         #expect(news.weight <= 2)
     }
 
-    /// What only the database can answer is told rather than left out.
+    /// What only the database can answer is delivered rather than left out.
     @Test("Raw SQL counts as true")
     func rawSQLCountsAsTrue() async throws {
         let store = try await RoutedStore.open { _ in }

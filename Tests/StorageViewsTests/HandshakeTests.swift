@@ -37,7 +37,7 @@ import Testing
     }
 
     /// An entity that somebody looked at, and nobody when its columns changed, is looked at anew.
-    @Test("A column that was added while nobody looked is known")
+    @Test("A column that was added between views is known")
     func columnAddedUnobserved() async throws {
         let store = try await RoutedStore.open { _ in }
         let engine = SubscriptionEngine(LiveSource(store))

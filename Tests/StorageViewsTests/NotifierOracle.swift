@@ -5,7 +5,7 @@ import Synchronization
 @testable import StorageLog
 @testable import StorageViews
 
-/// What a notifier tells of ``RoutedStore``'s rows beside what the tables before and after differ in.
+/// What a notifier delivers of ``RoutedStore``'s rows beside the difference of the tables before and after.
 final class NotifierOracle: Sendable {
     enum Wanted {
         case all

@@ -6,7 +6,7 @@ import StorageLog
 
 @testable import StorageRouting
 
-/// Subscriptions, and what they ought to be told, found out by evaluating every condition on every row.
+/// Subscriptions, and what they ought to get, found out by evaluating every condition on every row.
 struct RouterOracle {
     struct Subscription {
         let predicate: RowPredicate
@@ -15,7 +15,7 @@ struct RouterOracle {
         let affecting: [Int]
     }
 
-    /// What somebody is told, told apart by the row's key.
+    /// What somebody gets, by the row's key.
     struct Told: Hashable, CustomStringConvertible {
         let token: SubscriptionToken
         let key: String

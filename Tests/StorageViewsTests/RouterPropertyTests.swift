@@ -22,7 +22,7 @@ import Testing
         var before: [String: [StorageValue]] = [:]
         var faults: [String] = []
         var compared = 0
-        /// The same changes as they are known without reading rows, and how many commits they told to concern nobody.
+        /// The same changes as they are known without reading rows, and how many commits concerned nobody by them.
         let quick = FoldedChanges()
         var skipped = 0
         private var isAsking = false
@@ -99,7 +99,7 @@ import Testing
             compareValues()
         }
 
-        /// What is known without reading rows must be what reading them tells.
+        /// What is known without reading rows must be what reading them shows.
         private func compareValues() {
             guard quick.changes.count == changes.changes.count, let layout else {
                 return faults.append("other changes")
@@ -152,8 +152,8 @@ import Testing
         #expect(faults.isEmpty, "seed \(seed): \(faults.count) faults, \(faults.prefix(3).joined(separator: "\n"))")
     }
 
-    @Test("Everybody concerned is found, and nobody else", arguments: RouterSettings.seeds(40, from: 1))
-    func concernedAndNobodyElse(seed: UInt64) async throws {
+    @Test("Exactly the concerned subscriptions are found", arguments: RouterSettings.seeds(40, from: 1))
+    func exactlyTheConcerned(seed: UInt64) async throws {
         let shared = Shared(Run(seed: seed))
         let engine = try await RoutedStore.open { try shared.run.look($0) }
         try await engine.withWriter { try shared.run.prepare($0, $1) }
@@ -162,9 +162,9 @@ import Testing
         #expect(shared.run.router.counters.fallbacks == 0)
     }
 
-    /// What can be told on the writer's queue without reading rows: it never keeps silent where somebody is concerned.
-    @Test("A commit that is skipped concerns nobody", arguments: RouterSettings.seeds(20, from: 500))
-    func skippedCommitsConcernNobody(seed: UInt64) async throws {
+    /// What is decided on the writer's queue without reading rows never skips a commit that concerns somebody.
+    @Test("A skipped commit concerns no subscription", arguments: RouterSettings.seeds(20, from: 500))
+    func skippedCommitsAreIrrelevant(seed: UInt64) async throws {
         let shared = Shared(Run(seed: seed))
         let engine = try await RoutedStore.open { try shared.run.look($0) }
         try await engine.withWriter { try shared.run.prepareQuick($0, $1) }

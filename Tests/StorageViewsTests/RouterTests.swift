@@ -72,7 +72,7 @@ import Testing
         #expect(router.explain(token)?.lastEffect == .stay)
     }
 
-    @Test("Columns that nobody looks at wake nobody")
+    @Test("Unwatched columns wake no subscription")
     func unwatchedColumns() throws {
         _ = try register(tenant, "name")
         let events = RoutedEvents()
@@ -82,7 +82,7 @@ import Testing
         #expect(router.counters.fallbacks == 0)
     }
 
-    /// What an update leaves alone has to be read; where it can't be, everybody is told.
+    /// What an update leaves alone has to be read; where it can't be, everybody is notified.
     @Test("Without the row everybody is notified")
     func missingRow() throws {
         let tokens = [try register(tenant, "name"), try register(.comparison(column: "age", .equal, .value(5)))]
@@ -103,7 +103,7 @@ import Testing
         #expect(router.explain(token)?.lastEffect == .uncertain)
     }
 
-    /// SQL counts as true; what stands beside it still narrows.
+    /// SQL counts as true; conditions beside it still narrow.
     @Test("Raw SQL is uncertain where the rest is true")
     func rawSQLIsUncertain() throws {
         let token = try register(tenant && .sql("length(name) > ?", 3))

@@ -67,7 +67,7 @@ import Testing
     }
 
     /// 20,000 subscriptions of one tenant don't lie in one list.
-    @Test("A common anchor is told apart by a second one")
+    @Test("A common anchor is refined by a second one")
     func secondAnchor() throws {
         let people = People()
         let router = Router()

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// What can't be told in little time wakes.
+    /// What can't be decided quickly wakes.
     @Test("What isn't certain wakes")
     func uncertaintyWakes() async throws {
         let store = try await RoutedStore.open { _ in }
@@ -201,7 +201,7 @@ import Testing
         #expect(fault == nil)
     }
 
-    /// A view of the past isn't told of commits; it holds none back before it has come to the present.
+    /// A view of a timeline gets no commits; it must not miss any when it comes to the present.
     @Test("A timeline that becomes live misses nothing")
     func timelineTurnedLive() async throws {
         try await RoutedStore.onDisk { store in
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    /// A store that somebody else writes to tells no events.
+    /// A store that somebody else writes to emits no events.
     @Test("The commits of another process are all looked at")
     func foreignCommits() async throws {
         let store = try await RoutedStore.open { _ in }

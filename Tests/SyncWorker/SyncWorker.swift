@@ -63,7 +63,7 @@
             }
         }
 
-        /// The main actor goes on while a line is waited for.
+        /// The main actor continues while a line is waited for.
         private nonisolated static func nextLine() async -> String? {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread { continuation.resume(returning: readLine()) }

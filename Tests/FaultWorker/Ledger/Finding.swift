@@ -3,7 +3,7 @@ struct Finding: CustomStringConvertible {
     enum Kind: String {
         /// A store that can't be opened, or can't be used further.
         case unusable
-        /// A store that can't be opened, of which nobody has been told that it is there.
+        /// A store that can't be opened and was never acknowledged.
         case stillborn
         /// `verify` finds something.
         case unsound

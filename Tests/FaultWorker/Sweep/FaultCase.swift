@@ -20,7 +20,7 @@ struct FaultCase: Sendable {
         }
     }
 
-    /// Runs what the program is told the end of: once it has returned, these rows are there, or this file.
+    /// Runs the operation: once it has returned, these rows are there, or this file.
     func acknowledge(
         _ rows: [String: Int] = [:], file: String? = nil, _ body: () async throws -> Int64
     ) async throws {

@@ -15,9 +15,9 @@ struct Operation: Sendable {
     var makesFile = false
     /// What it needs, before anything fails.
     var prepare: @Sendable (FaultCase) async throws -> Void = { _ in }
-    /// - Throws: Where whoever has asked is told that it failed.
+    /// - Throws: Where the caller learns that it failed.
     let run: @Sendable (FaultCase) async throws -> Void
-    /// What else has to hold afterwards; the flag says whether it was told that all was done.
+    /// What else has to hold afterwards; the flag says whether it returned without an error.
     var check: @Sendable (FaultCase, Bool) async throws -> [Finding] = { _, _ in [] }
 
     static let all = ofPrograms + ofTheTool + ofTheOutbox

@@ -14,7 +14,7 @@ struct Sweep {
     let seed: UInt64
     /// How many faults are tried at most, taken evenly from the kinds.
     let limit: Int
-    /// How many of them are passed over, because a process that has died has tried them.
+    /// How many of them are skipped, because a process that has died has tried them.
     let skipped: Int
 
     func run() async throws -> Tally {

@@ -55,7 +55,7 @@ struct UsualStore {
         return FaultCase(folder: own, ledger: ledger, storage: storage)
     }
 
-    /// For whoever checks what a process leaves that dies.
+    /// For the check of what a dying process leaves.
     private static func append(_ line: String, to file: String) {
         let descriptor = Foundation.open(file, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         guard descriptor >= 0 else { return }

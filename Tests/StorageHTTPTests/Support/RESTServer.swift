@@ -178,7 +178,7 @@
             return (try? encoder.encode(object)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
         }
 
-        /// As it stands in a URL.
+        /// As it is written in a URL.
         private static func text(_ value: JSONValue?) -> String {
             switch value {
             case .string(let text): text

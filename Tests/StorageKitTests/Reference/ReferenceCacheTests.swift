@@ -175,7 +175,7 @@ import Testing
         #expect(await cache.get("k4") == Self.forecast)
     }
 
-    /// The four errors of the reference's cache are told to who wants to know, and never thrown at who reads.
+    /// The four errors of the reference's cache are reported on request, and never thrown at readers.
     @Test("Every error of a cache is reported by its code")
     func cacheErrors() async throws {
         let context = try StorageKit.inMemory { $0.addKVCache() }

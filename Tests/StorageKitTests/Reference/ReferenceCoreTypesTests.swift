@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    /// Each case of the reference's error, brought about, and the code that stands for it here.
+    /// Each case of the reference's error, caused, and the code that corresponds to it here.
     @Test("Every case of the reference's error has its code")
     func referenceErrorCodes() async throws {
         let folder = try TemporaryFolder()
@@ -231,7 +231,7 @@ import Testing
         }
         #expect(refused == .conflict)
         #expect(await code { try await storage.write { try $0.execute("nonsense") } } == .database)
-        // entityNotFound: reading answers nil, and who insists is told.
+        // entityNotFound: reading returns nil, and a precondition throws.
         #expect(await code { _ = try await storage.get(Stamp.self, id: UUID()) } == nil)
         let insisting = await code { try await storage.save(Stamp(id: UUID(), face: ""), expecting: .exists) }
         #expect(insisting == .conflict)

@@ -120,7 +120,7 @@ import Testing
         #expect(try await storage.deleteAll(Guest.self, where: "status", equals: "never heard of") == 0)
         #expect(try await storage.deleteAll(Guest.self) == 6)
         #expect(try await storage.deleteAll(Guest.self) == 0)
-        // What is deleted is told by the log.
+        // The log has what was deleted.
         #expect(try await storage.history(Guest.self, id: "g101").map(\.operation) == [.insert, .delete])
     }
 

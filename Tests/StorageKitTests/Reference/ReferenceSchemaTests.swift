@@ -174,7 +174,7 @@ import Testing
         #expect(runs.withLock { $0 } == ["index", "lower"])
         let storage = try open(declare)
         #expect(try await storage.all(Member.self).map(\.email) == ["a@x", "b@x"])
-        // What a migration changes is told by the log, with its name.
+        // The log has what a migration changes, with its name.
         let change = try await storage.history(Member.self, id: "m0").last
         #expect(change?.operation == .update)
         #expect(change?.commit.metadata.reason == "migration 2026-01-20_lower_case")

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import StorageViews
 
-/// Keeps the engine of live views from doing anything, so that a test says what it finds when it goes on.
+/// Keeps the engine of live views from doing anything, so that a test says what it finds when it continues.
 struct EngineHold: Sendable {
     private let gate = DispatchSemaphore(value: 0)
 

@@ -1,7 +1,7 @@
 import Foundation
 import StorageKit
 
-/// A store that another process writes to, with a heartbeat of an hour: a lost wake-up isn't mended by chance.
+/// A store that another process writes to, with a heartbeat of an hour, which doesn't hide a lost wake-up.
 func quietReader(at path: String) throws -> Storage {
     var config = StorageConfig(isReadOnly: true)
     config.heartbeat = .seconds(3_600)

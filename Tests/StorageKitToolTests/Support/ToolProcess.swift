@@ -15,7 +15,7 @@ struct ToolProcess {
         let bundles = [folder] + Bundle.allBundles.map(\.bundleURL)
         for start in bundles {
             folder = start
-            // Where tests are a bundle, the program stands beside it and not inside.
+            // Where tests are a bundle, the program is beside it and not inside.
             for _ in 0..<5 {
                 let candidate = folder.appendingPathComponent("storagekit")
                 if FileManager.default.isExecutableFile(atPath: candidate.path), !isFolder(candidate) {

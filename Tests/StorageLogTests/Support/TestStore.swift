@@ -20,7 +20,7 @@ enum TestStore {
     }
 }
 
-/// A clock that shows what it is told.
+/// A clock that is set by hand.
 final class ManualClock: StorageClock {
     private let time = Mutex<Int64>(0)
 

@@ -5,7 +5,7 @@ import StorageSync
 import Synchronization
 import Testing
 
-/// Whoever observes an engine, or a manager that wraps one, is notified of each change, on the main actor.
+/// Observers of an engine, or of a manager that wraps one, are notified of each change, on the main actor.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct ObservationTests {
     /// Reads something whenever it changes, as a view does.
     @MainActor private final class Observer<Value> {
@@ -150,7 +150,7 @@ private struct HeavyItem: DataSyncModelProtocol {
     var weight = Weight()
 }
 
-/// A value that can be encoded and decoded only while the main actor goes on.
+/// A value that can be encoded and decoded only while the main actor makes progress.
 private struct Weight: Codable, Sendable {
     /// Of the main actor.
     static let turns = Mutex(0)

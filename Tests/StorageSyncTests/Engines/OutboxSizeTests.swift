@@ -90,7 +90,7 @@ import Testing
 
     private func drained(_ engine: CollectionSyncEngine<Product>) async throws {
         var count = Int.max
-        // As long as something goes on.
+        // As long as there is progress.
         while engine.pendingCount > 0, engine.pendingCount < count {
             count = engine.pendingCount
             let deadline = ContinuousClock.now + .seconds(60)

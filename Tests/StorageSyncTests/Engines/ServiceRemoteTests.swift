@@ -26,7 +26,7 @@ import Testing
         #expect(service.listenCount == 2)
     }
 
-    @Test("A fetch that nobody waits for is repeated")
+    @Test("An abandoned fetch is repeated")
     func abandonedFetchIsRepeated() async throws {
         let service = ScriptedService()
         let remote = try service.remote()

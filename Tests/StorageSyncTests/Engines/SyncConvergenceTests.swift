@@ -24,7 +24,7 @@ import Testing
                 if Int.random(in: 0..<6, using: &random) == 0 {
                     mock.failure = mock.failure == nil ? RemoteError.unavailable() : nil
                 }
-                // Time to send before it goes on.
+                // Time to send before it continues.
                 if Int.random(in: 0..<4, using: &random) == 0 { try await Task.sleep(for: .milliseconds(5)) }
             }
             mock.failure = nil
@@ -102,7 +102,7 @@ private struct Device {
         try await eventually {
             try await engine.retryNow()
             if let parked = engine.parked.first { try await engine.discard(parked) }
-            // Time to send before it goes on.
+            // Time to send before it continues.
             try await Task.sleep(for: .milliseconds(5))
             return engine.pendingCount == 0
         }

@@ -187,7 +187,7 @@ struct HubConditionTests {
 
     // MARK: Columns that go
 
-    /// Whoever waits and whoever asks gets that error, and no other answer.
+    /// Waiting and new requests get that error, and no other answer.
     @Test(
         "A condition on a dropped column grants nothing",
         arguments: ["RENAME COLUMN owner TO holder", "DROP COLUMN owner"])

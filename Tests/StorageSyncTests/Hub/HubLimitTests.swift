@@ -123,7 +123,7 @@ import Testing
         #expect(ids == (0..<50).map { "b\($0)" } + (0..<7).reversed().map { "a\($0)" })
     }
 
-    /// A list ends early instead, and goes on behind the last document.
+    /// A list ends early instead, and continues behind the last document.
     @Test("A list of large documents comes in parts")
     func listOfLargeDocuments() async throws {
         let store = try TemporaryStore()

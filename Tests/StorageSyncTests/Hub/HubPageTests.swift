@@ -129,7 +129,7 @@ import Testing
         }
         #expect(values.texts["n"] == "1")
         #expect(values.texts["u"] == "2")
-        // Whoever hasn't gets the last change, which is another's, behind that page.
+        // Others get the last change, which is another's, behind that page.
         pull.producer = nil
         #expect(try await behind.pull(pull, as: .full).changes.allSatisfy { $0.document.id != "1" })
     }

@@ -46,7 +46,7 @@ import Testing
     }
 
     /// A program that only writes keeps no outbox of what was taken.
-    @Test("An applied write is confirmed though nobody listens")
+    @Test("An applied write is confirmed without listening")
     func confirmationWithoutListening() async throws {
         try await withDevice { device in
             try await device.hub.save(Product("p0", name: "theirs", price: 7))
@@ -304,7 +304,7 @@ import Testing
     }
 
     /// As where an app is started, and turns out to be signed out.
-    @Test("Another process's documents are cleared though nobody is signed in")
+    @Test("Another process's documents are cleared while signed out")
     func signedOutAtStart() async throws {
         let account = Account("anna")
         try await withDevice(account: account) { device in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StorageSync
 
-/// What a hub on a store tells its followers, and what it takes from its producers.
+/// What a hub on a store sends to its followers, and what it accepts from its producers.
 struct StoreHubTests {
     private static func text(_ value: some Encodable) throws -> StorageValue { .text(try JSONText.of(value)) }
 
@@ -308,7 +308,7 @@ struct StoreHubTests {
         #expect(try await push((save, start), (patch, start)).allSatisfy(\.isApplied))
         #expect(try await push((patch, start)).allSatisfy(\.isApplied), "of another transaction")
 
-        // What could be seen counts, also where the document was hidden and made again behind it.
+        // What could be seen counts, also where the document was hidden and created again behind it.
         let theirs = try await full(.patch(["n": Self.text(3)]))
         #expect(try await push((patch, start)) == [.rejected(.conflict(at: theirs))])
         #expect(try await push((.delete, theirs)).allSatisfy(\.isApplied))

@@ -13,7 +13,7 @@ import Testing
         var made: Date?
     }
 
-    /// A document that tells fields that are null from those that are missing.
+    /// A document that distinguishes null fields from missing ones.
     struct Loose: DataSyncModelProtocol {
         let id: String
         let fields: [String: JSONValue]
@@ -187,7 +187,7 @@ import Testing
         #expect(await all(late.deletions).elements == ["b", "a"])
     }
 
-    @Test("Streams that nobody reads are forgotten")
+    @Test("Abandoned streams are forgotten")
     func abandonedStreams() async throws {
         let remote = collection(Gadget(id: "a"))
         let readers = [

@@ -2,7 +2,7 @@ import Foundation
 import StorageSync
 import Testing
 
-/// A query says what it was told.
+/// A query returns what it was built from.
 @Suite struct QueryBuilderTests {
     @Test("Each call is recorded in order")
     func callsAreRecordedInOrder() {

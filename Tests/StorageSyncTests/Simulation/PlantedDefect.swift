@@ -12,7 +12,7 @@ enum PlantedDefect: String, CaseIterable {
     case sendsAgainUnderNewNumbers
     /// The hub doesn't look at the session of what it is sent.
     case hubDoesNotFence
-    /// A hub that was restored from a backup goes on as if nothing had happened.
+    /// A hub that was restored from a backup continues as if nothing had happened.
     case hubKeepsItsLine
     /// Nobody says that the network is back.
     case losesReconnections
@@ -43,16 +43,16 @@ enum PlantedDefect: String, CaseIterable {
     case sendsWhenItBeginsOnly
     /// A process that begins asks at once, however often the one before it has failed.
     case forgetsDelaysAtRestart
-    /// The answer to a request whose session has ended is dropped, and whoever waits for it waits on.
+    /// The answer to a request whose session has ended is dropped, and its waiters wait on.
     case dropsRequestsOfEndedSessions
     /// What comes in another order than the hub expects it in ends the synchronisation for good.
     case takesDisorderForFatal
-    /// Changes of others are passed over where something waits for their documents.
+    /// Changes of others are skipped where something waits for their documents.
     case skipsConflictingChanges
     /// Nothing is received while a write is parked.
     case parkedWritesBlockPulls
-    /// What a restored hub has lost is taken back in one transaction, and waits again in another, which never comes.
+    /// What a restored hub has lost is withdrawn in one transaction, and pending again in another, which never comes.
     case rewindsInTwoTransactions
-    /// A position of a branch that the hub gave up is taken for one of the branch that goes on.
+    /// A position of a branch that the hub gave up is taken for one of the current branch.
     case keepsPositionsOfOtherBranches
 }

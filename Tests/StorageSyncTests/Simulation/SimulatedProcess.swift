@@ -88,7 +88,7 @@ final class SimulatedProcess {
         }
     }
 
-    /// - Returns: Whether the process goes on.
+    /// - Returns: Whether the process continues.
     private func perform(_ effect: SyncEffect, at now: Int64, after effects: [SyncEffect]) -> Bool {
         switch effect {
         case .save(let transaction):

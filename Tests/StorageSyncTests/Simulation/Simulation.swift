@@ -60,7 +60,7 @@ final class Simulation {
         // A request that has no answer, the longest delay, and what a session needs.
         run(microseconds: 200_000_000)
         checkThatNothingWaits()
-        // Whoever sees what was parked gives it up; what waited behind it may be parked in turn.
+        // What was parked is discarded when it is seen; what waited behind it may be parked in turn.
         for _ in 0..<20 where findings.isEmpty {
             let parked = clients.flatMap { client in client.parked.map { (client, $0) } }
             guard !parked.isEmpty else { break }

@@ -1,4 +1,4 @@
-/// A clock that goes on from one event to the next, and the events to come, in the order of their times.
+/// A clock that moves from one event to the next, and the events to come, in the order of their times.
 struct VirtualTime {
     /// When an event happens; what was scheduled first comes first at the same time.
     private struct Turn {

@@ -105,7 +105,7 @@ struct AggregateOracle: ViewOracle {
         guard let column = term.column, term.function == .minimum || term.function == .maximum else {
             return value == wanted
         }
-        // Of values that compare as equal any may be told, but one that a row has.
+        // Of values that compare as equal any may be emitted, but one that a row has.
         guard value != .null else { return wanted == .null }
         guard let place = spec.table.columnIndex(of: column) else { return false }
         return areSame(value, wanted, column) && rows.contains { $0[place] == value }

@@ -3,14 +3,14 @@ import Synchronization
 
 @testable import StorageViews
 
-/// A live node, and what it has told so far. Each step that it tells is held to the value that it is made on.
+/// A live node, and what it has emitted so far. Each step is checked against the value that it is based on.
 struct FollowedNode<Node: LiveNode>: Sendable where Node.Update: SteppedUpdate {
     struct State {
         var value = Node.Update.Whole()
-        /// What was told last and wasn't an error.
+        /// What was emitted last and wasn't an error.
         var last: Node.Update?
         var error: StorageError?
-        /// How often there was an error, how often everything was told, and how many steps were.
+        /// How often there was an error, how often everything was emitted, and how many steps.
         var errors = 0
         var wholes = 0
         var steps = 0
@@ -70,7 +70,7 @@ extension SteppedUpdate {
 }
 
 extension ListChange {
-    /// - Parameter id: What tells one row from the other.
+    /// - Parameter id: What identifies a row.
     func fault(on items: [Item], id: (Item) -> [StorageValue]) -> String? {
         switch self {
         case .insert(_, let place): return place >= 0 && place <= items.count ? nil : "no such place"

@@ -29,7 +29,7 @@ import Testing
         /// everything anew instead.
         var wakes = 0
         var reloads = 0
-        /// How many transactions concerned nobody, as could be told at once.
+        /// How many transactions were skipped at once because they concerned nobody.
         var skipped = 0
         /// In what ways scenarios have failed.
         var faults: Set<String> = []
@@ -64,7 +64,7 @@ import Testing
             }
         }
         #expect(found.skipped > 0)
-        // Whoever reads everything anew at each change is right as well, and of no use.
+        // Reading everything again at each change would be right as well, and of no use.
         #expect(found.reloads * 20 < found.wakes, "\(found.reloads) of \(found.wakes)")
     }
 

@@ -21,7 +21,7 @@ struct Scenario: Sendable, Equatable {
     struct Operation: Sendable, Equatable {
         var sql: String
         var values: [StorageValue] = []
-        /// Whether it is taken back by a savepoint, together with its neighbours of which the same is true.
+        /// Whether a savepoint rolls it back, together with its neighbours of which the same is true.
         var isUndone = false
 
         init(_ sql: String, _ values: [StorageValue] = [], isUndone: Bool = false) {

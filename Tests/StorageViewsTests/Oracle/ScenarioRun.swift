@@ -5,12 +5,12 @@ import StorageCore
 @testable import StorageLog
 @testable import StorageViews
 
-/// Runs scenarios. Whenever the views are looked at, each of them is held to the database and to its relatives.
+/// Runs scenarios. Whenever the views are looked at, each is checked against the database and its relatives.
 struct ScenarioRun {
     /// What came of it.
     struct Outcome: Sendable {
         var fault: Fault?
-        /// How many steps the views have told, and how often everything, the first time not counted; by their names.
+        /// How many steps the views have emitted, and how often everything, the first time not counted; by their names.
         var told: [String: Int] = [:]
         var counters = EngineCounters()
     }
@@ -124,7 +124,7 @@ struct ScenarioRun {
         }
     }
 
-    /// What a constraint forbids doesn't happen, and the transaction goes on.
+    /// What a constraint forbids doesn't happen, and the transaction continues.
     private static func run(_ operation: Scenario.Operation, _ db: GRDB.Database) throws {
         do {
             try db.execute(sql: operation.sql, arguments: StatementArguments(operation.values))

@@ -1,6 +1,6 @@
 import StorageCore
 
-/// Makes a scenario that fails smaller, as long as it goes on failing in the same way.
+/// Makes a scenario that fails smaller, as long as it fails in the same way.
 struct ScenarioShrinker {
     /// How many scenarios may be run.
     var limit = 1_000
@@ -75,7 +75,7 @@ struct ScenarioShrinker {
         return all
     }
 
-    /// With one value made NULL, or one statement kept that was taken back.
+    /// With one value made NULL, or one statement kept that was rolled back.
     private static func simpler(than operations: [Scenario.Operation]) -> [[Scenario.Operation]] {
         var all: [[Scenario.Operation]] = []
         for (place, operation) in operations.enumerated() {

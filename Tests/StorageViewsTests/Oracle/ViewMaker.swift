@@ -198,7 +198,7 @@ struct ViewMaker {
                 }
                 scenario.relations.append(.pages(["page 0", "page 1"], of: whole.name))
             } else {
-                // Whoever meets a condition also meets it or another one.
+                // A row that meets a condition also meets it or another one.
                 let other = RowPredicate.isNull(column: content())
                 let known = filter ?? .constant(true)
                 add("same", known && .any([known, other]), &scenario)

@@ -10,11 +10,11 @@ protocol ViewOracle: Sendable {
     func fault(_ db: GRDB.Database) throws -> Fault?
     /// Shows another part of the rows, where it shows a part.
     func move(to offset: Int) throws
-    /// The rows that are shown; nil where they aren't all told, or something went wrong.
+    /// The rows that are shown; nil where they aren't all known, or something went wrong.
     var shown: [[StorageValue]]? { get }
-    /// How many rows there are in all; nil where that isn't told, or something went wrong.
+    /// How many rows there are in all; nil where that isn't known, or something went wrong.
     var total: Int? { get }
-    /// How many steps have been told, and how often everything.
+    /// How many steps have been emitted, and how often everything.
     var told: (steps: Int, wholes: Int) { get }
 }
 
