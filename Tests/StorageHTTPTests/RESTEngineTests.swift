@@ -5,7 +5,6 @@
     import StorageHTTP
     import StorageKit
     import StorageSync
-    import Synchronization
     import Testing
 
     /// Sync engines on a REST service that fails in every way.
@@ -124,7 +123,7 @@
                 let count = Counter()
                 rest.fails { request in
                     guard request.method != "GET" else { return nil }
-                    let number = count.next()
+                    let number = count.add()
                     if number % 4 == 0 { return .effect(Reply(bytes: "HTTP/1.1 204 No Con", end: .close)) }
                     return number % 5 == 0 ? .reply(Reply(bytes: "", end: .close)) : nil
                 }
@@ -231,7 +230,7 @@
                 await engine.startListening()
                 let (rest, count) = (rest, Counter())
                 rest.fails { request in
-                    guard request.method == "PATCH", count.next() == 1 else { return nil }
+                    guard request.method == "PATCH", count.add() == 1 else { return nil }
                     #expect(request.headers.contains(name: "If-Match"))
                     rest.put("b", Errand("b", "milk", priority: 11).json, in: "/users/7/errands")
                     return nil
@@ -258,7 +257,7 @@
                 await engine.startListening()
                 rest.put("a", Errand("a", "rolls", priority: 5).json, in: Self.collection)
                 let count = Counter()
-                rest.fails { $0.method == "PATCH" && count.next() == 1 ? .reply(.status("409 Conflict")) : nil }
+                rest.fails { $0.method == "PATCH" && count.add() == 1 ? .reply(.status("409 Conflict")) : nil }
                 try await engine.updateDocument(id: "a", data: ["note": "rye"])
                 try await eventually {
                     try await engine.retryNow()
@@ -334,18 +333,6 @@
                 }
                 #expect(rest.applied.count == 1)
                 #expect(rest.received.count > 1)
-            }
-        }
-    }
-
-    /// Counts on any thread.
-    final class Counter: Sendable {
-        private let value = Mutex(0)
-
-        func next() -> Int {
-            value.withLock { value in
-                value += 1
-                return value
             }
         }
     }

@@ -2,17 +2,10 @@ import Foundation
 import ProcessTestSupport
 import StorageKit
 import StorageTesting
-import Synchronization
 import Testing
 
 /// Changes can be followed from any place: each comes once, in order, whole.
 @Suite struct ChangesTests {
-    private final class Counter: Sendable {
-        private let count = Mutex(0)
-        func add() { count.withLock { $0 += 1 } }
-        var value: Int { count.withLock { $0 } }
-    }
-
     private static func store() throws -> TemporaryStore {
         var configuration = StorageConfig()
         configuration.segmentLength = 8

@@ -3,7 +3,6 @@ import GRDB
 import ProcessTestSupport
 import StorageKit
 import StorageTesting
-import Synchronization
 import Testing
 
 /// Plans, conversions, and whose tables are whose.

@@ -2,7 +2,6 @@ import Foundation
 import ProcessTestSupport
 import StorageKit
 import StorageTesting
-import Synchronization
 import Testing
 
 /// What a rebuild makes of many versions of a row.
@@ -122,7 +121,7 @@ extension RebuildTests {
         let last = Int.random(in: 3..<12, using: &random)
         let rebuilding = Task { [pace] in
             try await Rebuild(storage.engine, pace: pace) { _ in
-                if steps.increase() == last { withUnsafeCurrentTask { $0?.cancel() } }
+                if steps.add() == last { withUnsafeCurrentTask { $0?.cancel() } }
             }.run()
         }
         await #expect(throws: CancellationError.self) { try await rebuilding.value }
@@ -155,7 +154,7 @@ extension RebuildTests {
             // A stretch holds far fewer rows than there are, also where it may be five times as long.
             (pace.memory, pace.seeksNeeded, pace.gap) = (20_000, seeks, 100)
             let count = Counter()
-            _ = try await Rebuild(storage.engine, ["notes"], pace: pace) { _ in count.increase() }.run()
+            _ = try await Rebuild(storage.engine, ["notes"], pace: pace) { _ in count.add() }.run()
             #expect(try await notes() == before)
             steps[seeks] = count.value
         }

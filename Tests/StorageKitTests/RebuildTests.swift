@@ -122,19 +122,19 @@ struct RebuildTests {
                 let id = 1_000 + commits.value % 7
                 try await storage.save(Note(id: id, text: "meanwhile \(commits.value)"))
                 if commits.value % 5 == 0 { try await storage.delete(Note.self, id: id) }
-                commits.increase()
+                commits.add()
             }
         }
         // Further rounds only until there were commits during three of them.
         var (rounds, meanwhile) = (0, 0)
         while rounds < 3 || rounds < 100 && (meanwhile < 3 || commits.value <= 10) {
             let before = storage.head
-            let report = try await Rebuild(storage.engine, pace: pace) { _ in steps.increase() }.run()
+            let report = try await Rebuild(storage.engine, pace: pace) { _ in steps.add() }.run()
             #expect(report.isSwapped)
             if report.position > before { meanwhile += 1 }
             rounds += 1
         }
-        done.increase()
+        done.add()
         try await writing.value
         #expect(meanwhile >= 3)
         #expect(commits.value > 10)
@@ -153,7 +153,7 @@ struct RebuildTests {
         let pace = smallSteps
         let rebuilding = Task {
             try await Rebuild(storage.engine, ["notes"], pace: pace) { _ in
-                if steps.increase() == 9 { withUnsafeCurrentTask { $0?.cancel() } }
+                if steps.add() == 9 { withUnsafeCurrentTask { $0?.cancel() } }
             }.run()
         }
         await #expect(throws: CancellationError.self) { try await rebuilding.value }
@@ -222,7 +222,7 @@ struct RebuildTests {
                 try tx.execute("UPDATE notes SET stars = 5 WHERE id = 2")
             }
         }
-        _ = try await Rebuild(storage.engine, pace: pace) { _ in steps.increase() }.run()
+        _ = try await Rebuild(storage.engine, pace: pace) { _ in steps.add() }.run()
         try await migrated.value
         let verified = try await storage.verify()
         #expect(verified.isSound, "\(verified.findings)")
@@ -298,8 +298,8 @@ struct RebuildTests {
                 try await storage.delete(Person.self, id: "\(id)")
             }
         }
-        _ = try await Rebuild(storage.engine, pace: smallSteps) { _ in steps.increase() }.run()
-        done.increase()
+        _ = try await Rebuild(storage.engine, pace: smallSteps) { _ in steps.add() }.run()
+        done.add()
         try await deleting.value
         let verified = try await storage.verify()
         #expect(verified.isSound, "\(verified.findings)")
@@ -349,19 +349,5 @@ struct RebuildTests {
         #expect(try await dump(storage) == before)
         #expect(try await storage.verify().isSound)
         try await storage.close()
-    }
-}
-
-extension RebuildTests {
-    /// Counts across threads.
-    final class Counter: Sendable {
-        private let count = Mutex(0)
-        var value: Int { count.withLock { $0 } }
-        @discardableResult func increase() -> Int {
-            count.withLock { count in
-                count += 1
-                return count
-            }
-        }
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import ProcessTestSupport
 import StorageKit
-import StorageTesting
 import Testing
 
 /// Undo and redo, which choose what to revert.

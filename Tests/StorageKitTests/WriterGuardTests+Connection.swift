@@ -1,10 +1,8 @@
 import CSQLite
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
-import Synchronization
 import Testing
 
 /// The connection, its settings, and the tables of the engine.

@@ -4,7 +4,6 @@ import GRDB
 import ProcessTestSupport
 import StorageKit
 import StorageTesting
-import Synchronization
 import Testing
 
 /// Commits that share a transaction.

@@ -1,7 +1,6 @@
 import CSQLite
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageTesting

@@ -1,5 +1,4 @@
 import Foundation
-import ProcessTestSupport
 import Testing
 
 /// What is recorded.

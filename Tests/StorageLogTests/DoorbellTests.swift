@@ -35,16 +35,6 @@ import Testing
     private static let table = "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)"
     private static let insertion = "INSERT INTO t DEFAULT VALUES"
 
-    private final class Counter: Sendable {
-        private let count = Mutex(0)
-        func add() { count.withLock { $0 += 1 } }
-        var value: Int { count.withLock { $0 } }
-        /// Waits for as many.
-        func reaches(_ count: Int) async throws {
-            try await eventually { self.value >= count }
-        }
-    }
-
     /// What this process has open or mapped of the files of the bell, for reading only.
     private func uses() throws -> (descriptors: Int, mappings: Int) {
         let folder = "/proc/self/fd"
@@ -342,5 +332,12 @@ import Testing
         let late = engine.onCommit { last.add() }
         #expect(last.value == 2)
         withExtendedLifetime((other, late)) {}
+    }
+}
+
+extension Counter {
+    /// Waits for as many.
+    fileprivate func reaches(_ count: Int) async throws {
+        try await eventually { self.value >= count }
     }
 }

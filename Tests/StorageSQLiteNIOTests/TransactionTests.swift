@@ -1,4 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
+    import ProcessTestSupport
     import StorageSQLiteClient
     import Testing
 

@@ -56,7 +56,7 @@ import Testing
         let answers = Gate()
         let slow = QuerySource(Product.all(), name: "products").remote { [mock = shop.mock] in
             let rows = try await mock.getCollection()
-            await answers.pass()
+            await answers.wait()
             return rows
         }
         async let refresh: Void = shop.container.refresh(slow)

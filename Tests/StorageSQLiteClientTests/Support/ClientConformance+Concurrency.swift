@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageSQLiteClient
 
 // Size, observation and cancellation.

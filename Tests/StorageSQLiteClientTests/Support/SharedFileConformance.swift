@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProcessTestSupport
 import StorageCore
 import StorageSQLiteClient
 

@@ -60,35 +60,6 @@
         }
     }
 
-    /// Opened once by somebody, and waited for by others.
-    final class Gate: Sendable {
-        private enum State {
-            case closed([CheckedContinuation<Void, Never>])
-            case open
-        }
-        private let state = Mutex(State.closed([]))
-
-        func open() {
-            let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-                defer { state = .open }
-                if case .closed(let waiters) = state { return waiters }
-                return []
-            }
-            for waiter in waiters { waiter.resume() }
-        }
-
-        func wait() async {
-            await withCheckedContinuation { continuation in
-                let isOpen = state.withLock { state in
-                    guard case .closed(let waiters) = state else { return true }
-                    state = .closed(waiters + [continuation])
-                    return false
-                }
-                if isOpen { continuation.resume() }
-            }
-        }
-    }
-
     /// A value that tasks share.
     final class Shared<Value: Sendable>: Sendable {
         private let state: Mutex<Value>

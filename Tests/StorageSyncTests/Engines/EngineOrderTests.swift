@@ -16,7 +16,7 @@ import Testing
     func closedEngineSendsNothing() async throws {
         let shop = try SyncedShop()
         let gate = Gate()
-        shop.remote.willWrite = { if $0 == "a" { await gate.pass() } }
+        shop.remote.willWrite = { if $0 == "a" { await gate.wait() } }
         shop.mock.failure = RemoteError.unavailable()
         let first = shop.engine()
         try await first.saveDocument(Product("a"))
@@ -216,7 +216,7 @@ import Testing
     func unsentWriteIsNotConfirmed() async throws {
         let shop = try SyncedShop()
         let gate = Gate()
-        shop.remote.willWrite = { if $0 == "y" { await gate.pass() } }
+        shop.remote.willWrite = { if $0 == "y" { await gate.wait() } }
         let engine = shop.engine()
         await engine.startListening()
         try await engine.saveDocument(Product("y"))

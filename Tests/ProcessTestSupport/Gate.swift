@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Where a request waits until it is let through.
-final class Gate: Sendable {
+/// Opened once by a test, and waited for by others.
+package final class Gate: Sendable {
     private struct State {
         var isReached = false
         var isOpen = false
@@ -10,9 +10,12 @@ final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    var isReached: Bool { state.withLock { $0.isReached } }
+    package init() {}
 
-    func open() {
+    /// Whether somebody waits or has waited.
+    package var isReached: Bool { state.withLock { $0.isReached } }
+
+    package func open() {
         let waiters = state.withLock { state in
             state.isOpen = true
             defer { state.waiters = [] }
@@ -22,7 +25,7 @@ final class Gate: Sendable {
     }
 
     /// Waits, also where the task is cancelled.
-    func pass() async {
+    package func wait() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 state.isReached = true
