@@ -71,7 +71,7 @@ public struct EventLog: Sendable {
     /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log.
     public func position(of point: StoragePoint) async throws -> Int64 {
         try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try LogReader(connection).position(of: point)
         }
     }

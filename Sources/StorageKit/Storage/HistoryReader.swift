@@ -17,7 +17,7 @@ package final class HistoryReader {
     package var points: PointResolver { PointResolver(log: log, index: index, tags: tags) }
 
     package init(_ database: GRDB.Database) throws {
-        guard let connection = database.sqliteConnection else { throw StorageError.closed() }
+        let connection = try database.connection
         self.database = database
         self.connection = connection
         catalog = try Catalog.load(connection)

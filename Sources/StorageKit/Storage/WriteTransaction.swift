@@ -110,8 +110,8 @@ public struct WriteTransaction: TransactionReader {
         _ type: E.Type, where column: String, equals value: Value
     ) throws -> Int {
         let table = EntityTables.of(E.Record.self)
-        let statement = try writer.statement(
-            "DELETE FROM \(quoted(table.name)) WHERE \(try table.column(named: column)) IS ?1")
+        let sql = "DELETE FROM \(quoted(table.name)) WHERE \(try table.column(named: column)) IS ?1"
+        let statement = try StorageError.explaining(table: table.name) { try writer.statement(sql) }
         try value.write(to: statement.writer, at: 1)
         try statement.execute()
         return database.changesCount
