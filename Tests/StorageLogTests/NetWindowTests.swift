@@ -1,9 +1,11 @@
+import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
+import StorageHistory
 import Testing
 
 @testable import StorageLog
-@testable import StorageProjections
+@testable import StorageHistory
 
 /// The fold that writes each row once, held to the one that applies event by event.
 @Suite struct NetWindowTests {

@@ -1,7 +1,7 @@
 internal import GRDB
 public import StorageCore
 public import StorageLog
-public import StorageProjections
+internal import StorageProjections
 
 extension Storage {
     /// The log, to read from any position in either direction.

@@ -7,7 +7,7 @@ package import StorageLog
 /// Not `Sendable`: it lives inside one read, on its connection's thread.
 package final class HistoryReader {
     package let database: GRDB.Database
-    package let connection: OpaquePointer
+    package let connection: Connection
     package let catalog: Catalog
     package let log: LogReader
     package let index: LogIndex

@@ -1,5 +1,5 @@
 internal import StorageCore
-package import StorageLog
+internal import StorageLog
 internal import StorageProjections
 
 extension Storage {
@@ -9,7 +9,7 @@ extension Storage {
     ///
     /// - Throws: ``StorageError``: `busy` where another process writes, `not-a-store`, `unsupported-format`.
     package static func open(
-        path: String, configuration: StorageConfiguration = StorageConfig()
+        path: String, configuration: StorageConfig = StorageConfig()
     ) throws -> Storage {
         let engine = try StorageEngine.openStore(path: path, configuration: configuration)
         do {

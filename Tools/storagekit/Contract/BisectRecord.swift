@@ -1,3 +1,5 @@
+import StorageKit
+
 /// The answer of `bisect`: the commit that changed the result.
 ///
 /// - ``CommitRecord``

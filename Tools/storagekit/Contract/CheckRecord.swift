@@ -1,3 +1,5 @@
+import StorageKit
+
 /// A line of `doctor`: a check.
 ///
 /// - `check`: What was checked, in a word.

@@ -1,3 +1,5 @@
+import StorageKit
+
 /// The JSON that programs read: each kind of line or document is a type of this folder, which writes it and says what its
 /// keys mean.
 ///

@@ -1,3 +1,5 @@
+import StorageKit
+
 /// A line of `grep --in meta`: a commit that says something that matches.
 ///
 /// - ``CommitRecord``

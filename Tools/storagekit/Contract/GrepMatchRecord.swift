@@ -1,3 +1,5 @@
+import StorageKit
+
 /// A value that matches.
 ///
 /// - `column`: Its column.

@@ -1,3 +1,5 @@
+import StorageKit
+
 /// What a recorded `import` did.
 ///
 /// - `complete`: Whether the whole file was read.

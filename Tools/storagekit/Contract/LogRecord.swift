@@ -1,3 +1,5 @@
+import StorageKit
+
 /// A line of `log`.
 ///
 /// - ``CommitRecord``

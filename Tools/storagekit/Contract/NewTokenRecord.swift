@@ -1,3 +1,4 @@
+import StorageKit
 import StorageServer
 
 /// The answer of `tokens create`.

@@ -1,3 +1,4 @@
+import StorageKit
 import StorageSync
 
 /// What a recorded `outbox retry` or `discard` did.

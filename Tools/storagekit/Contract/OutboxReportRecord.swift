@@ -1,3 +1,5 @@
+import StorageKit
+
 /// The answer of `outbox retry` and `discard`.
 ///
 /// - `dry_run`: Whether nothing was changed.

@@ -1,3 +1,5 @@
+import StorageKit
+
 /// The answer of `projections pause`, `resume` and `reset` with `--dry-run`.
 ///
 /// - `dry_run`: `true`.

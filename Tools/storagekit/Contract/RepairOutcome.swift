@@ -1,3 +1,5 @@
+import StorageKit
+
 /// What a recorded `doctor --fix` did.
 ///
 /// - `complete`: Whether everything was repaired that was to be.

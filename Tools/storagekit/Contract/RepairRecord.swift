@@ -1,3 +1,5 @@
+import StorageKit
+
 /// A line of `doctor --fix`: a repair.
 ///
 /// - `would_mend`: With `--dry-run`, what would be done.

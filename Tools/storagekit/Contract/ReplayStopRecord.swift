@@ -1,3 +1,5 @@
+import StorageKit
+
 /// A line of `replay`: where it stands and why.
 ///
 /// - `stop`: `step`, `break`, `error`, `end`, `beginning` or `point`.

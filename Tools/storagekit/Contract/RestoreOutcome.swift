@@ -1,3 +1,5 @@
+import StorageKit
+
 /// What a recorded `restore` did.
 ///
 /// - `to`: The point as it was written.

@@ -1,3 +1,4 @@
+import StorageKit
 import StorageSync
 
 /// A line of `sources`.

@@ -1,3 +1,5 @@
+import StorageKit
+
 /// How much the log takes for some events; rows of the log are compressed as a whole, so neighbours count too.
 ///
 /// - `rows`: Rows of the log.

@@ -25,7 +25,7 @@ struct VerifyCommand: AsyncParsableCommand {
         let bars = StageProgress { _ in "events" }
         let report = try await storage.verify { bars.update("verify", Int($0), Int($1)) }
         bars.finish()
-        let segments = try await storage.engine.read { $0.sqliteConnection.flatMap(Self.segmentCount) }
+        let segments = try await storage.engine.read { try Self.segmentCount($0.connection) }
         try await storage.close()
         let answer = VerifyAnswer(report: report, segments: segments)
         let output = ResultOutput(format)

@@ -1,3 +1,5 @@
+import StorageCore
+
 /// What an object of JSON holds.
 protocol JSONRecord {
     /// Writes the members in their order.

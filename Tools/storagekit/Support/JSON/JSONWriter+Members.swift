@@ -1,3 +1,5 @@
+import StorageCore
+
 /// Members of objects, a call each. What is nil becomes null.
 extension JSONWriter {
     mutating func member(_ name: String, _ value: Bool) {
