@@ -229,7 +229,9 @@ let package = Package(
                 "ProcessTestSupport", "StorageSQLiteClient", "StorageSQLiteNIO", "StorageKit", "StorageRecords",
                 "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        .testTarget(name: "StorageRecordsTests", dependencies: ["ProcessTestSupport", "StorageRecords"]),
+        .testTarget(
+            name: "StorageRecordsTests",
+            dependencies: ["ProcessTestSupport", "StorageRecords", "StorageCore", "CSQLite"]),
         .testTarget(
             name: "StorageViewsTests",
             dependencies: [

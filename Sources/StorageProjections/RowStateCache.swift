@@ -26,7 +26,7 @@ final class RowStateCache {
     }
 
     /// The row after the event at a position; nil where it isn't known as of there.
-    func image(of row: RowEvent.Row, at position: Int64) throws -> RowTransition.Image? {
+    func image(of row: RowAddress, at position: Int64) throws -> RowTransition.Image? {
         select.bind(Int64(row.entity), at: 1)
         select.bind(blob: row.key, at: 2)
         defer { select.reset() }
@@ -36,7 +36,7 @@ final class RowStateCache {
         return image
     }
 
-    func keep(_ image: RowTransition.Image?, of row: RowEvent.Row, at position: Int64) throws {
+    func keep(_ image: RowTransition.Image?, of row: RowAddress, at position: Int64) throws {
         remove.bind(Int64(row.entity), at: 1)
         remove.bind(blob: row.key, at: 2)
         try remove.execute()
@@ -45,7 +45,7 @@ final class RowStateCache {
         for (column, value) in image { try put(value, inColumn: column, of: row) }
     }
 
-    private func put(_ value: StorageValue, inColumn column: UInt32, of row: RowEvent.Row) throws {
+    private func put(_ value: StorageValue, inColumn column: UInt32, of row: RowAddress) throws {
         insert.bind(Int64(row.entity), at: 1)
         insert.bind(blob: row.key, at: 2)
         insert.bind(Int64(column), at: 3)

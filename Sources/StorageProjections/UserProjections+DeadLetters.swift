@@ -71,7 +71,7 @@ extension UserProjections {
             let replayed = try Checkpoint.load(slot.name, writer.database)?.replayed ?? 0
             var emitted: [StorageEvent] = []
             var applied = 0
-            var waiting: Set<RowEvent.Row> = []
+            var waiting: Set<RowAddress> = []
             let remove = try writer.statement("DELETE FROM storage_dead_letter WHERE projection = ?1 AND position = ?2")
             for event in try deadEvents(slot.name, writer) where !waiting.contains(event.row) {
                 let isReplay = event.position <= replayed

@@ -47,8 +47,8 @@ final class FullTextFeed {
     func apply(_ events: [Int], row: Int64, of view: EventView) throws {
         let first = view.shape(of: events[0])
         let last = view.shape(of: events[events.count - 1])
-        let wasThere = Int(first.operation) != STORAGE_INSERT
-        let isThere = Int(last.operation) != STORAGE_DELETE
+        let wasThere = !first.isInsert
+        let isThere = !last.isDelete
         guard wasThere || isThere else { return }
         if events.count == 1, !touches(first) { return }
         let old = wasThere ? oldValues(events, of: view) : []
@@ -87,7 +87,7 @@ final class FullTextFeed {
 
     /// Whether an event says anything of an indexed column.
     private func touches(_ shape: storage_shape) -> Bool {
-        guard Int(shape.operation) == STORAGE_UPDATE else { return true }
+        guard shape.isUpdate else { return true }
         return columns.contains { position(of: $0, in: shape) != nil }
     }
 
@@ -101,7 +101,7 @@ final class FullTextFeed {
         let null = storage_value(type: UInt32(SQLITE_NULL), size: 0, bits: 0)
         for event in events {
             let shape = view.shape(of: event)
-            let isDelete = Int(shape.operation) == STORAGE_DELETE
+            let isDelete = shape.isDelete
             for (offset, column) in columns.enumerated() where old[offset] == nil {
                 old[offset] = value(of: column, in: event, of: view)
                 // An event leaves out nothing but NULL of a row that is deleted.

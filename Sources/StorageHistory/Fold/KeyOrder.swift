@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Foundation
+internal import StorageLog
 
 /// The order in which rows are loaded quickest: nearly that of their keys in the table.
 struct KeyOrder {
@@ -37,17 +38,17 @@ struct KeyOrder {
     }
 
     private func prefetchText(_ value: storage_value, from start: Int) {
-        guard ValueHeap.hasBytes(value) else { return }
+        guard value.hasBytes else { return }
         storage_prefetch(bytes.baseAddress! + Int(value.bits) + start)
     }
 
     /// With how many bytes all first parts of keys begin that are texts: those of paths, say.
     private func commonLength(_ rows: [(row: Int32, values: Int)]) -> Int {
-        guard let first = rows.first.map({ values[$0.values] }), ValueHeap.hasBytes(first) else { return 0 }
+        guard let first = rows.first.map({ values[$0.values] }), first.hasBytes else { return 0 }
         var length = Int(first.size)
         for row in rows {
             let value = values[row.values]
-            guard ValueHeap.hasBytes(value) else { continue }
+            guard value.hasBytes else { continue }
             length = min(length, Int(value.size))
             while !isSame(first, as: value, upTo: length) { length -= 1 }
         }
@@ -61,7 +62,7 @@ struct KeyOrder {
     /// A number that rises with the key's first part, as far as 16 bytes tell.
     private func prefix(_ index: Int, from start: Int) -> Prefix {
         let value = values[index]
-        guard ValueHeap.hasBytes(value) else { return Prefix(high: value.bits ^ (1 << 63)) }
+        guard value.hasBytes else { return Prefix(high: value.bits ^ (1 << 63)) }
         var prefix = Prefix()
         for offset in 0..<min(16, max(Int(value.size) - start, 0)) {
             let byte = UInt64(bytes[Int(value.bits) + start + offset])
@@ -78,7 +79,7 @@ struct KeyOrder {
         for part in 0..<parts {
             let (a, b) = (values[one + part], values[other + part])
             if a.type != b.type { return a.type < b.type }
-            guard ValueHeap.hasBytes(a) else {
+            guard a.hasBytes else {
                 if a.bits != b.bits { return a.bits ^ (1 << 63) < b.bits ^ (1 << 63) }
                 continue
             }

@@ -67,7 +67,7 @@ extension NetWindow.Contents {
         }
         guard count + Self.byteDistance < indices.count else { return }
         let start = rows[Int(indices[count + Self.byteDistance])].values
-        for index in start..<start + width where ValueHeap.hasBytes(values[index]) {
+        for index in start..<start + width where values[index].hasBytes {
             storage_prefetch(bytes + Int(values[index].bits))
         }
     }

@@ -263,12 +263,7 @@ package struct NetWindow: Sendable {
         let isNear = previous >= batches[batch].first
         if !isNear {
             // The last batch that begins at or before it.
-            var low = 0
-            while batch - low > 1 {
-                let middle = (low + batch) / 2
-                if batches[middle].first <= previous { low = middle } else { batch = middle }
-            }
-            batch = low
+            batch = max(0, batches[..<batch].partitioningIndex { $0.first > previous } - 1)
         }
         let end = batch + 1 < batches.count ? batches[batch + 1].start : rowOfEvent.count
         let offset = batches[batch].start + Int(previous - batches[batch].first)
@@ -293,7 +288,7 @@ package struct NetWindow: Sendable {
             for part in 0..<tables[row.table].key.count {
                 let known = values[row.values + part]
                 guard known.type == key[part].type, known.size == key[part].size else { return false }
-                guard ValueHeap.hasBytes(known) else {
+                guard known.hasBytes else {
                     if known.bits != key[part].bits { return false }
                     continue
                 }

@@ -20,11 +20,6 @@ struct ValueHeap: Sendable {
     private static let blockStep = 32
 
     @inline(__always)
-    static func hasBytes(_ value: storage_value) -> Bool {
-        Int32(value.type) == SQLITE_TEXT || Int32(value.type) == SQLITE_BLOB
-    }
-
-    @inline(__always)
     private static func blockSize(for size: Int) -> Int {
         size < smallestFreeBlock ? size : (size + blockStep - 1) / blockStep * blockStep
     }
@@ -37,7 +32,7 @@ struct ValueHeap: Sendable {
     mutating func store(
         _ value: storage_value, from source: UnsafePointer<UInt8>, replacing old: storage_value
     ) -> storage_value {
-        guard Self.hasBytes(value) else {
+        guard value.hasBytes else {
             free(old)
             return value
         }
@@ -57,7 +52,7 @@ struct ValueHeap: Sendable {
     /// Gives a value's block free.
     @inline(__always)
     mutating func free(_ value: storage_value) {
-        guard Self.hasBytes(value) else { return }
+        guard value.hasBytes else { return }
         let size = Self.blockSize(for: Int(value.size))
         freeBytes += size
         if size >= Self.smallestFreeBlock, size <= Self.largestBlock {
@@ -69,7 +64,7 @@ struct ValueHeap: Sendable {
     @inline(__always)
     private mutating func block(replacing old: storage_value, for size: Int) -> Int? {
         let needed = Self.blockSize(for: size)
-        if Self.hasBytes(old) {
+        if old.hasBytes {
             let found = Self.blockSize(for: Int(old.size))
             if needed == found || needed < found && found < Self.smallestFreeBlock {
                 freeBytes += found - needed
@@ -97,7 +92,7 @@ struct ValueHeap: Sendable {
         old.reserveCapacity(bytes.capacity)
         swap(&old, &bytes)
         old.withUnsafeBufferPointer { old in
-            for index in values.indices where Self.hasBytes(values[index]) {
+            for index in values.indices where values[index].hasBytes {
                 let text = UnsafeBufferPointer(
                     rebasing: old[Int(values[index].bits)...].prefix(Int(values[index].size)))
                 values[index].bits = UInt64(bytes.count)

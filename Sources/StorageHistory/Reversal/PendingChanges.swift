@@ -17,18 +17,18 @@ struct PendingChanges {
         let view = writer.captured
         let events = start..<view.count
         var repeated = DuplicateRows()
-        for index in events { repeated.add(RowEvent.Row(view, at: index)) }
+        for index in events { repeated.add(RowAddress(view, at: index)) }
         repeated.finish()
-        var rowIndices: [RowEvent.Row: Int] = [:]
+        var rowIndices: [RowAddress: Int] = [:]
         var rows: [AddressedChange] = []
         for index in events {
-            let row = RowEvent.Row(view, at: index)
+            let row = RowAddress(view, at: index)
             let isRepeated = repeated.contains(row)
             guard isRepeated || rows.count < limit else {
-                switch Int(view.shape(of: index).operation) {
-                case STORAGE_INSERT: inserted += 1
-                case STORAGE_DELETE: deleted += 1
-                default: updated += 1
+                switch StorageEvent.Operation(view.shape(of: index)) {
+                case .insert: inserted += 1
+                case .update: updated += 1
+                case .delete: deleted += 1
                 }
                 continue
             }

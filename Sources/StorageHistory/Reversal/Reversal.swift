@@ -23,7 +23,7 @@ package final class Reversal {
     /// Events that rows of others stood in the way of, which may be gone when the rest is reverted; and those before
     /// them.
     private var waiting: [AddressedChange] = []
-    private var waitingRows: Set<RowEvent.Row> = []
+    private var waitingRows: Set<RowAddress> = []
     /// Whether nothing more will go.
     private var isLast = false
     /// How many events were looked at.
@@ -34,7 +34,7 @@ package final class Reversal {
     private var earlier: Catalog?
 
     private struct BlockedCell: Hashable {
-        let row: RowEvent.Row
+        let row: RowAddress
         let column: UInt32
     }
 
@@ -152,7 +152,7 @@ package final class Reversal {
     /// Only of rows with several events can anything be as it was before them.
     private func findUntouched(_ positions: ClosedRange<Int64>) throws {
         var repeated = DuplicateRows()
-        try forEachEvent(in: positions) { view, index in repeated.add(RowEvent.Row(view, at: index)) }
+        try forEachEvent(in: positions) { view, index in repeated.add(RowAddress(view, at: index)) }
         guard repeated.finish() > 0 else { return }
         let entities = writer.catalog.entities.filter { !$0.isDropped }
         let tableIndices = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.id, $0) })
@@ -160,7 +160,7 @@ package final class Reversal {
         let changes = try NetStore(
             entities.compactMap { DifferenceTable(from: $0, to: $0, matchesNames: false) })
         try forEachEvent(in: positions) { view, index in
-            let row = RowEvent.Row(view, at: index)
+            let row = RowAddress(view, at: index)
             guard repeated.contains(row), let tableIndex = tableIndices[row.entity] else { return }
             try changes.add(NetRow(view, event: index), key: row.key, table: tableIndex)
         }
@@ -169,7 +169,7 @@ package final class Reversal {
             guard let access = try access(to: entity.id), let rows = try changes.rows(of: tableIndex) else { continue }
             while try rows.step() {
                 let key = entity.key.indices.map { ExactValue(rows, column: Int32($0 + 1)) }
-                let row = RowEvent.Row(entity: entity.id, key: KeyCoding.encode(key))
+                let row = RowAddress(entity: entity.id, key: KeyCoding.encode(key))
                 try findUntouched(
                     row, changed: try NetRow(bytes: rows.bytes(0)), current: access.row(key), access: access)
             }
@@ -177,7 +177,7 @@ package final class Reversal {
     }
 
     private func findUntouched(
-        _ row: RowEvent.Row, changed net: NetRow, current: [UInt32: ExactValue]?, access: RowAccess
+        _ row: RowAddress, changed net: NetRow, current: [UInt32: ExactValue]?, access: RowAccess
     ) throws {
         guard net.existed == net.exists else { return }
         guard net.exists else {

@@ -92,16 +92,7 @@ package struct RowComparison {
     }
 
     package func same(_ a: PreparedStatement, _ b: PreparedStatement, in column: Int32) -> Bool {
-        let type = sqlite3_column_type(a.pointer, column)
-        guard type == sqlite3_column_type(b.pointer, column) else { return false }
-        switch type {
-        case SQLITE_INTEGER: return sqlite3_column_int64(a.pointer, column) == sqlite3_column_int64(b.pointer, column)
-        case SQLITE_FLOAT:
-            return sqlite3_column_double(a.pointer, column).bitPattern
-                == sqlite3_column_double(b.pointer, column).bitPattern
-        case SQLITE_TEXT, SQLITE_BLOB: return compareBytes(of: a, with: b, in: column) == 0
-        default: return true
-        }
+        storage_value(borrowing: a.row, column: column).isSame(as: storage_value(borrowing: b.row, column: column))
     }
 
     /// SQLite's order of values, in which both statements come.

@@ -4,16 +4,10 @@ package import StorageLog
 
 /// An event with its values read out, columns by their ids, so that it can be looked at under any names.
 package struct RowEvent: Sendable {
-    package struct Row: Hashable, Sendable {
-        package let entity: UInt32
-        /// The key in its canonical form.
-        package let key: [UInt8]
-    }
-
     package let position: Int64
     package let commit: CommitInfo
     package let operation: StorageEvent.Operation
-    package let row: Row
+    package let row: RowAddress
     package let key: [StorageValue]
     package let columns: [UInt32]
     /// One value per column: of an update those before it, of a delete the row; empty for an insert.
@@ -30,24 +24,13 @@ package struct RowEvent: Sendable {
         self.position = position
         self.commit = commit
         columns = (0..<count).map { shape.columns[$0] }
-        row = Row(view, at: index)
+        row = RowAddress(view, at: index)
         self.key = (0..<Int(shape.key_count)).map { view.value(key[$0]) }
         previous = view.events[index].previous
         let first = (0..<count).map { view.value(values[$0]) }
-        switch Int(shape.operation) {
-        case STORAGE_INSERT:
-            operation = .insert
-            old = []
-            new = first
-        case STORAGE_DELETE:
-            operation = .delete
-            old = first
-            new = []
-        default:
-            operation = .update
-            old = first
-            new = (0..<count).map { view.value(values[count + $0]) }
-        }
+        operation = StorageEvent.Operation(shape)
+        old = shape.isInsert ? [] : first
+        new = shape.isDelete ? [] : shape.isInsert ? first : (0..<count).map { view.value(values[count + $0]) }
     }
 
     /// What the columns held before, by their ids.
@@ -77,14 +60,5 @@ package struct RowEvent: Sendable {
             position: position, commit: commit, operation: operation, table: entity?.name ?? "entity \(row.entity)",
             key: key, old: operation == .insert ? nil : fields(old), new: operation == .delete ? nil : fields(new),
             previous: previous)
-    }
-}
-
-extension RowEvent.Row {
-    init(_ view: EventView, at index: Int) {
-        let shape = view.shape(of: index)
-        self.init(
-            entity: shape.entity,
-            key: KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes))
     }
 }

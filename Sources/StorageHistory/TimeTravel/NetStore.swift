@@ -11,12 +11,13 @@ final class NetStore {
     private let scratch: ScratchTables
     private let tables: [DifferenceTable]
     private let limit: Int
-    private var changes: [RowAddress: NetRow] = [:]
+    private var changes: [TableKey: NetRow] = [:]
     private var byteCount = 0
     /// Tables of the database that were made.
     private var stored: Set<Int> = []
 
-    private struct RowAddress: Hashable {
+    /// A row of a pair of tables, which may be of two entities.
+    private struct TableKey: Hashable {
         let table: Int
         let key: [UInt8]
     }
@@ -31,7 +32,7 @@ final class NetStore {
     ///
     /// - Parameter key: The row's key as ``KeyCoding`` writes it; SQLite's columns alone can't tell 1 from 1.0.
     func add(_ change: NetRow, key: [UInt8], table: Int) throws {
-        let address = RowAddress(table: table, key: key)
+        let address = TableKey(table: table, key: key)
         if let earlier = changes[address] {
             let sum = earlier.followed(by: change)
             byteCount += sum.byteCount - earlier.byteCount
@@ -54,7 +55,7 @@ final class NetStore {
         byteCount = 0
     }
 
-    private func write(_ rows: [(key: RowAddress, value: NetRow)], to table: Int) throws {
+    private func write(_ rows: [(key: TableKey, value: NetRow)], to table: Int) throws {
         let keys = tables[table].key.indices.map { "k\($0)" }
         let isFirst = stored.insert(table).inserted
         if isFirst {

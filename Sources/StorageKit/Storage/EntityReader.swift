@@ -1,4 +1,3 @@
-internal import CSQLite
 public import GRDB
 public import StorageCore
 public import StorageEntities

@@ -230,7 +230,7 @@ struct BatchFill: ~Copyable {
             return null
         }
         let base = values[old]
-        let bytes = Int32(base.type) == SQLITE_TEXT || Int32(base.type) == SQLITE_BLOB
+        let bytes = base.hasBytes
         // Each part is compared alone first, so that the sum can't overflow.
         guard bytes, prefix <= UInt64(base.size), suffix <= UInt64(base.size), prefix + suffix <= UInt64(base.size)
         else {

@@ -64,7 +64,7 @@ final class ColumnStream {
     /// The new value of an update, which may be told as an edit of the old one.
     @inline(__always)
     func append(_ value: storage_value, _ view: EventView, old: storage_value) {
-        let bytes = Int32(value.type) == SQLITE_TEXT || Int32(value.type) == SQLITE_BLOB
+        let bytes = value.hasBytes
         if bytes, value.type == old.type, appendEdit(value, old, view) { return }
         append(value, view)
     }

@@ -1,5 +1,6 @@
 package import CSQLite
-internal import Foundation
+package import StorageCore
+internal import StorageRecords
 
 /// Events in memory, as capture leaves them and as the decoder makes them: one representation for both, so that
 /// encoding, folding and reading are written once.
@@ -29,7 +30,7 @@ package struct EventView {
     @inline(__always)
     func valueCount(of event: Int) -> Int {
         let shape = shape(of: event)
-        let images = shape.operation == UInt32(STORAGE_UPDATE) ? 2 : 1
+        let images = shape.isUpdate ? 2 : 1
         return Int(shape.key_count) + images * Int(shape.column_count)
     }
 
@@ -43,13 +44,11 @@ package struct EventView {
         return count
     }
 
+    /// A value copied out of the run. Text that isn't valid UTF-8 comes out repaired.
+    package func value(_ raw: storage_value) -> StorageValue { raw.value(from: bytes) }
+
     @inline(__always)
     package func same(_ a: storage_value, _ b: storage_value) -> Bool {
-        guard a.type == b.type else { return false }
-        if a.type == UInt32(SQLITE_TEXT) || a.type == UInt32(SQLITE_BLOB) {
-            return a.size == b.size
-                && (a.bits == b.bits || memcmp(bytes + Int(a.bits), bytes + Int(b.bits), Int(a.size)) == 0)
-        }
-        return a.bits == b.bits
+        a.isSame(as: b, from: bytes, otherFrom: bytes)
     }
 }

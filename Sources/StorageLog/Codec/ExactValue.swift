@@ -53,31 +53,22 @@ package enum ExactValue: Hashable, Sendable {
 }
 
 extension ExactValue {
-    /// A value of an event.
-    package init(_ raw: storage_value, bytes: UnsafePointer<UInt8>) {
+    /// A copy of a value.
+    ///
+    /// - Parameter bytes: From where the value's `bits` count, as in events; nil where they are an address.
+    package init(_ raw: storage_value, bytes: UnsafePointer<UInt8>?) {
         switch Int32(raw.type) {
         case SQLITE_INTEGER: self = .integer(Int64(bitPattern: raw.bits))
         case SQLITE_FLOAT: self = .real(raw.bits)
-        case SQLITE_TEXT:
-            self = .text(Array(UnsafeBufferPointer(start: bytes + Int(raw.bits), count: Int(raw.size))))
-        case SQLITE_BLOB:
-            self = .blob(Array(UnsafeBufferPointer(start: bytes + Int(raw.bits), count: Int(raw.size))))
+        case SQLITE_TEXT: self = .text(Array(raw.bytes(from: bytes)))
+        case SQLITE_BLOB: self = .blob(Array(raw.bytes(from: bytes)))
         default: self = .null
         }
     }
 
     /// A column of a statement's current row.
     package init(_ row: PreparedStatement, column: Int32) {
-        switch sqlite3_column_type(row.pointer, column) {
-        case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(row.pointer, column))
-        case SQLITE_FLOAT: self = .real(sqlite3_column_double(row.pointer, column).bitPattern)
-        case SQLITE_TEXT:
-            let start = sqlite3_column_text(row.pointer, column)
-            let count = Int(sqlite3_column_bytes(row.pointer, column))
-            self = .text(Array(UnsafeBufferPointer(start: start, count: count)))
-        case SQLITE_BLOB: self = .blob(Array(row.bytes(column)))
-        default: self = .null
-        }
+        self.init(storage_value(borrowing: row.row, column: column), bytes: nil)
     }
 
     package func bind(to statement: PreparedStatement, at index: Int32) {

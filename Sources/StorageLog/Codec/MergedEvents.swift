@@ -28,7 +28,7 @@ final class MergedEvents {
             events.append(event)
             for offset in 0..<view.valueCount(of: index) {
                 var value = key[offset]
-                if Int32(value.type) == SQLITE_TEXT || Int32(value.type) == SQLITE_BLOB {
+                if value.hasBytes {
                     let source = view.bytes + Int(value.bits)
                     value.bits = UInt64(bytes.count)
                     bytes.append(source, count: Int(value.size))

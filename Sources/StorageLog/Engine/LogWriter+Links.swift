@@ -14,13 +14,13 @@ extension LogWriter {
     func linkEvents(_ range: Range<Int>, touchesFrom firstTouch: Int) throws {
         let base = head.position + 1
         // Rows whose `_position` isn't that of their last event yet, by entity and row number.
-        var stale: [RowAddress: Int64] = [:]
+        var stale: [RowidAddress: Int64] = [:]
         var touch = firstTouch
         let touches = storage_capture_touch_count(capture)
         func restore(before event: Int) {
             while touch < touches, storage_capture_touches(capture)[touch].event <= event {
                 let touched = storage_capture_touches(capture)[touch]
-                let address = RowAddress(entity: touched.entity, rowid: touched.rowid)
+                let address = RowidAddress(entity: touched.entity, rowid: touched.rowid)
                 stale[address] = stale[address] ?? touched.position
                 touch += 1
             }
@@ -30,8 +30,8 @@ extension LogWriter {
             let event = storage_capture_events(capture)[index]
             let shape = storage_capture_shapes(capture)[Int(event.shape)]
             let position = base + Int64(index)
-            let address = RowAddress(entity: shape.entity, rowid: event.rowid)
-            if shape.operation == UInt32(STORAGE_INSERT) {
+            let address = RowidAddress(entity: shape.entity, rowid: event.rowid)
+            if shape.isInsert {
                 if let earlier = try takeTombstone(index, shape) {
                     try check(earlier, before: position, shape)
                     storage_capture_set_previous(capture, index, earlier)
@@ -42,7 +42,7 @@ extension LogWriter {
             } else {
                 try check(event.previous, before: position, shape)
             }
-            if shape.operation == UInt32(STORAGE_DELETE) {
+            if shape.isDelete {
                 try leaveTombstone(index, shape, at: position)
                 if !stale.isEmpty { stale[address] = nil }
             } else if event.bound_position != position {
@@ -55,11 +55,6 @@ extension LogWriter {
         try stampPositions(stale)
     }
 
-    private struct RowAddress: Hashable {
-        let entity: UInt32
-        let rowid: Int64
-    }
-
     /// - Throws: `corrupt` for a row whose previous event can't be where its table says: another program has written to the store.
     private func check(_ earlier: Int64, before position: Int64, _ shape: storage_shape) throws {
         guard (1..<position).contains(earlier) else {
@@ -67,7 +62,7 @@ extension LogWriter {
         }
     }
 
-    private func stampPositions(_ stale: [RowAddress: Int64]) throws {
+    private func stampPositions(_ stale: [RowidAddress: Int64]) throws {
         guard !stale.isEmpty else { return }
         try asEngine {
             // Triggers of users must not take the engine's bookkeeping for a change.

@@ -88,7 +88,7 @@ extension EventView {
 
     private func holds(_ value: storage_value, sameAs other: storage_value, in view: EventView) -> Bool {
         guard value.type == other.type, value.size == other.size else { return false }
-        guard value.type == UInt32(SQLITE_TEXT) || value.type == UInt32(SQLITE_BLOB) else {
+        guard value.hasBytes else {
             return value.bits == other.bits
         }
         return memcmp(bytes + Int(value.bits), view.bytes + Int(other.bits), Int(value.size)) == 0

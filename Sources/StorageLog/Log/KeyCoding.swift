@@ -10,12 +10,11 @@ package enum KeyCoding {
         for index in 0..<count {
             let value = key[index]
             buffer.append(UInt8(truncatingIfNeeded: value.type))
-            switch Int32(value.type) {
-            case SQLITE_INTEGER, SQLITE_FLOAT: buffer.append(fixed: value.bits)
-            case SQLITE_TEXT, SQLITE_BLOB:
+            if value.hasBytes {
                 buffer.append(varint: UInt64(value.size))
                 buffer.append(bytes + Int(value.bits), count: Int(value.size))
-            default: break
+            } else if !value.isNull {
+                buffer.append(fixed: value.bits)
             }
         }
         return [UInt8](buffer.bytes)

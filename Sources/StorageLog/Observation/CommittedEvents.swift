@@ -67,7 +67,7 @@ package struct CommittedEvents {
     var byteCount: Int {
         for index in stride(from: valueCount - 1, through: 0, by: -1) {
             let value = view.values[index]
-            guard value.type == UInt32(SQLITE_TEXT) || value.type == UInt32(SQLITE_BLOB) else { continue }
+            guard value.hasBytes else { continue }
             return Int(value.bits) + Int(value.size)
         }
         return 0

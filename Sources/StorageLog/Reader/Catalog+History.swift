@@ -32,7 +32,7 @@ extension Catalog {
             let index = Int(position - batch.header.first)
             let previous = batch.withView { view -> Int64 in
                 let shape = view.shape(of: index)
-                guard shape.operation == UInt32(STORAGE_UPDATE) else { return 0 }
+                guard shape.isUpdate else { return 0 }
                 let old = view.columns(of: index)
                 for offset in 0..<Int(shape.column_count) {
                     if let column = Self.index(ofColumn: shape.columns[offset]) {

@@ -149,15 +149,7 @@ extension LogReader {
 extension LogQuery {
     fileprivate func wants(_ shape: storage_shape, _ entities: Set<UInt32>, _ columnIds: Set<UInt32>?) -> Bool {
         guard entities.contains(shape.entity) else { return false }
-        if let operations {
-            let operation: StorageEvent.Operation =
-                switch Int(shape.operation) {
-                case STORAGE_INSERT: .insert
-                case STORAGE_DELETE: .delete
-                default: .update
-                }
-            guard operations.contains(operation) else { return false }
-        }
+        if let operations, !operations.contains(StorageEvent.Operation(shape)) { return false }
         guard let columnIds else { return true }
         return (0..<Int(shape.column_count)).contains { columnIds.contains(shape.columns[$0]) }
     }

@@ -22,7 +22,7 @@ extension LogReader {
                     guard shape.entity == entity, eventPosition <= position else { continue }
                     let previous = view.events[index].previous
                     if previous > 0, previous < eventPosition { followed.insert(previous) }
-                    guard !followed.contains(eventPosition), Int(shape.operation) != STORAGE_DELETE else { continue }
+                    guard !followed.contains(eventPosition), !shape.isDelete else { continue }
                     if try !body(batch, index) { return false }
                 }
                 return true
@@ -43,7 +43,7 @@ extension LogReader {
                 let shape = view.shape(of: index)
                 let names = (0..<Int(shape.column_count)).map { shape.columns[$0] }
                 return (
-                    Int(shape.operation) == STORAGE_INSERT, columns.map { !$0.isDisjoint(with: names) } ?? true,
+                    shape.isInsert, columns.map { !$0.isDisjoint(with: names) } ?? true,
                     view.events[index].previous
                 )
             }

@@ -47,7 +47,6 @@ package struct NetRow: Hashable, Sendable {
         let shape = view.shape(of: event)
         let count = Int(shape.column_count)
         let first = view.columns(of: event)
-        let operation = Int(shape.operation)
         func cells(_ start: UnsafePointer<storage_value>) -> [Cell] {
             Self.sorted(
                 (0..<count).map {
@@ -56,11 +55,11 @@ package struct NetRow: Hashable, Sendable {
         }
         firstEntity = shape.entity
         lastEntity = shape.entity
-        existed = operation != STORAGE_INSERT
-        exists = operation != STORAGE_DELETE
-        isWhole = operation != STORAGE_UPDATE
+        existed = !shape.isInsert
+        exists = !shape.isDelete
+        isWhole = !shape.isUpdate
         old = existed ? cells(first) : []
-        new = exists ? cells(operation == STORAGE_UPDATE ? first + count : first) : []
+        new = exists ? cells(shape.isUpdate ? first + count : first) : []
     }
 
     init(

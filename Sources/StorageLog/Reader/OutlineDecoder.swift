@@ -97,13 +97,8 @@ final class OutlineDecoder {
     }
 
     private static func shape(_ shape: DecodedShape) -> SegmentOutline.Shape {
-        let operation: StorageEvent.Operation =
-            switch Int(shape.operation) {
-            case STORAGE_INSERT: .insert
-            case STORAGE_DELETE: .delete
-            default: .update
-            }
-        return SegmentOutline.Shape(entity: shape.entity, operation: operation, columns: shape.columns)
+        SegmentOutline.Shape(
+            entity: shape.entity, operation: StorageEvent.Operation(code: shape.operation), columns: shape.columns)
     }
 
     private static func previous(_ links: ByteReader, _ header: SegmentHeader) throws -> [Int64] {

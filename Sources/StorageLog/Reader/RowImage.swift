@@ -114,8 +114,8 @@ package struct RowImageBuilder {
         let position = batch.header.first + Int64(index)
         return batch.withView { view in
             let shape = view.shape(of: index)
-            guard Int(shape.operation) != STORAGE_DELETE else { return false }
-            let isUpdate = Int(shape.operation) == STORAGE_UPDATE
+            guard !shape.isDelete else { return false }
+            let isUpdate = shape.isUpdate
             var image = image ?? RowImage(position: position)
             let values = view.columns(of: index) + (isUpdate ? Int(shape.column_count) : 0)
             for offset in 0..<Int(shape.column_count) {

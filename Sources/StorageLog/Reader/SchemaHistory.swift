@@ -86,7 +86,7 @@ package final class SchemaHistory {
     private func apply(_ batch: EventBatch, _ index: Int, to entity: UInt32, isBackward: Bool) {
         batch.withView { view in
             let id = Self.number(view.value(view.key(of: index)[0]))
-            if isBackward, view.shape(of: index).operation == UInt32(STORAGE_INSERT) {
+            if isBackward, view.shape(of: index).isInsert {
                 rows[entity]?[id] = nil
                 return
             }
@@ -101,7 +101,7 @@ package final class SchemaHistory {
     private func values(of index: Int, _ view: EventView, isOld: Bool) -> [(column: Int, value: StorageValue)] {
         let shape = view.shape(of: index)
         let count = Int(shape.column_count)
-        let isUpdate = shape.operation == UInt32(STORAGE_UPDATE)
+        let isUpdate = shape.isUpdate
         let start = view.columns(of: index) + (isUpdate && !isOld ? count : 0)
         return (0..<count).compactMap { offset in
             Catalog.index(ofColumn: shape.columns[offset]).map { ($0, view.value(start[offset])) }

@@ -1,5 +1,4 @@
 package import CSQLite
-internal import Foundation
 public import StorageCore
 
 /// One change of one row, as recorded.
@@ -63,6 +62,20 @@ public struct StorageEvent: Sendable, Hashable {
     public var isSchemaChange: Bool { table == CatalogEntity.catalog.name }
 }
 
+extension StorageEvent.Operation {
+    /// What events of a shape do.
+    package init(_ shape: storage_shape) { self.init(code: shape.operation) }
+
+    /// - Parameter code: `STORAGE_INSERT` and its kind.
+    init(code: UInt32) {
+        switch Int(code) {
+        case STORAGE_INSERT: self = .insert
+        case STORAGE_DELETE: self = .delete
+        default: self = .update
+        }
+    }
+}
+
 extension EventBatch {
     /// The event at a place, names and values read out.
     package func event(at index: Int, catalog: Catalog, commit: CommitInfo? = nil) -> StorageEvent {
@@ -83,12 +96,7 @@ extension EventBatch {
                     view.field(entity?.columns.first { $0.id == id }, "column \(id)", start[offset])
                 }
             }
-            let operation: StorageEvent.Operation =
-                switch Int(shape.operation) {
-                case STORAGE_INSERT: .insert
-                case STORAGE_DELETE: .delete
-                default: .update
-                }
+            let operation = StorageEvent.Operation(shape)
             return StorageEvent(
                 position: header.first + Int64(index), commit: commit ?? self.commit(ofEvent: index),
                 operation: operation, table: entity?.name ?? "entity \(shape.entity)", key: keyFields,
@@ -104,18 +112,5 @@ extension EventView {
         StorageEvent.Field(
             column: column?.name ?? fallback, value: self.value(value), type: column?.type ?? "",
             coding: column?.coding ?? "")
-    }
-
-    /// A value copied out of the run. Text that isn't valid UTF-8 comes out repaired.
-    package func value(_ raw: storage_value) -> StorageValue {
-        switch Int32(raw.type) {
-        case SQLITE_INTEGER: return .integer(Int64(bitPattern: raw.bits))
-        case SQLITE_FLOAT: return .real(Double(bitPattern: raw.bits))
-        case SQLITE_TEXT:
-            let text = UnsafeBufferPointer(start: bytes + Int(raw.bits), count: Int(raw.size))
-            return .text(String(decoding: text, as: UTF8.self))
-        case SQLITE_BLOB: return .blob(Data(bytes: bytes + Int(raw.bits), count: Int(raw.size)))
-        default: return .null
-        }
     }
 }

@@ -53,11 +53,8 @@ package struct PointRestore: Sendable {
                 batch.withView { view in
                     for index in 0..<Int(min(Int64(view.count), position - batch.header.first + 1)) {
                         let shape = view.shape(of: index)
-                        switch Int(shape.operation) {
-                        case STORAGE_INSERT: counts[shape.entity, default: 0] += 1
-                        case STORAGE_DELETE: counts[shape.entity, default: 0] -= 1
-                        default: break
-                        }
+                        if shape.isInsert { counts[shape.entity, default: 0] += 1 }
+                        if shape.isDelete { counts[shape.entity, default: 0] -= 1 }
                     }
                 }
                 progress("count", Int(min(batch.header.last, position)), Int(position))

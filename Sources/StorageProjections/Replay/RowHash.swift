@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import StorageLog
 
 /// A hash of a row, value by value, to tell states apart inside one process.
 ///
@@ -16,20 +17,7 @@ struct RowHash {
         value = mixed ^ (mixed >> 31)
     }
 
-    mutating func addNull() { add(1) }
-
-    mutating func add(integer: Int64) {
-        add(2)
-        add(UInt64(bitPattern: integer))
-    }
-
-    mutating func add(real: Double) {
-        add(3)
-        add(real.bitPattern)
-    }
-
-    mutating func add(_ bytes: UnsafeRawBufferPointer, isText: Bool) {
-        add(isText ? 4 : 5)
+    private mutating func add(_ bytes: UnsafeRawBufferPointer) {
         add(UInt64(bytes.count))
         var offset = 0
         while offset + 8 <= bytes.count {
@@ -44,22 +32,15 @@ struct RowHash {
         add(rest)
     }
 
-    /// Adds a value of SQLite's.
+    /// Adds a value, whose `bits` are an address if it has bytes.
     ///
     /// - Parameter isReal: Whether the column keeps reals only. The hook is shown some of them as the integers by which
     ///   the file holds them.
-    mutating func add(_ sqlite: OpaquePointer?, isReal: Bool) {
-        switch sqlite3_value_type(sqlite) {
-        case SQLITE_INTEGER where isReal: add(real: Double(sqlite3_value_int64(sqlite)))
-        case SQLITE_INTEGER: add(integer: sqlite3_value_int64(sqlite))
-        case SQLITE_FLOAT: add(real: sqlite3_value_double(sqlite))
-        case SQLITE_TEXT:
-            let start = sqlite3_value_text(sqlite)
-            add(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(sqlite))), isText: true)
-        case SQLITE_BLOB:
-            let start = sqlite3_value_blob(sqlite)
-            add(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(sqlite))), isText: false)
-        default: addNull()
+    mutating func add(_ value: storage_value, isReal: Bool) {
+        if isReal, value.type == UInt32(SQLITE_INTEGER) {
+            return add(storage_value(real: Double(Int64(bitPattern: value.bits))), isReal: false)
         }
+        add(UInt64(value.type))
+        if value.hasBytes { add(value.addressed) } else { add(value.bits) }
     }
 }

@@ -61,19 +61,7 @@ final class TableChanges {
         (0..<sqlite3_preupdate_count(database.handle)).map { index in
             var pointer: OpaquePointer?
             guard value(database.handle, index, &pointer) == SQLITE_OK, let pointer else { return .null }
-            switch sqlite3_value_type(pointer) {
-            case SQLITE_INTEGER: return .integer(sqlite3_value_int64(pointer))
-            case SQLITE_FLOAT: return .real(sqlite3_value_double(pointer))
-            case SQLITE_TEXT:
-                let bytes = UnsafeBufferPointer(
-                    start: sqlite3_value_text(pointer), count: Int(sqlite3_value_bytes(pointer)))
-                return .text(String(decoding: bytes, as: UTF8.self))
-            case SQLITE_BLOB:
-                let bytes = UnsafeRawBufferPointer(
-                    start: sqlite3_value_blob(pointer), count: Int(sqlite3_value_bytes(pointer)))
-                return .blob(Data(bytes))
-            default: return .null
-            }
+            return storage_value(borrowing: pointer).value()
         }
     }
 

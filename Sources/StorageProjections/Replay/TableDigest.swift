@@ -57,7 +57,8 @@ final class TableDigest {
                 var hash = RowHash(seed: watched.seed)
                 for column in watched.columns.indices {
                     hash.add(
-                        sqlite3_column_value(select.pointer, Int32(column)), isReal: watched.columns[column].isReal)
+                        storage_value(borrowing: select.row, column: Int32(column)),
+                        isReal: watched.columns[column].isReal)
                 }
                 sum &+= hash.value
             }
@@ -93,11 +94,9 @@ final class TableDigest {
         var hash = RowHash(seed: watched.seed)
         for column in watched.columns {
             var pointer: OpaquePointer?
-            if value(database.handle, column.index, &pointer) == SQLITE_OK, let pointer {
-                hash.add(pointer, isReal: column.isReal)
-            } else {
-                hash.addNull()
-            }
+            let isThere = value(database.handle, column.index, &pointer) == SQLITE_OK
+            hash.add(
+                isThere ? pointer.map(storage_value.init(borrowing:)) ?? .null : .null, isReal: column.isReal)
         }
         return hash.value
     }

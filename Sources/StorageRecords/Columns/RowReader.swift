@@ -70,19 +70,7 @@ public struct RowReader {
 
     /// The value in its storage class. Text that isn't valid UTF-8 comes back repaired; use ``text(at:)`` to refuse it.
     public func value(at index: Int32) -> StorageValue {
-        switch sqlite3_column_type(statement, index) {
-        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, index))
-        case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, index))
-        case SQLITE_TEXT:
-            let bytes = sqlite3_column_text(statement, index)
-            let count = Int(sqlite3_column_bytes(statement, index))
-            return .text(String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self))
-        case SQLITE_BLOB:
-            let bytes = sqlite3_column_blob(statement, index)
-            let count = Int(sqlite3_column_bytes(statement, index))
-            return .blob(bytes.map { Data(bytes: $0, count: count) } ?? Data())
-        default: return .null
-        }
+        storage_value(borrowing: self, column: index).value()
     }
 
     @usableFromInline func mismatch(_ expected: String, at index: Int32) -> StorageError {

@@ -93,31 +93,15 @@ package final class PreparedStatement {
 extension PreparedStatement {
     /// Whether a column of the current row holds exactly this value of an event.
     package func holds(_ value: storage_value, bytes: UnsafePointer<UInt8>, in column: Int32) -> Bool {
-        let type = sqlite3_column_type(pointer, column)
-        guard type == Int32(value.type) else { return false }
-        switch type {
-        case SQLITE_INTEGER: return sqlite3_column_int64(pointer, column) == Int64(bitPattern: value.bits)
-        case SQLITE_FLOAT: return sqlite3_column_double(pointer, column).bitPattern == value.bits
-        case SQLITE_TEXT, SQLITE_BLOB:
-            let start =
-                type == SQLITE_TEXT
-                ? UnsafeRawPointer(sqlite3_column_text(pointer, column)) : sqlite3_column_blob(pointer, column)
-            let count = Int(sqlite3_column_bytes(pointer, column))
-            return count == Int(value.size) && (count == 0 || memcmp(start!, bytes + Int(value.bits), count) == 0)
-        default: return true
-        }
+        // Reading it is dearer than seeing that it is another kind of value.
+        sqlite3_column_type(pointer, column) == Int32(value.type)
+            && value.isSame(as: storage_value(borrowing: row, column: column), from: bytes)
     }
 
     /// Binds a value of an event. Its bytes must stay where they are until the statement is reset.
     @inline(__always)
     package func bind(_ value: storage_value, bytes: UnsafePointer<UInt8>, at index: Int32) {
-        switch Int32(value.type) {
-        case SQLITE_INTEGER: sqlite3_bind_int64(pointer, index, Int64(bitPattern: value.bits))
-        case SQLITE_FLOAT: sqlite3_bind_double(pointer, index, Double(bitPattern: value.bits))
-        case SQLITE_TEXT: storage_bind_text_borrowed(pointer, index, bytes + Int(value.bits), Int(value.size))
-        case SQLITE_BLOB: storage_bind_blob_borrowed(pointer, index, bytes + Int(value.bits), Int(value.size))
-        default: sqlite3_bind_null(pointer, index)
-        }
+        value.bind(to: writer, at: index, from: bytes)
     }
 }
 

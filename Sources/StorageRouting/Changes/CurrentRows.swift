@@ -29,7 +29,7 @@ package final class CurrentRows {
         reads += 1
         let parameters = RowWriter(statement: select)
         for (index, columnIndex) in layout.keyIndices.enumerated() {
-            image[columnIndex].bindAddressed(to: parameters, at: Int32(index + 1))
+            image[columnIndex].bind(to: parameters, at: Int32(index + 1))
         }
         guard storage_step(select) == SQLITE_ROW,
             sqlite3_column_int64(select, Int32(layout.columns.count)) == change.position

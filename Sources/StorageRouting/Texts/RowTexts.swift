@@ -26,12 +26,10 @@ package final class RowTexts {
     /// Adds the words of a value, as the index would hold them.
     func cut(_ value: storage_value, into words: WordList) {
         words.beginText()
-        switch Int32(value.type) {
-        case SQLITE_TEXT, SQLITE_BLOB: tokenizer?.cut(value.addressed, for: .row, into: words)
-        case SQLITE_INTEGER, SQLITE_FLOAT:
-            guard case .text(var text) = SQLiteNumber.text(value.value) else { return }
+        if value.hasBytes {
+            tokenizer?.cut(value.addressed, for: .row, into: words)
+        } else if !value.isNull, case .text(var text) = SQLiteNumber.text(value.value()) {
             text.withUTF8 { tokenizer?.cut(UnsafeRawBufferPointer($0), for: .row, into: words) }
-        default: break
         }
     }
 }

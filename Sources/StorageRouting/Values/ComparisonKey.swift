@@ -1,6 +1,7 @@
 package import CSQLite
 internal import Foundation
 internal import StorageCore
+internal import StorageLog
 
 /// Values as bytes whose order is SQLite's order of the values: numbers, then texts by a collation, then blobs. NULL has
 /// no key.
@@ -29,7 +30,7 @@ package struct ComparisonKey {
         switch Int32(value.type) {
         case SQLITE_INTEGER, SQLITE_FLOAT:
             if reading.conversion == .toText {
-                append(SQLiteNumber.text(value.value), reading.collation, to: output)
+                append(SQLiteNumber.text(value.value()), reading.collation, to: output)
             } else if Int32(value.type) == SQLITE_INTEGER {
                 append(Int64(bitPattern: value.bits), to: output)
             } else {
@@ -37,7 +38,7 @@ package struct ComparisonKey {
             }
         case SQLITE_TEXT:
             if reading.conversion == .toNumber, mayBeNumber(value.addressed) {
-                append(SQLiteNumber.number(value.value), reading.collation, to: output)
+                append(SQLiteNumber.number(value.value()), reading.collation, to: output)
             } else {
                 append(text: value.addressed, reading.collation, to: output)
             }

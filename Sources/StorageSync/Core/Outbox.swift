@@ -1,3 +1,5 @@
+internal import StorageCore
+
 /// A store's writes that its remote hasn't confirmed, and the most recent ones that it has.
 ///
 /// Invariants:
@@ -80,14 +82,7 @@ package struct Outbox: Sendable, Equatable {
     }
 
     /// The index of the first write at or after a position.
-    private func index(of position: Int64) -> Int {
-        var (low, high) = (pending.startIndex, pending.endIndex)
-        while low < high {
-            let middle = (low + high) / 2
-            if pending[middle].position < position { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func index(of position: Int64) -> Int { pending.partitioningIndex { $0.position >= position } }
 }
 
 // MARK: Sending

@@ -357,12 +357,8 @@ extension SyncController {
 
     /// The index of a document, or where to insert it: documents are sorted by the bytes of their ids.
     private func insertionPoint(of id: String, in documents: [T]) -> (index: Int, isThere: Bool)? {
-        var (low, high) = (0, documents.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if documents[middle].id.utf8.lexicographicallyPrecedes(id.utf8) { low = middle + 1 } else { high = middle }
-        }
-        return (low, low < documents.count && documents[low].id.utf8.elementsEqual(id.utf8))
+        let index = documents.partitioningIndex { !$0.id.utf8.lexicographicallyPrecedes(id.utf8) }
+        return (index, index < documents.count && documents[index].id.utf8.elementsEqual(id.utf8))
     }
 
     func show(_ new: NumberedStatus, of scope: SyncScope<T>) {

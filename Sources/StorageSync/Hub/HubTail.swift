@@ -68,11 +68,11 @@ final class HubTail: Sendable {
     ) -> (changes: [RemoteChange], end: Int64, isWhole: Bool)? {
         let kept = state.withLock { state -> Kept? in
             guard let border = state.borders.index(ofBorder: position) else { return nil }
-            let first = state.changes.sortedIndex { $0.position > position }
+            let first = state.changes.partitioningIndex { $0.position > position }
             var (end, behind, total) = (border, first, 0)
             while end < state.borders.count - 1 {
                 let reached = state.borders[end + 1]
-                let next = state.changes.sortedIndex { $0.position > reached }
+                let next = state.changes.partitioningIndex { $0.position > reached }
                 guard next - first <= limit else { break }
                 total += state.changes[behind..<next].reduce(0) { $0 + $1.byteCount }
                 guard total <= bytes || end == border else { break }
@@ -218,21 +218,9 @@ extension HubTail {
     }
 }
 
-extension Array {
-    /// The first index at which a condition holds; it must hold for all later elements too.
-    fileprivate func sortedIndex(where isBehind: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}
-
 extension [Int64] {
     fileprivate func index(ofBorder position: Int64) -> Int? {
-        let index = sortedIndex { $0 >= position }
+        let index = partitioningIndex { $0 >= position }
         return index < count && self[index] == position ? index : nil
     }
 }

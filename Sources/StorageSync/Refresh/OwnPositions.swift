@@ -1,3 +1,5 @@
+internal import StorageCore
+
 /// The positions of the commits that a refresh has made, in order.
 struct OwnPositions: Sendable {
     private var ranges: [Range<Int64>] = []
@@ -16,11 +18,7 @@ struct OwnPositions: Sendable {
 
     /// - Complexity: O(log *n*) in the number of contiguous ranges, which others' commits separate.
     func contains(_ position: Int64) -> Bool {
-        var (low, high) = (0, ranges.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ranges[middle].upperBound <= position { low = middle + 1 } else { high = middle }
-        }
-        return low < ranges.count && ranges[low].contains(position)
+        let index = ranges.partitioningIndex { $0.upperBound > position }
+        return index < ranges.count && ranges[index].contains(position)
     }
 }

@@ -129,7 +129,7 @@ extension Doctor {
                     }
                     let isThere = try select.step()
                     select.reset()
-                    if isThere == (Int(shape.operation) == STORAGE_DELETE) { lost += 1 }
+                    if isThere == (shape.isDelete) { lost += 1 }
                 }
             }
             return seen.count < Self.sample && batches < 16

@@ -59,27 +59,20 @@ struct ValueSearch {
     private func isMatch(
         _ view: EventView, _ value: storage_value, _ column: @autoclosure () -> UInt32?
     ) -> Bool {
-        let type = Int32(value.type)
-        if type == SQLITE_BLOB, value.size == MemoryLayout<uuid_t>.size,
+        if value.type == UInt32(SQLITE_BLOB), value.size == MemoryLayout<uuid_t>.size,
             let coding = column().flatMap({ catalog.column(id: $0) })?.coding,
             let uuid = view.value(value).uuid(coding)?.uuidString
         {
             // It is shown in capitals, and often typed without.
             return pattern.matches(uuid) || pattern.matches(uuid.lowercased())
         }
-        switch type {
-        case SQLITE_TEXT, SQLITE_BLOB:
-            return pattern.matches(
-                UnsafeRawBufferPointer(start: view.bytes + Int(value.bits), count: Int(value.size)))
-        case SQLITE_INTEGER, SQLITE_FLOAT:
-            guard pattern.canMatchNumbers else { return false }
-            let known = column().flatMap { catalog.column(id: $0) }
-            return pattern.matches(
-                ValueText.plain(
-                    StorageEvent.Field(
-                        column: "", value: view.value(value), type: known?.type ?? "", coding: known?.coding ?? "")))
-        default: return false
-        }
+        if value.hasBytes { return pattern.matches(value.bytes(from: view.bytes)) }
+        guard !value.isNull, pattern.canMatchNumbers else { return false }
+        let known = column().flatMap { catalog.column(id: $0) }
+        return pattern.matches(
+            ValueText.plain(
+                StorageEvent.Field(
+                    column: "", value: view.value(value), type: known?.type ?? "", coding: known?.coding ?? "")))
     }
 }
 

@@ -56,28 +56,6 @@ final class DistinctAccumulator: Accumulator {
 }
 
 extension storage_value {
-    var isNull: Bool { Int32(type) == SQLITE_NULL }
-
-    /// A column of a statement's current row; good until the next one.
-    init(borrowed row: RowReader, _ column: Int32) {
-        let statement = row.statement
-        let type = sqlite3_column_type(statement, column)
-        let bits: UInt64
-        var size = 0
-        switch type {
-        case SQLITE_INTEGER: bits = UInt64(bitPattern: sqlite3_column_int64(statement, column))
-        case SQLITE_FLOAT: bits = sqlite3_column_double(statement, column).bitPattern
-        case SQLITE_TEXT, SQLITE_BLOB:
-            let bytes =
-                type == SQLITE_TEXT
-                ? UnsafeRawPointer(sqlite3_column_text(statement, column)) : sqlite3_column_blob(statement, column)
-            bits = UInt64(UInt(bitPattern: bytes))
-            size = bytes == nil ? 0 : Int(sqlite3_column_bytes(statement, column))
-        default: bits = 0
-        }
-        self.init(type: UInt32(type), size: UInt32(size), bits: bits)
-    }
-
     /// Whether it is a value to the byte.
     func isSame(as value: StorageValue) -> Bool {
         switch (Int32(type), value) {

@@ -108,7 +108,7 @@ extension AggregateNode {
                 let group = group(plan.groupKey(of: found.row), of: plan) { plan.groupValues(of: found.row) }
                 group.count += 1
                 for (term, accumulator) in zip(plan.terms, group.accumulators) {
-                    accumulator?.add(storage_value(borrowed: found.row, term.read))
+                    accumulator?.add(storage_value(borrowing: found.row, column: term.read))
                 }
             }
         }

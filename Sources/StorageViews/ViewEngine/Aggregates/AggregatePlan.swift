@@ -98,17 +98,17 @@ struct AggregatePlan {
     func groupKey(of row: RowReader) -> UnsafeRawBufferPointer {
         key.removeAll()
         for (columnIndex, group) in groups.enumerated() {
-            ComparisonKey.appendPart(storage_value(borrowed: row, Int32(columnIndex)), group, to: key)
+            ComparisonKey.appendPart(storage_value(borrowing: row, column: Int32(columnIndex)), group, to: key)
         }
         return key.bytes(from: 0)
     }
 
     func groupValues(of change: ChangedRow, _ image: RowKeys.Image) -> [StorageValue] {
-        groups.map { change.value($0.columnIndex, image)?.value ?? .null }
+        groups.map { change.value($0.columnIndex, image)?.value() ?? .null }
     }
 
     func groupValues(of row: RowReader) -> [StorageValue] {
-        groups.indices.map { storage_value(borrowed: row, Int32($0)).value }
+        groups.indices.map { storage_value(borrowing: row, column: Int32($0)).value() }
     }
 }
 

@@ -48,7 +48,7 @@ final class ExtremeAccumulator: Accumulator {
             end += 1
         }
         guard isComplete || index < entries.count else { return }
-        entries.insert(Entry(key: Array(key), value: value.value, count: count), at: end)
+        entries.insert(Entry(key: Array(key), value: value.value(), count: count), at: end)
         trim()
     }
 

@@ -30,7 +30,7 @@ package struct ChangedRow {
         let change = change
         let row = change.exists ? changes.new(change) : changes.old(change)
         for (index, column) in changes.layout(of: change).keyIndices.enumerated() {
-            row[column].bindAddressed(to: parameters, at: Int32(index + 1))
+            row[column].bind(to: parameters, at: Int32(index + 1))
         }
     }
 }

@@ -91,7 +91,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
 
     /// Another state of a row whose rank is the same.
     private func replace(_ change: ChangedRow, _ snapshot: Snapshot) throws {
-        guard !isDirty, let key = change.value(keyIndex, .new)?.value, let index = indices[key] else { return }
+        guard !isDirty, let key = change.value(keyIndex, .new)?.value(), let index = indices[key] else { return }
         let old = results[index]
         results[index] = SearchResult(entity: try snapshot.item(form, change), rank: old.rank, snippet: old.snippet)
         changes.append(.update(results[index], at: index))

@@ -79,13 +79,13 @@ extension ChangeEventNode {
         let change = row.change
         guard let layout, let key = layout.keyIndices.first else { return nil }
         let (old, new) = (row.changes.old(change), row.changes.new(change))
-        let id = (change.exists ? new : old)[key].value
+        let id = (change.exists ? new : old)[key].value()
         if change.isUpdate {
             var changes: [String: FieldChange] = [:]
             for (index, column) in layout.columns.enumerated() where change.changed.contains(index) {
                 // Columns that share a bit of the mask may be the same, and then nobody has asked for their values.
                 if old[index].isUnknown || old[index].isSame(as: new[index]) { continue }
-                changes[column.name] = FieldChange(old: old[index].value, new: new[index].value)
+                changes[column.name] = FieldChange(old: old[index].value(), new: new[index].value())
             }
             return .updated(tableName: table, id: id, changes: changes, position: change.position)
         }
@@ -93,7 +93,7 @@ extension ChangeEventNode {
         var data: [String: StorageValue] = [:]
         for (index, column) in layout.columns.enumerated() {
             if image[index].isUnknown { return nil }
-            data[column.name] = image[index].value
+            data[column.name] = image[index].value()
         }
         return change.exists
             ? .inserted(tableName: table, id: id, newData: data, position: change.position)

@@ -1,3 +1,5 @@
+import StorageCore
+
 /// How many columns of a terminal text takes.
 enum DisplayWidth {
     static func of(_ text: String) -> Int {
@@ -55,12 +57,7 @@ enum DisplayWidth {
     ]
 
     private static func isWide(_ scalar: UInt32) -> Bool {
-        var low = 0
-        var high = wideRanges.count
-        while low < high {
-            let middle = (low + high) / 2
-            if wideRanges[middle].upperBound < scalar { low = middle + 1 } else { high = middle }
-        }
-        return low < wideRanges.count && wideRanges[low].contains(scalar)
+        let index = wideRanges.partitioningIndex { $0.upperBound >= scalar }
+        return index < wideRanges.count && wideRanges[index].contains(scalar)
     }
 }

@@ -1,0 +1,32 @@
+internal import CSQLite
+
+/// A row by its primary key, for tables of any kind.
+package struct RowAddress: Hashable, Sendable {
+    package let entity: UInt32
+    /// The key as ``KeyCoding`` writes it.
+    package let key: [UInt8]
+
+    package init(entity: UInt32, key: [UInt8]) {
+        self.entity = entity
+        self.key = key
+    }
+
+    /// The row that an event has changed.
+    package init(_ view: EventView, at index: Int) {
+        let shape = view.shape(of: index)
+        self.init(
+            entity: shape.entity,
+            key: KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes))
+    }
+}
+
+/// A row by SQLite's rowid, which it keeps for the length of a commit, unless it is deleted. Cheaper than its key.
+package struct RowidAddress: Hashable, Sendable {
+    package let entity: UInt32
+    package let rowid: Int64
+
+    package init(entity: UInt32, rowid: Int64) {
+        self.entity = entity
+        self.rowid = rowid
+    }
+}
