@@ -2,11 +2,8 @@ extension RandomAccessCollection where Index == Int {
     /// The index of the first element for which the predicate is true, or `endIndex`; by bisection.
     ///
     /// - Parameter belongsInSecondPartition: False for the first elements, true for the others.
-<<<<<<<< HEAD:Sources/StorageRouting/Values/RandomAccessCollection+Partitioning.swift
-========
     /// - Complexity: O(log *n*) in the elements.
     @inlinable
->>>>>>>> e901941f (Read and bind SQLite's values in one place):Sources/StorageCore/Collections/RandomAccessCollection+Partitioning.swift
     package func partitioningIndex(where belongsInSecondPartition: (Element) throws -> Bool) rethrows -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -42,6 +42,10 @@ public enum Limits {
     package static let groupBytes = 1 << 20
     package static let groupEvents = 16_384
     package static let groupMicroseconds: Int64 = 2_000
+    package static let groupCommits = 1_024
+
+    /// Statements that the writer keeps prepared: those of one-off texts must not pile up.
+    package static let keptStatements = 512
 
     /// Pages of the write-ahead log behind which a commit brings them into the file: many at once, because each time the disk is
     /// waited for; and fewer while rows are sealed, in whose transactions commits wait.

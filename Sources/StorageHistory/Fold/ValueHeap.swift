@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import StorageLog
 
 /// The texts and blobs of a ``NetWindow``, one behind the other in an array of bytes.
 ///

@@ -65,7 +65,7 @@ final class ColumnStream {
     @inline(__always)
     func append(_ value: storage_value, _ view: EventView, old: storage_value) {
         let bytes = value.hasBytes
-        if bytes, value.type == old.type, appendEdit(value, old, view) { return }
+        if bytes, value.type == old.type, appendEdit(of: old, to: value, in: view) { return }
         append(value, view)
     }
 
@@ -100,13 +100,13 @@ final class ColumnStream {
         bodies.append(view.bytes + Int(value.bits), count: Int(value.size))
     }
 
-    private func appendEdit(_ value: storage_value, _ old: storage_value, _ view: EventView) -> Bool {
+    private func appendEdit(of old: storage_value, to value: storage_value, in view: EventView) -> Bool {
         let shorter = Int(min(value.size, old.size))
         guard shorter >= 8 else { return false }
         let a = view.bytes + Int(old.bits)
         let b = view.bytes + Int(value.bits)
-        let prefix = commonPrefix(a, b, shorter)
-        let suffix = commonSuffix(a + Int(old.size), b + Int(value.size), shorter - prefix)
+        let prefix = commonPrefix(a, b, limit: shorter)
+        let suffix = commonSuffix(a + Int(old.size), b + Int(value.size), limit: shorter - prefix)
         guard prefix + suffix >= 8 else { return false }
         let middle = Int(value.size) - prefix - suffix
         heads.append(varint: UInt64(prefix) << 3 | ValueKind.edit)
@@ -118,7 +118,7 @@ final class ColumnStream {
 }
 
 /// How many bytes two runs share at their beginnings, eight at a time.
-private func commonPrefix(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ limit: Int) -> Int {
+private func commonPrefix(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, limit: Int) -> Int {
     var count = 0
     while count + 8 <= limit {
         let left = UnsafeRawPointer(a + count).loadUnaligned(as: UInt64.self)
@@ -131,7 +131,7 @@ private func commonPrefix(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, 
 }
 
 /// How many bytes two runs share before their ends.
-private func commonSuffix(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ limit: Int) -> Int {
+private func commonSuffix(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, limit: Int) -> Int {
     var count = 0
     while count + 8 <= limit {
         let left = UnsafeRawPointer(a - count - 8).loadUnaligned(as: UInt64.self)

@@ -110,7 +110,7 @@ extension IntrospectedSchema {
                 name: table.name, root: table.root, hasRowid: kind.hasRowid, isStrict: kind.isStrict,
                 hasTriggers: triggers.contains(key), definition: definition, columns: [])
             if !found.isReserved || CatalogEntity.reserved.contains(where: { $0.stored == key.text }) {
-                found.columns = try Self.columns(database, found, defaults)
+                found.columns = try Self.columns(of: found, defaults: defaults, database)
             }
             tables[key] = found
         }
@@ -127,7 +127,7 @@ extension IntrospectedSchema {
     }
 
     private static func columns(
-        _ database: Connection, _ table: IntrospectedTable, _ defaults: DefaultValues
+        of table: IntrospectedTable, defaults: DefaultValues, _ database: Connection
     ) throws -> [IntrospectedColumn] {
         let select = try PreparedStatement(
             database,

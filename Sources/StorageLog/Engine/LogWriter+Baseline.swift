@@ -15,7 +15,7 @@ extension LogWriter {
                 remedy: "Name an existing table that has no history yet.")
         }
         try statement("ALTER TABLE \(quoted(found.name)) ADD COLUMN _position INTEGER NOT NULL DEFAULT 0").execute()
-        var next = max(catalog.nextId, (pendingCatalog.keys.max() ?? 0) + 1)
+        var next = nextCatalogId
         var entity = CatalogEntity(id: next, name: found.name, stored: found.name, columns: [])
         for column in found.columns {
             next += 1

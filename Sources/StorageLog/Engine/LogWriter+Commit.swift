@@ -136,16 +136,16 @@ extension LogWriter {
     private func project(_ events: Range<Int>, _ commit: CommitInfo) throws {
         guard !projections.isEmpty else { return }
         try asEngine {
-            if catalogMoved {
-                let renumbered = renumbered
+            if changes.areUnreported {
+                let renumbered = changes.renumbered
                 for projection in projections { try projection.catalogChanged(renumbered: renumbered, in: self) }
             }
             guard !events.isEmpty else { return }
             let view = captured
             for projection in projections { try projection.apply(events, of: view, commit: commit, in: self) }
         }
-        catalogMoved = false
-        renumbered = []
+        changes.areUnreported = false
+        changes.renumbered = []
     }
 
     private func repeated(_ key: String) throws -> CommitReceipt? {

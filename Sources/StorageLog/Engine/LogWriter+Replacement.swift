@@ -32,7 +32,7 @@ extension LogWriter {
         for index in adopted.columns.indices where !names.contains(adopted.columns[index].stored.folded) {
             adopted.columns[index].isDropped = true
         }
-        var next = max(catalog.nextId, (pendingCatalog.keys.max() ?? 0) + 1)
+        var next = nextCatalogId
         for column in table.columns where column.name.folded != "_position".folded {
             let isKnown = adopted.columns.firstIndex { !$0.isDropped && $0.stored.folded == column.name.folded }
             if let isKnown {
@@ -53,7 +53,7 @@ extension LogWriter {
     package func captureReplacement(_ entity: CatalogEntity, in table: String) throws {
         let found = try readSchema()
         try defineCapture(found, standIns: [entity.id: table])
-        captureIsOutdated = false
+        changes.isCaptureOutdated = false
         schema.version = found.version
         storage_capture_take_schema_suspicion(capture)
         storage_capture_take_schema_undone(capture)
@@ -62,7 +62,7 @@ extension LogWriter {
     /// The new table is from here on what the entity's table is.
     package func finishReplacement(_ entity: CatalogEntity) throws {
         schema.replaced.remove(entity.id)
-        renumbered.insert(entity.id)
+        changes.renumbered.insert(entity.id)
         schema.roots[entity.id] = try readSchema().tables[entity.stored.folded]?.root
         schema.version = -1
         try schemaChanged()

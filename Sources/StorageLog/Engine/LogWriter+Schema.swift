@@ -29,13 +29,6 @@ struct SchemaState {
     var replaced: Set<UInt32> = []
 }
 
-/// The catalog at one version of SQLite's schema, to return to when a savepoint is undone.
-struct CatalogState {
-    var catalog: Catalog
-    var pending: [UInt32: [StorageValue]]
-    var schema: SchemaState
-}
-
 extension LogWriter {
     /// Installs capture for the schema as it is. Called once after opening.
     ///
@@ -87,27 +80,23 @@ extension LogWriter {
         storage_capture_take_schema_suspicion(capture)
         try compareSchema()
         if let replaced = replacedEntities.first { throw StorageError.recreatedTable(replaced.name) }
-        catalogStates = [:]
+        changes.states = [:]
         schema.dropped = []
-        guard !pendingCatalog.isEmpty || !schema.unfilled.isEmpty else { return }
+        guard !changes.rows.isEmpty || !schema.unfilled.isEmpty else { return }
         try fillNewColumns()
-        let rows = pendingCatalog
-        pendingCatalog = [:]
-        for id in rows.keys.sorted() { try writeCatalog(rows[id]!) }
+        let rows = changes.rows.sorted { $0.key < $1.key }
+        changes.rows = [:]
+        for (_, row) in rows { try writeCatalog(row) }
     }
 
     /// After a rollback: what the catalog said before.
     func forgetCatalogChanges() throws {
         schema.tombstones = [:]
         guard catalogIsDirty else { return }
-        pendingCatalog = [:]
-        catalogStates = [:]
+        changes = CatalogChanges()
         schema.unfilled = []
         schema.dropped = []
         schema.replaced = []
-        catalogMoved = false
-        captureIsOutdated = false
-        renumbered = []
         catalog = try Catalog.load(database)
         try watchSchema()
         for projection in projections { try projection.reload(from: self) }
@@ -116,20 +105,23 @@ extension LogWriter {
     /// Declares or changes an entity. Its table must exist already.
     package func record(_ entity: CatalogEntity) {
         let old = catalog.entity(id: entity.id).map(Catalog.rows(of:)) ?? [:]
-        for (id, row) in Catalog.rows(of: entity) where old[id] != row { pendingCatalog[id] = row }
+        for (id, row) in Catalog.rows(of: entity) where old[id] != row { changes.rows[id] = row }
         catalog.replace(entity)
-        captureIsOutdated = true
+        changes.isCaptureOutdated = true
+        changes.areUnreported = true
         catalogIsDirty = true
-        catalogMoved = true
     }
+
+    /// The least id that neither the catalog nor a row that is to be written has.
+    var nextCatalogId: UInt32 { max(catalog.nextId, (changes.rows.keys.max() ?? 0) + 1) }
 
     /// Takes note of tables that the engine itself has just created or changed.
     package func schemaChanged() throws { try compareSchema() }
 
-    private func writeCatalog(_ row: [StorageValue]) throws {
+    private func writeCatalog(_ row: CatalogRow) throws {
         let insert = try statement(Catalog.upsert)
-        for (index, value) in row.enumerated() { try insert.writer.bind(value, at: Int32(index + 1)) }
-        insert.bind(nextPosition, at: Int32(row.count + 1))
+        for (index, value) in row.values.enumerated() { try insert.writer.bind(value, at: Int32(index + 1)) }
+        insert.bind(nextPosition, at: Int32(row.values.count + 1))
         try insert.execute()
     }
 }
@@ -142,10 +134,10 @@ extension LogWriter {
         // The same number can stand for another schema after a savepoint was undone.
         let returned = storage_capture_take_schema_undone(capture) != 0 && returnToCatalog(at: version)
         let hasMoved = version != schema.version
-        guard hasMoved || returned || captureIsOutdated else { return }
+        guard hasMoved || returned || changes.isCaptureOutdated else { return }
         guard isTraced || !(hasMoved || returned) else { throw StorageError.untracedSchemaChange() }
         if hasMoved, !returned {
-            catalogStates[schema.version] = CatalogState(catalog: catalog, pending: pendingCatalog, schema: schema)
+            changes.states[schema.version] = CatalogState(catalog: catalog, rows: changes.rows, schema: schema)
         }
         // A known state to compare with is the one before the change, unless that was undone.
         let before = returned ? nil : schema.introspected
@@ -165,7 +157,7 @@ extension LogWriter {
         schema.version = version
         catalogIsDirty = true
         try defineCapture(found)
-        captureIsOutdated = false
+        changes.isCaptureOutdated = false
     }
 
     /// Whether the table of an entity is the one that was there before, and what the catalog says of it.
@@ -184,13 +176,13 @@ extension LogWriter {
 
     /// Takes up what was known of the schema before the changes that have just been undone.
     private func returnToCatalog(at version: Int64) -> Bool {
-        guard let state = catalogStates[version] else { return false }
+        guard let state = changes.states[version] else { return false }
         catalog = state.catalog
-        pendingCatalog = state.pending
+        changes.rows = state.rows
         let tombstones = schema.tombstones
         schema = state.schema
         schema.tombstones = tombstones
-        catalogStates = catalogStates.filter { $0.key < version }
+        changes.states = changes.states.filter { $0.key < version }
         return true
     }
 
@@ -256,7 +248,7 @@ extension LogWriter {
                 entity.columns[index].isDropped = true
             }
         }
-        var next = max(catalog.nextId, (pendingCatalog.keys.max() ?? 0) + 1)
+        var next = nextCatalogId
         for column in fresh {
             let added = CatalogColumn(
                 id: next, name: column.name, type: column.type, keyOrdinal: column.keyOrdinal,

@@ -16,16 +16,11 @@ package final class LogWriter {
     package internal(set) var head: LogHead
     package internal(set) var catalog: Catalog
     var schema = SchemaState()
-    /// Catalog rows that capture has to wait with until the statement under way is over.
-    var pendingCatalog: [UInt32: [StorageValue]] = [:]
-    /// The catalog by SQLite's schema version, for the versions that this commit has gone through.
-    var catalogStates: [Int64: CatalogState] = [:]
+    /// What the commit under way has done to the catalog.
+    var changes = CatalogChanges()
+    /// Whether the catalog in memory may say other than the file since the transaction began, so that a rollback has to read
+    /// it again.
     var catalogIsDirty = false
-    /// Whether the commit under way has changed the catalog, and entities whose rows it gave other row numbers.
-    var catalogMoved = false
-    /// Whether the catalog names entities or columns that capture doesn't know yet.
-    var captureIsOutdated = false
-    var renumbered: Set<UInt32> = []
     package let observers = CommitObservers()
     /// Up to which change capture knows what observers ask for.
     var requestedVersion = 0
@@ -93,8 +88,7 @@ package final class LogWriter {
     package func statement(_ sql: String) throws -> PreparedStatement {
         if let known = statements[ExactText(sql)] { return known }
         let statement = try PreparedStatement(database, sql)
-        // Statements of one-off texts must not pile up.
-        if statements.count >= 512 { statements.removeAll() }
+        if statements.count >= Limits.keptStatements { statements.removeAll() }
         statements[ExactText(sql)] = statement
         return statement
     }

@@ -98,7 +98,7 @@ extension StorageEngine {
                 var configuration = configuration
                 configuration.epoch = epoch
                 writer = try makeWriter(
-                    db, connection, configuration: configuration, doorbell: doorbell, makeProjections)
+                    db, connection, configuration: configuration, doorbell: doorbell, projections: makeProjections)
                 return epoch
             }
             return StorageEngine(path: path, configuration: opened, pool: pool, lock: lock, writer: writer)
@@ -109,7 +109,7 @@ extension StorageEngine {
 
     private static func makeWriter(
         _ db: GRDB.Database, _ connection: Connection, configuration: StorageConfig, doorbell: Doorbell?,
-        _ makeProjections: InlineProjectionMaker
+        projections makeProjections: InlineProjectionMaker
     ) throws -> LogWriter {
         // No file beside the store can be part of a commit, and nobody writes to SQLite's own tables or to what full-text
         // indexes are made of.

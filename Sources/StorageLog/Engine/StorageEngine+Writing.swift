@@ -63,7 +63,7 @@ extension StorageEngine {
 
     private func drain() {
         pool.asyncWriteWithoutTransaction { [self] db in
-            while let jobs = state.withLock({ $0.queue.take(atMost: 1_024) }) {
+            while let jobs = state.withLock({ $0.queue.take(atMost: Limits.groupCommits) }) {
                 let rest = run(jobs[...], db)
                 state.withLock { $0.queue.putBack(rest) }
                 sealIfIdle()

@@ -199,9 +199,11 @@ extension GRDB.Database {
     /// that runs in that moment, and keeps only its own from beginning afterwards.
     fileprivate func interrupted<Result>(by flag: CancellationFlag, _ body: () throws -> Result) throws -> Result {
         let connection = try connection.handle
+        // So few of SQLite's instructions take far less than a millisecond.
+        let instructionsBetweenLooks: Int32 = 1_000
         let context = Unmanaged.passUnretained(flag).toOpaque()
         sqlite3_progress_handler(
-            connection, 1_000,
+            connection, instructionsBetweenLooks,
             { context in
                 context.map { Unmanaged<CancellationFlag>.fromOpaque($0).takeUnretainedValue().isSet } == true ? 1 : 0
             }, context)

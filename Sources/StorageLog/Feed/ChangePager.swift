@@ -56,7 +56,7 @@ struct ChangePager {
                 row = batch.header.first
                 rows += 1
             }
-            take(part, of: batch, catalog, lineage)
+            take(part, of: batch, catalog: catalog, lineage: lineage)
             // The parts of a row that come later may hold nothing that matches; then this is an end as good as any.
             if !isFull { pass(batch, part) }
             return !isFull
@@ -76,7 +76,7 @@ struct ChangePager {
     }
 
     private mutating func take(
-        _ part: CommitPart, of batch: EventBatch, _ catalog: Catalog, _ lineage: StoreLineage
+        _ part: CommitPart, of batch: EventBatch, catalog: Catalog, lineage: StoreLineage
     ) {
         for index in part.matching {
             if current?.info.number != part.info.number {

@@ -18,6 +18,10 @@ package final class DatabaseFile {
     }
 
     private let connection: Connection
+    /// How long to wait for others that have the file locked.
+    private static let busyMilliseconds: Int32 = 5_000
+    /// Pages that a copy takes before it says how far it is.
+    private static let pagesOfAStep: Int32 = 1_024
 
     /// - Throws: `not-found`, `not-a-store` or `busy`.
     package init(_ path: String, _ access: Access) throws {
@@ -40,7 +44,7 @@ package final class DatabaseFile {
         }
         connection = try Connection(opening: name, flags: flags, orFailWith: "\(path) can't be opened")
         if access != .owning { storage_disable_checkpoint_on_close(connection.handle) }
-        sqlite3_busy_timeout(connection.handle, access == .owning ? 0 : 5_000)
+        sqlite3_busy_timeout(connection.handle, access == .owning ? 0 : Self.busyMilliseconds)
         do {
             switch access {
             case .making: try run("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
@@ -96,7 +100,7 @@ extension DatabaseFile {
         var code = SQLITE_OK
         do {
             repeat {
-                code = sqlite3_backup_step(backup, 1_024)
+                code = sqlite3_backup_step(backup, pagesOfAStep)
                 let all = Int(sqlite3_backup_pagecount(backup))
                 try progress(all - Int(sqlite3_backup_remaining(backup)), all)
             } while code == SQLITE_OK

@@ -78,6 +78,10 @@ enum StorePath {
         if !isMarked(head) { try lookInside(path) }
     }
 
+    // https://sqlite.org/fileformat.html, 1.3
+    private static let headerBytes = 100
+    private static let applicationIdOffset = 68
+
     /// The file's header; empty where there is none.
     ///
     /// - Throws: `io-error` where the disk doesn't give it: nothing is known of the file then.
@@ -85,7 +89,7 @@ enum StorePath {
         guard let handle = FileHandle(forReadingAtPath: path) else { return Data() }
         defer { try? handle.close() }
         do {
-            return try handle.read(upToCount: 100) ?? Data()
+            return try handle.read(upToCount: headerBytes) ?? Data()
         } catch {
             throw StorageError(
                 .ioError, "\(path) can't be read.", remedy: "Check the disk, then try again.", cause: error)
@@ -94,7 +98,7 @@ enum StorePath {
 
     /// Whether a file's header says that it is a store.
     static func isMarked(_ head: Data) -> Bool {
-        head.dropFirst(68).prefix(4).reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationId
+        head.dropFirst(applicationIdOffset).prefix(4).reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationId
     }
 
     /// Opening a file for writing switches it to a write-ahead log, which a stranger's file must not suffer. Our own

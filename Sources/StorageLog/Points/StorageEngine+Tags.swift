@@ -14,7 +14,7 @@ extension StorageEngine {
     ) async throws -> TagReport {
         try TagName.validate(name)
         let position = try await taggedPosition(of: point)
-        return try await changing(metadata, isDryRun) { writer in
+        return try await changing(metadata, isDryRun: isDryRun) { writer in
             let known = try writer.mark("SELECT position, note FROM storage_tag WHERE name = ?", .text(name))
             let text = note.map { $0.isEmpty ? nil : $0 } ?? known?.text
             if let known, known.position == position, known.text.map(ExactText.init) == text.map(ExactText.init) {
@@ -43,7 +43,7 @@ extension StorageEngine {
     package func removeTag(
         _ name: String, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> TagReport {
-        try await changing(metadata, isDryRun) { writer in
+        try await changing(metadata, isDryRun: isDryRun) { writer in
             guard let known = try writer.mark("SELECT position, note FROM storage_tag WHERE name = ?", .text(name))
             else { throw StorageError.noTag(name) }
             try writer.run("DELETE FROM storage_tag WHERE name = ?", .text(name))
@@ -61,7 +61,7 @@ extension StorageEngine {
             throw StorageError(.invalidValue, "A note can't be empty.", remedy: "Delete it instead.")
         }
         let position = try await taggedPosition(of: point)
-        return try await changing(metadata, isDryRun) { writer in
+        return try await changing(metadata, isDryRun: isDryRun) { writer in
             let known = try writer.mark(
                 "SELECT position, text FROM storage_note WHERE position = ?", .integer(position))
             guard let text else {
@@ -92,7 +92,7 @@ extension StorageEngine {
     }
 
     private func changing(
-        _ metadata: CommitMetadata, _ isDryRun: Bool,
+        _ metadata: CommitMetadata, isDryRun: Bool,
         _ body: @escaping @Sendable (LogWriter) throws -> (TagReport.Change, Int64)
     ) async throws -> TagReport {
         let (outcome, receipt) = try await commit(metadata, isDryRun: isDryRun) { writer, _ in try body(writer) }

@@ -11,9 +11,9 @@ extension Catalog {
         let reader = LogReader(database)
         let last = try reader.lastPosition(ofCommitAt: position)
         let select = try PreparedStatement(database, "\(selection) ORDER BY entity, id")
-        var rows: [[StorageValue]] = []
+        var rows: [CatalogRow] = []
         while try select.step() {
-            var row = try values(of: select.row)
+            var row = try CatalogRow(select.row)
             let newest = select.integer(Int32(columns.count))
             if try undo(&row, from: newest, to: last, reader) { rows.append(row) }
         }
@@ -22,7 +22,7 @@ extension Catalog {
 
     /// - Returns: Whether the row was there already.
     private static func undo(
-        _ row: inout [StorageValue], from newest: Int64, to last: Int64, _ reader: LogReader
+        _ row: inout CatalogRow, from newest: Int64, to last: Int64, _ reader: LogReader
     ) throws -> Bool {
         var position = newest
         while position > last {
@@ -35,8 +35,8 @@ extension Catalog {
                 guard shape.isUpdate else { return 0 }
                 let old = view.columns(of: index)
                 for offset in 0..<Int(shape.column_count) {
-                    if let column = Self.index(ofColumn: shape.columns[offset]) {
-                        row[column] = view.value(old[offset])
+                    if let field = CatalogRow.Field(column: shape.columns[offset]) {
+                        row[field] = view.value(old[offset])
                     }
                 }
                 return view.events[index].previous

@@ -118,7 +118,7 @@ extension LogReader {
         }
         try forEachBatch(in: query.positions, descending: query.descending, where: wanted) { batch in
             try batch.withView { view in
-                let shapes = (0..<view.shapeCount).map { query.wants(view.shapes[$0], entities, columns) }
+                let shapes = (0..<view.shapeCount).map { query.wants(view.shapes[$0], of: entities, columns: columns) }
                 let commits = query.descending ? batch.commits.reversed() : batch.commits
                 for commit in commits where query.wants(commit.info) {
                     let matching = commit.events.filter { index in
@@ -147,7 +147,7 @@ extension LogReader {
 }
 
 extension LogQuery {
-    fileprivate func wants(_ shape: storage_shape, _ entities: Set<UInt32>, _ columnIds: Set<UInt32>?) -> Bool {
+    fileprivate func wants(_ shape: storage_shape, of entities: Set<UInt32>, columns columnIds: Set<UInt32>?) -> Bool {
         guard entities.contains(shape.entity) else { return false }
         if let operations, !operations.contains(StorageEvent.Operation(shape)) { return false }
         guard let columnIds else { return true }

@@ -138,7 +138,9 @@ extension OutlineDecoder {
                 guard !reader.failed else { return nil }
                 guard identifier == StreamIdentifier.key(entity: entity, part: 0) else { continue }
                 var least = LeastKey()
-                least.add(ByteReader(heads, count: Int(headCount)), ByteReader(bodies, count: Int(bodyCount)), wanted)
+                least.add(
+                    heads: ByteReader(heads, count: Int(headCount)), bodies: ByteReader(bodies, count: Int(bodyCount)),
+                    wanted: wanted)
                 return least
             }
             // A row that says it holds the entity's events, and doesn't.
@@ -164,7 +166,7 @@ struct LeastKey {
     }
 
     /// - Parameter wanted: Which of the values count; all where nil.
-    fileprivate mutating func add(_ heads: ByteReader, _ bodies: ByteReader, _ wanted: [Bool]?) {
+    fileprivate mutating func add(heads: ByteReader, bodies: ByteReader, wanted: [Bool]?) {
         var (heads, bodies) = (heads, bodies)
         var last: Int64 = 0
         var offset = 0
@@ -178,8 +180,8 @@ struct LeastKey {
                     head & 7 == ValueKind.integer
                     ? last &+ unzigzag(head >> 3) : Int64(bitPattern: heads.fixed())
                 if counts { integer = min(integer ?? last, last) }
-            case ValueKind.text: text = take(&bodies, head >> 3, under: text, counts)
-            case ValueKind.blob: blob = take(&bodies, head >> 3, under: blob, counts)
+            case ValueKind.text: text = take(head >> 3, from: &bodies, under: text, counts: counts)
+            case ValueKind.blob: blob = take(head >> 3, from: &bodies, under: blob, counts: counts)
             default: isPlain = false
             }
             if heads.failed { isPlain = false }
@@ -187,7 +189,7 @@ struct LeastKey {
     }
 
     private mutating func take(
-        _ bodies: inout ByteReader, _ size: UInt64, under least: UnsafeBufferPointer<UInt8>?, _ counts: Bool
+        _ size: UInt64, from bodies: inout ByteReader, under least: UnsafeBufferPointer<UInt8>?, counts: Bool
     ) -> UnsafeBufferPointer<UInt8>? {
         let start = bodies.skip(size)
         guard !bodies.failed else {

@@ -131,7 +131,7 @@ package struct RowImageBuilder {
                     open.remove(column)
                 }
             }
-            if !isUpdate { finish(&image, position, isIgnored) }
+            if !isUpdate { finish(&image, at: position, isIgnored: isIgnored) }
             self.image = image
             guard isUpdate else { return false }
             return !open.isEmpty || columns.map { image.cells.count < $0.count } ?? true
@@ -139,7 +139,7 @@ package struct RowImageBuilder {
     }
 
     /// At the event that made the row: nothing lies behind it.
-    private mutating func finish(_ image: inout RowImage, _ position: Int64, _ isIgnored: Bool) {
+    private mutating func finish(_ image: inout RowImage, at position: Int64, isIgnored: Bool) {
         for column in open { image.cells[column]?.setAt = position }
         open = []
         image.insert = RowImage.Cell(value: .null, setAt: position, isIgnored: isIgnored)

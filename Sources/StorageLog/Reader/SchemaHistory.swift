@@ -8,7 +8,7 @@ internal import StorageCore
 package final class SchemaHistory {
     private let log: LogReader
     /// Rows of the catalog by their ids, by the entity that they belong to.
-    private var rows: [UInt32: [UInt32: [StorageValue]]] = [:]
+    private var rows: [UInt32: [UInt32: CatalogRow]] = [:]
     /// The entity that each row belongs to.
     private var owners: [UInt32: UInt32] = [:]
 
@@ -25,7 +25,7 @@ package final class SchemaHistory {
         var query = LogQuery()
         query.tables = [CatalogEntity.catalog.name]
         query.descending = descending
-        var open: (commit: CommitInfo, isAskedFor: Bool, before: [UInt32: [UInt32: [StorageValue]]])?
+        var open: (commit: CommitInfo, isAskedFor: Bool, before: [UInt32: [UInt32: CatalogRow]])?
         func finish() throws -> Bool {
             guard let done = open else { return true }
             open = nil
@@ -61,19 +61,20 @@ package final class SchemaHistory {
     private func loadNewest() throws {
         let select = try PreparedStatement(log.database, Catalog.selection)
         while try select.step() {
-            let row = try Catalog.values(of: select.row)
-            let (id, parent) = (Self.number(row[0]), Self.number(row[1]))
-            owners[id] = parent == 0 ? id : parent
-            rows[parent == 0 ? id : parent, default: [:]][id] = row
+            let row = try CatalogRow(select.row)
+            let owner = row.parent == 0 ? row.id : row.parent
+            owners[row.id] = owner
+            rows[owner, default: [:]][row.id] = row
         }
     }
 
     /// The entity that a row of the catalog belongs to: itself, or that of the column. Only the row's insert tells it.
     private func entity(of batch: EventBatch, _ index: Int) throws -> UInt32 {
         let id = batch.withView { view in
-            let id = Self.number(view.value(view.key(of: index)[0]))
-            if let parent = values(of: index, view, isOld: true).first(where: { $0.column == 1 })?.value {
-                owners[id] = Self.number(parent) == 0 ? id : Self.number(parent)
+            let id = CatalogRow.id(view.value(view.key(of: index)[0]))
+            if let value = values(of: index, view, isOld: true).first(where: { $0.field == .entity })?.value {
+                let parent = CatalogRow.id(value)
+                owners[id] = parent == 0 ? id : parent
             }
             return id
         }
@@ -85,38 +86,35 @@ package final class SchemaHistory {
 
     private func apply(_ batch: EventBatch, _ index: Int, to entity: UInt32, isBackward: Bool) {
         batch.withView { view in
-            let id = Self.number(view.value(view.key(of: index)[0]))
+            let id = CatalogRow.id(view.value(view.key(of: index)[0]))
             if isBackward, view.shape(of: index).isInsert {
                 rows[entity]?[id] = nil
                 return
             }
-            var row = rows[entity]?[id] ?? Array(repeating: .null, count: Catalog.columns.count)
-            row[0] = .integer(Int64(id))
-            for (column, value) in values(of: index, view, isOld: isBackward) { row[column] = value }
+            var row = rows[entity]?[id] ?? CatalogRow()
+            row[.id] = .integer(Int64(id))
+            for (field, value) in values(of: index, view, isOld: isBackward) { row[field] = value }
             rows[entity, default: [:]][id] = row
         }
     }
 
-    /// What an event tells of the columns of the catalog, by their places in a row.
-    private func values(of index: Int, _ view: EventView, isOld: Bool) -> [(column: Int, value: StorageValue)] {
+    /// What an event says of the columns of the catalog.
+    private func values(
+        of index: Int, _ view: EventView, isOld: Bool
+    ) -> [(field: CatalogRow.Field, value: StorageValue)] {
         let shape = view.shape(of: index)
         let count = Int(shape.column_count)
         let isUpdate = shape.isUpdate
         let start = view.columns(of: index) + (isUpdate && !isOld ? count : 0)
         return (0..<count).compactMap { offset in
-            Catalog.index(ofColumn: shape.columns[offset]).map { ($0, view.value(start[offset])) }
+            CatalogRow.Field(column: shape.columns[offset]).map { ($0, view.value(start[offset])) }
         }
     }
 
-    private static func catalog(_ rows: [UInt32: [UInt32: [StorageValue]]]) throws -> Catalog {
+    private static func catalog(_ rows: [UInt32: [UInt32: CatalogRow]]) throws -> Catalog {
         try Catalog(
             rows: rows.values.flatMap(\.values).sorted {
-                (number($0[1]), number($0[0])) < (number($1[1]), number($1[0]))
+                ($0.parent, $0.id) < ($1.parent, $1.id)
             })
-    }
-
-    private static func number(_ value: StorageValue) -> UInt32 {
-        guard case .integer(let number) = value else { return 0 }
-        return UInt32(truncatingIfNeeded: number)
     }
 }

@@ -89,11 +89,11 @@ extension EventBatch {
             let columns = (0..<count).map { shape.columns[$0] }
             let keyColumns = entity?.key ?? []
             let keyFields = (0..<Int(shape.key_count)).map { part in
-                view.field(part < keyColumns.count ? keyColumns[part] : nil, "key \(part + 1)", key[part])
+                view.field(part < keyColumns.count ? keyColumns[part] : nil, or: "key \(part + 1)", key[part])
             }
             func fields(_ start: UnsafePointer<storage_value>) -> [StorageEvent.Field] {
                 columns.enumerated().map { offset, id in
-                    view.field(entity?.columns.first { $0.id == id }, "column \(id)", start[offset])
+                    view.field(entity?.columns.first { $0.id == id }, or: "column \(id)", start[offset])
                 }
             }
             let operation = StorageEvent.Operation(shape)
@@ -108,7 +108,9 @@ extension EventBatch {
 }
 
 extension EventView {
-    fileprivate func field(_ column: CatalogColumn?, _ fallback: String, _ value: storage_value) -> StorageEvent.Field {
+    fileprivate func field(
+        _ column: CatalogColumn?, or fallback: String, _ value: storage_value
+    ) -> StorageEvent.Field {
         StorageEvent.Field(
             column: column?.name ?? fallback, value: self.value(value), type: column?.type ?? "",
             coding: column?.coding ?? "")

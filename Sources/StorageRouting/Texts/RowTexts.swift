@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import StorageCore
 package import StorageHistory
+internal import StorageLog
 
 /// The columns of an entity that its full-text index holds, and how it cuts them into words.
 ///

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import StorageCore
+internal import StorageLog
 internal import StorageRouting
 
 /// The least or the greatest of the values that aren't NULL, in SQLite's order.

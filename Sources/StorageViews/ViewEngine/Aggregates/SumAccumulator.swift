@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import StorageCore
+internal import StorageLog
 internal import StorageRouting
 
 /// The sum or the mean of the values that aren't NULL. Values are taken for numbers as SQLite's `sum` takes them: a

@@ -1,0 +1,103 @@
+internal import StorageCore
+internal import StorageRecords
+
+/// A row of `storage_catalog`: it describes an entity, or a column of one.
+struct CatalogRow: Equatable {
+    /// The columns of the table, in whose order a row holds its values.
+    enum Field: Int, CaseIterable {
+        case id, entity, name, stored, type, keyOrdinal, required, fallback, coding, isDropped, definition, origin
+        case affinity, collation, isStrict, isGenerated
+
+        /// - Parameter id: The column's id in the catalog.
+        init?(column id: UInt32) {
+            guard let index = Catalog.columns.firstIndex(where: { $0.id == id }) else { return nil }
+            self.init(rawValue: index)
+        }
+    }
+
+    private(set) var values: [StorageValue]
+
+    /// A row of which nothing is known yet.
+    init() { values = Array(repeating: .null, count: Field.allCases.count) }
+
+    /// - Throws: `invalid-value` for a name that isn't valid UTF-8 text.
+    init(_ row: RowReader) throws {
+        values = try Catalog.columns.enumerated().map { index, column in
+            column.type == "TEXT" ? .text(try row.text(at: Int32(index))) : row.value(at: Int32(index))
+        }
+    }
+
+    init(_ entity: CatalogEntity) {
+        self.init(id: entity.id, entity: 0, name: entity.name, stored: entity.stored)
+        self[.isDropped] = .integer(entity.isDropped ? 1 : 0)
+        self[.definition] = .text(Catalog.text(of: entity.definition))
+        self[.isStrict] = .integer(entity.isStrict ? 1 : 0)
+    }
+
+    init(_ column: CatalogColumn, of entity: UInt32) {
+        self.init(id: column.id, entity: entity, name: column.name, stored: column.stored)
+        self[.type] = .text(column.type)
+        self[.keyOrdinal] = .integer(Int64(column.keyOrdinal))
+        self[.required] = .integer(column.required ? 1 : 0)
+        self[.fallback] = column.fallback
+        self[.coding] = .text(column.coding)
+        self[.isDropped] = .integer(column.isDropped ? 1 : 0)
+        self[.definition] = .text(column.definition)
+        self[.origin] = .integer(Int64(column.origin))
+        self[.affinity] = .text(column.affinity.rawValue)
+        self[.collation] = .text(column.collation)
+    }
+
+    /// What entities and columns have in common; the rest is what stands where there is nothing to say.
+    private init(id: UInt32, entity: UInt32, name: String, stored: String) {
+        values = Field.allCases.map { field in
+            switch field {
+            case .id: .integer(Int64(id))
+            case .entity: .integer(Int64(entity))
+            case .name: .text(name)
+            case .stored: .text(stored)
+            case .fallback: .null
+            case .type, .coding, .definition, .affinity, .collation: .text("")
+            case .keyOrdinal, .required, .isDropped, .origin, .isStrict, .isGenerated: .integer(0)
+            }
+        }
+    }
+
+    subscript(field: Field) -> StorageValue {
+        get { values[field.rawValue] }
+        set { values[field.rawValue] = newValue }
+    }
+
+    /// Ids that make no sense are 0 here: they are refused where a catalog is made of the rows.
+    var id: UInt32 { Self.id(self[.id]) }
+    /// The entity that a column belongs to; 0 for an entity.
+    var parent: UInt32 { Self.id(self[.entity]) }
+
+    static func id(_ value: StorageValue) -> UInt32 {
+        guard case .integer(let number) = value else { return 0 }
+        return UInt32(truncatingIfNeeded: number)
+    }
+}
+
+extension CatalogRow {
+    /// - Throws: `corrupt` where the row has anything but a number of this range.
+    func number(_ field: Field, in range: ClosedRange<Int64>) throws -> Int64 {
+        guard case .integer(let number) = self[field], range.contains(number) else {
+            throw StorageError.corruptLog(
+                "the catalog holds \(self[field]) where a number from \(range.lowerBound) to \(range.upperBound) is expected"
+            )
+        }
+        return number
+    }
+
+    /// - Throws: `corrupt` where the row has anything but 0 or 1.
+    func flag(_ field: Field) throws -> Bool { try number(field, in: 0...1) != 0 }
+
+    /// - Throws: `corrupt` where the row has anything but a text.
+    func text(_ field: Field) throws -> String {
+        guard case .text(let text) = self[field] else {
+            throw StorageError.corruptLog("the catalog holds \(self[field]) where a name is expected")
+        }
+        return text
+    }
+}
