@@ -37,7 +37,7 @@ public struct EventLog: Sendable {
     /// ```
     ///
     /// Commits that only changed the schema, a tag or a note are left out unless the query `includesSchema`. Those that
-    /// are made while the sequence runs forward are part of it; to wait for those to come, use ``Storage/changes(since:matching:)``.
+    /// are made while the sequence runs forward are part of it; to wait for new ones, use `changes(since:)` of ``Storage``.
     ///
     /// - Throws: While it is read: ``StorageError`` with `corrupt` for a damaged log, `closed` after the store.
     public func commits(_ query: LogQuery = LogQuery()) -> Commits { Commits(engine: engine, query: query) }
@@ -95,7 +95,7 @@ public struct EventLog: Sendable {
         }
     }
 
-    /// Hands over the decoded rows of the log that hold any of `positions`, oldest first, until `body` answers false:
+    /// Calls `body` with each decoded segment that holds any of `positions`, oldest first, until it returns false:
     /// the fastest way through the log.
     ///
     /// - Parameter body: Runs inside one read of the store, so it sees one state of the log, and the write-ahead log isn't cut

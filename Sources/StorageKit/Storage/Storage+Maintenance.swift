@@ -9,7 +9,7 @@ extension Storage {
     /// - Returns: What was found. Damage is a finding, not an error; commits that `normal` durability has lost with the power are
     ///   a warning.
     ///
-    /// - Parameter progress: Is told how many of how many events were read, on the thread that reads.
+    /// - Parameter progress: Called with the number of events read and their total, on the reading thread.
     /// - Throws: ``StorageError`` with `io-error` where the file can't be read, `closed` after the store.
     public func verify(
         progress: @escaping @Sendable (_ done: Int64, _ all: Int64) -> Void = { _, _ in }

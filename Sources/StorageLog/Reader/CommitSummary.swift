@@ -1,4 +1,4 @@
-/// A commit of the log: who made it, when and why, where its events stand, and how many of them match, by table and operation.
+/// A commit of the log: who made it, when and why, the positions of its events, and how many of them match, by table and operation.
 ///
 /// Made by ``EventLog/commits(_:)``. The header's properties can be read from it: `commit.number`, `commit.metadata`.
 @dynamicMemberLookup
@@ -17,7 +17,7 @@ public struct CommitSummary: Sendable, Hashable {
 
     /// The commit's number, time and metadata.
     public let info: CommitInfo
-    /// Where all of its events stand, whether they match or not.
+    /// The positions of all of its events, whether they match or not.
     public let positions: ClosedRange<Int64>
     /// Its events that match, by the name that their table has now.
     public let changes: [String: Counts]
