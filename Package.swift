@@ -191,10 +191,7 @@ let package = Package(
         .target(
             name: "StorageKitTool",
             dependencies: [
-                "StorageServer", "StorageSync", "StorageKit", "StorageViews", "StorageMaintenance",
-                "StorageProjections", "StorageEntities", "StorageHistory",
-                "StorageLog", "StorageCore",
-                "CSQLite", "CZstd",
+                "StorageServer", "StorageSync", "StorageKit", "StorageCore", "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),

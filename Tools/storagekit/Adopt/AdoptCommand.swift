@@ -51,7 +51,9 @@ struct AdoptCommand: AsyncParsableCommand {
         try format.require([.human, .json, .jsonl], of: "adopt")
         let bars = StageProgress { ["copy", "replace"].contains($0) ? "pages" : $0 == "verify" ? "events" : "rows" }
         defer { bars.finish() }
-        let adoption = DatabaseAdoption(database, tables: tables, metadata: change.metadata) { bars.update($0, $1, $2) }
+        let adoption = DatabaseAdoption(database, tables: tables, metadata: change.metadata) {
+            bars.update($0, done: $1, of: $2)
+        }
         if inPlace, try adoption.isStore() { return try await runInStore(adoption) }
         if change.dryRun {
             let path = inPlace ? database : try? store.path()

@@ -48,7 +48,7 @@ struct BackupCommand: AsyncParsableCommand {
         defer { bars.finish() }
         let backup = try await storage.backup(
             to: URL(fileURLWithPath: destination), replacing: force, verifying: !noVerify
-        ) { bars.update($0, $1, $2) }
+        ) { bars.update($0, done: $1, of: $2) }
         try await storage.close()
         bars.finish()
         try write(backup)

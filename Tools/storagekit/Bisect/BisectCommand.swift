@@ -70,7 +70,7 @@ struct BisectCommand: AsyncParsableCommand {
                     command: command.run ?? "", store: path, snapshot: command.database ? store : nil)
                 condition = { try shell.holds(afterCommit: $0) }
             }
-            return try Bisection(store, ResultOutput(command.format), condition).run(range)
+            return try Bisection(of: store, to: ResultOutput(command.format), where: condition).run(range)
         }
         if let status { throw status }
     }
@@ -160,7 +160,7 @@ private final class Bisection {
     private let condition: (Int64) throws -> Bool?
     private var steps = 0
 
-    init(_ store: HistoryReader, _ output: ResultOutput, _ condition: @escaping (Int64) throws -> Bool?) {
+    init(of store: HistoryReader, to output: ResultOutput, where condition: @escaping (Int64) throws -> Bool?) {
         self.store = store
         self.output = output
         self.condition = condition

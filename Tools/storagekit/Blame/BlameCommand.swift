@@ -53,7 +53,10 @@ struct BlameCommand: AsyncParsableCommand {
                 throw CommandError(missingCommit: number, head: store.head)
             }
             let position = try store.position(of: command.at ?? .head)
-            let printer = BlamePrinter(command, store, position)
+            let request = BlamePrinter.Request(
+                target: command.target, position: position, columns: command.column, ignored: command.ignore,
+                limit: command.limit)
+            let printer = BlamePrinter(request, of: store, to: ResultOutput(command.format))
             return try command.target.id == nil ? printer.table() : printer.row(try store.row(command.target))
         }
         if let status { throw status }

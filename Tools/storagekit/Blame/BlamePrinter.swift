@@ -2,19 +2,30 @@ import StorageKit
 
 /// Writes where values come from.
 final class BlamePrinter {
-    private let command: BlameCommand
-    private let store: HistoryReader
-    private let position: Int64
-    private let output: ResultOutput
-
-    init(_ command: BlameCommand, _ store: HistoryReader, _ position: Int64) {
-        self.command = command
-        self.store = store
-        self.position = position
-        output = ResultOutput(command.format)
+    /// What was asked of a row or table.
+    struct Request {
+        let target: TargetArgument
+        /// The state that is explained.
+        let position: Int64
+        /// The columns that are explained; all where empty.
+        var columns: [String] = []
+        var ignored: [IgnoredCommits] = []
+        /// The most rows of a table; all where nil.
+        var limit: Int?
     }
 
-    private func isIgnored(_ commit: CommitInfo) -> Bool { command.ignore.contains { $0.contains(commit) } }
+    private let request: Request
+    private let store: HistoryReader
+    private var position: Int64 { request.position }
+    private let output: ResultOutput
+
+    init(_ request: Request, of store: HistoryReader, to output: ResultOutput) {
+        self.request = request
+        self.store = store
+        self.output = output
+    }
+
+    private func isIgnored(_ commit: CommitInfo) -> Bool { request.ignored.contains { $0.contains(commit) } }
 
     /// `at @26 (t:7)`, so that a relative point can be repeated exactly.
     private func heading(_ target: TargetArgument, _ note: String = "") throws -> StyledLine {
@@ -36,7 +47,7 @@ final class BlamePrinter {
     // MARK: A row
 
     func row(_ row: RowTarget) throws -> ExitStatus? {
-        let columns = try columns(of: [row.entity], row.column.map { [$0] } ?? command.column)
+        let columns = try columns(of: [row.entity], row.column.map { [$0] } ?? request.columns)
         guard
             let cells = try store.log.origins(
                 of: row.key, in: row.entity, at: position, columns: columns, ignoring: isIgnored)
@@ -48,7 +59,7 @@ final class BlamePrinter {
             try output.titles(["table", "id", "column", "value"] + Self.originTitles)
             for cell in cells {
                 try output.row(
-                    [row.entity.name, command.target.id ?? "", cell.field.column, ValueText.plain(cell.field)]
+                    [row.entity.name, request.target.id ?? "", cell.field.column, ValueText.plain(cell.field)]
                         + Self.origin(cell.position, cell.commit))
             }
         }
@@ -57,7 +68,7 @@ final class BlamePrinter {
     }
 
     private func write(_ cells: [CellOrigin]) throws {
-        try output.line(heading(command.target))
+        try output.line(heading(request.target))
         var layout = TableLayout(
             [.init(""), .init(""), .init(""), .init(""), .init(""), .init(""), .init("")], width: output.width)
         for cell in cells {
@@ -74,7 +85,7 @@ final class BlamePrinter {
 
     /// A row that isn't there at the point, though it was or will be at another one.
     private func missing(_ row: RowTarget) throws -> CommandError {
-        let target = TargetArgument(table: command.target.table, id: command.target.id, column: row.column)
+        let target = TargetArgument(table: request.target.table, id: request.target.id, column: row.column)
         var last: StorageEvent?
         var first: StorageEvent?
         try store.log.forEachVersion(of: row.key, in: row.entity) { batch, index in
@@ -98,19 +109,19 @@ final class BlamePrinter {
     // MARK: A table
 
     func table() throws -> ExitStatus? {
-        let known = try EntityNames(catalog: store.catalog).entities(named: command.target.table)
+        let known = try EntityNames(catalog: store.catalog).entities(named: request.target.table)
         let then = try Catalog.load(store.connection, at: position)
         let entity = known.first { then.entity(id: $0.id)?.isDropped == false } ?? known[0]
-        let columns = try columns(of: [entity], command.column)
+        let columns = try columns(of: [entity], request.columns)
         if output.format == .human {
-            try output.line(heading(command.target, ", the last change of each row"))
+            try output.line(heading(request.target, ", the last change of each row"))
         }
         if output.format == .csv || output.format == .md {
             try output.titles(["table", "id", "op"] + Self.originTitles)
         }
         // At the head the table itself tells after how many rows nothing can follow.
         let isHead = position == store.head.position && !entity.isDropped
-        let most = min(command.limit ?? .max, isHead ? try count(entity) : .max)
+        let most = min(request.limit ?? .max, isHead ? try count(entity) : .max)
         var rows = 0
         if most > 0, then.entity(id: entity.id)?.isDropped == false {
             try forEachOrigin(in: entity.id, columns) { event, isIgnored in
@@ -130,7 +141,7 @@ final class BlamePrinter {
         in entity: UInt32, _ columns: Set<UInt32>?, _ body: (_ event: StorageEvent, _ isIgnored: Bool) throws -> Bool
     ) throws {
         let (log, catalog) = (store.log, store.catalog)
-        if columns == nil, command.ignore.isEmpty {
+        if columns == nil, request.ignored.isEmpty {
             return try log.forEachLastEvent(of: entity, at: position) { batch, index in
                 try body(batch.event(at: index, catalog: catalog), false)
             }

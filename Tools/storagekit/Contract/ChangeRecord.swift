@@ -20,10 +20,10 @@ struct ChangeRecord<Change: RowChange>: JSONRecord {
     }
 
     func writeSides(to json: inout JSONWriter) {
-        for (side, fields) in [("old", change.old), ("new", change.new)] {
-            json.key(side)
-            write(fields, to: &json)
-        }
+        json.key("old")
+        write(change.old, to: &json)
+        json.key("new")
+        write(change.new, to: &json)
     }
 
     private func write(_ fields: [StorageEvent.Field]?, to json: inout JSONWriter) {

@@ -16,8 +16,7 @@ struct ColumnRecord: JSONRecord {
         json.member("type", column.type)
         json.member("key", column.keyOrdinal)
         json.member("required", column.required)
-        json.key("default")
-        StoredValueWriter.write(column.fallback, type: column.type, coding: column.coding, to: &json)
+        json.member("default", column.fallback, of: column)
         if let origin = entity.columns.first(where: { column.origin != 0 && $0.id == column.origin }) {
             json.member("converted_from", origin.name)
         }

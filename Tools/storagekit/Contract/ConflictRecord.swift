@@ -17,10 +17,7 @@ struct ConflictRecord: JSONRecord {
         json.member("id", KeyText.text(of: conflict.key, in: entity))
         json.member("column", conflict.column)
         json.member("reason", conflict.reason)
-        for (name, value) in [("expected", conflict.expected), ("found", conflict.found)] {
-            json.key(name)
-            StoredValueWriter.write(
-                value ?? .null, type: column?.type ?? "", coding: column?.coding ?? "", to: &json)
-        }
+        json.member("expected", conflict.expected, of: column)
+        json.member("found", conflict.found, of: column)
     }
 }

@@ -7,6 +7,13 @@ extension JSONWriter {
         if let field { value(field) } else { null() }
     }
 
+    /// - Parameter column: Says how the value is to be understood; as it is stored where nil.
+    mutating func member(_ name: String, _ value: StorageValue?, of column: CatalogColumn?) {
+        key(name)
+        StoredValueWriter.write(
+            value ?? .null, type: column?.type ?? "", coding: column?.coding ?? "", to: &self)
+    }
+
     mutating func value(_ field: StorageEvent.Field) {
         StoredValueWriter.write(field.value, type: field.type, coding: field.coding, to: &self)
     }

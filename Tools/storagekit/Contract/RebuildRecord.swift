@@ -44,10 +44,10 @@ struct RebuildRecord: JSONRecord {
             json.member("kind", difference.kind.rawValue)
             json.member("column", difference.column)
             guard difference.kind == .different else { return }
-            for (name, value) in [("found", difference.found), ("expected", difference.expected)] {
-                json.key(name)
-                json.value(value ?? .null)
-            }
+            json.key("found")
+            json.value(difference.found ?? .null)
+            json.key("expected")
+            json.value(difference.expected ?? .null)
         }
     }
 }

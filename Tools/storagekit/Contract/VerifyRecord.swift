@@ -16,8 +16,10 @@ struct VerifyRecord: JSONRecord {
 
     func write(to json: inout JSONWriter) throws {
         json.member("ok", report.isSound)
-        write("requested", report.requested, to: &json)
-        write("verified", verified, to: &json)
+        json.key("requested")
+        write(report.requested, to: &json)
+        json.key("verified")
+        write(verified, to: &json)
         json.key("not_verified")
         json.beginArray()
         for gap in report.notVerified { write(gap, to: &json) }
@@ -28,11 +30,6 @@ struct VerifyRecord: JSONRecord {
         try json.member("findings", report.findings.map(Finding.init))
         try json.member("warnings", report.warnings.map(Finding.init))
         json.member("truncated", report.isTruncated)
-    }
-
-    private func write(_ name: String, _ range: ClosedRange<Int64>?, to json: inout JSONWriter) {
-        json.key(name)
-        write(range, to: &json)
     }
 
     private func write(_ range: ClosedRange<Int64>?, to json: inout JSONWriter) {

@@ -71,7 +71,14 @@ struct DiffCommand: AsyncParsableCommand {
         let difference = try NetDifference(
             unread: store.connection, from: from, to: to, selection: selection.selection,
             forStatements: format == .sql)
-        return try DiffPrinter(self, store, difference, selection).run()
+        let output = ResultOutput(
+            format.output, style: format.output == .human ? Terminal(descriptor: 1).style(color) : .plain)
+        return try DiffPrinter(content, of: difference, in: store, selecting: selection, to: output).run()
+    }
+
+    private var content: DiffPrinter.Content {
+        if format == .sql { return .statements }
+        return stat ? .counts : summary ? .tables : skinny ? .keys : .rows
     }
 
     /// The points, and the targets after them.
@@ -114,7 +121,7 @@ struct DiffSelection {
         var whole: Set<RowKey> = []
         for target in targets {
             guard target.id != nil else {
-                try Self.check(target.table, store, from, to)
+                try Self.check(target.table, in: store, from: from, to: to)
                 selection.tables.insert(target.table)
                 continue
             }
@@ -132,7 +139,7 @@ struct DiffSelection {
     }
 
     /// A name that a table had only at one of the points is as good as one that it has now.
-    private static func check(_ table: String, _ store: HistoryReader, _ from: Int64, _ to: Int64) throws {
+    private static func check(_ table: String, in store: HistoryReader, from: Int64, to: Int64) throws {
         do {
             _ = try EntityNames(catalog: store.catalog).users(named: table)
         } catch {

@@ -9,30 +9,47 @@ final class DiffPrinter {
         var cells = 0
     }
 
-    private let command: DiffCommand
+    /// What is told of what differs.
+    enum Content {
+        case rows
+        /// The rows, but of those that came or went only the keys.
+        case keys
+        /// How many rows and values of each table.
+        case counts
+        /// Which tables, and how their schema differs.
+        case tables
+        /// Statements that turn the first state into the second.
+        case statements
+    }
+
+    private let content: Content
     private let store: HistoryReader
     private let difference: NetDifference
     private let selection: DiffSelection
     private let output: ResultOutput
 
-    init(_ command: DiffCommand, _ store: HistoryReader, _ difference: NetDifference, _ selection: DiffSelection) {
-        self.command = command
+    init(
+        _ content: Content, of difference: NetDifference, in store: HistoryReader, selecting selection: DiffSelection,
+        to output: ResultOutput
+    ) {
+        self.content = content
         self.store = store
         self.difference = difference
         self.selection = selection
-        let format = command.format.output
-        output = ResultOutput(
-            format, style: format == .human ? Terminal(descriptor: 1).style(command.color) : .plain)
+        self.output = output
     }
 
     /// - Returns: Whether anything differs.
     func run() throws -> Bool {
         let differs: Bool
-        if command.format == .sql || command.stat || command.summary {
+        switch content {
+        case .rows, .keys: differs = try writeChanges()
+        case .counts, .tables:
             try read(after: nil)
-            differs = command.format == .sql ? try writeStatements() : try writeCounts()
-        } else {
-            differs = try writeChanges()
+            differs = try writeCounts()
+        case .statements:
+            try read(after: nil)
+            differs = try writeStatements()
         }
         try output.finish()
         return differs
@@ -116,7 +133,7 @@ final class DiffPrinter {
         let rows = totals.insert + totals.update + totals.delete
         if output.format == .human {
             var line = StyledLine(
-                rows == 0 ? "No row differs." : NumberText.count(rows, "row differs", "rows differ"), .dim)
+                rows == 0 ? "No row differs." : NumberText.count(rows, "row differs", plural: "rows differ"), .dim)
             if rows > 0 {
                 line.add("  ")
                 totals.add(to: &line)
@@ -131,7 +148,7 @@ final class DiffPrinter {
         switch output.format {
         case .human:
             try output.line(row.changeLine(indent: 0))
-            guard !command.skinny || row.operation == .update else { return }
+            guard content != .keys || row.operation == .update else { return }
             for line in row.columnLines(indent: 4) { try output.line(line) }
         case .json, .jsonl:
             try output.record(DiffRecord(row: row))
@@ -173,16 +190,18 @@ final class DiffPrinter {
             return !tables.isEmpty
         }
         let isTable = output.format == .csv || output.format == .md
-        if isTable { try output.titles(["table", "insert", "update", "delete", command.stat ? "cells" : "schema"]) }
+        if isTable {
+            try output.titles(["table", "insert", "update", "delete", content == .counts ? "cells" : "schema"])
+        }
         for table in tables {
             let count = counts[table.name] ?? Counts()
             let numbers = [count.rows.insert, count.rows.update, count.rows.delete]
             if isTable {
-                let last = command.stat ? "\(count.cells)" : table.schemaNotes.joined(separator: ", ")
+                let last = content == .counts ? "\(count.cells)" : table.schemaNotes.joined(separator: ", ")
                 try output.row([table.name] + numbers.map { "\($0)" } + [last])
                 continue
             }
-            let detail = command.stat ? DiffCountRecord.Detail.cells(count.cells) : .schema(table.schemaNotes)
+            let detail = content == .counts ? DiffCountRecord.Detail.cells(count.cells) : .schema(table.schemaNotes)
             try output.record(DiffCountRecord(table: table.name, rows: count.rows, detail: detail))
         }
         return !tables.isEmpty
@@ -193,7 +212,7 @@ final class DiffPrinter {
         var layout = TableLayout(
             [
                 .init("table"), .init("insert", .right), .init("update", .right), .init("delete", .right),
-                command.stat ? .init("cells", .right) : .init("schema"),
+                content == .counts ? .init("cells", .right) : .init("schema"),
             ], width: output.width)
         for table in tables {
             let count = counts[table.name] ?? Counts()
@@ -201,7 +220,7 @@ final class DiffPrinter {
                 TableCell(table.name), TableCell("\(count.rows.insert)", count.rows.insert > 0 ? .added : .dim),
                 TableCell("\(count.rows.update)", count.rows.update > 0 ? .changed : .dim),
                 TableCell("\(count.rows.delete)", count.rows.delete > 0 ? .removed : .dim),
-                TableCell(command.stat ? "\(count.cells)" : table.schemaNotes.joined(separator: ", ")),
+                TableCell(content == .counts ? "\(count.cells)" : table.schemaNotes.joined(separator: ", ")),
             ])
         }
         try output.lines(layout.lines(style: output.style))

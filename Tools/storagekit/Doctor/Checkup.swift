@@ -31,11 +31,15 @@ struct Checkup: Sendable {
         Checkup(name: name, status: .ok, message: message, remedy: "", repair: nil)
     }
 
-    static func warning(_ name: String, _ message: String, _ remedy: String, _ repair: Repair? = nil) -> Checkup {
+    static func warning(
+        _ name: String, _ message: String, remedy: String, repair: Repair? = nil
+    ) -> Checkup {
         Checkup(name: name, status: .warning, message: message, remedy: remedy, repair: repair)
     }
 
-    static func failed(_ name: String, _ message: String, _ remedy: String, _ repair: Repair? = nil) -> Checkup {
+    static func failed(
+        _ name: String, _ message: String, remedy: String, repair: Repair? = nil
+    ) -> Checkup {
         Checkup(name: name, status: .failed, message: message, remedy: remedy, repair: repair)
     }
 }

@@ -16,7 +16,7 @@ extension Doctor {
             var drifted = 0
             for row in try sample(of: entity) {
                 looked += 1
-                if try isDrifted(row, of: entity, log, head) { drifted += 1 }
+                if try isDrifted(row, of: entity, in: log, head: head) { drifted += 1 }
             }
             drifted += try lost(of: entity, log, head)
             if drifted > 0 { found.append(failure(entity, drifted)) }
@@ -30,12 +30,13 @@ extension Doctor {
     }
 
     private func failure(_ entity: CatalogEntity, _ drifted: Int) -> Checkup {
-        let rows = NumberText.count(drifted, "row of a sample differs from", "rows of a sample differ from")
+        let rows = NumberText.count(drifted, "row of a sample differs from", plural: "rows of a sample differ from")
         return .failed(
             "drift",
             "\(rows) the log in \(TargetArgument(table: entity.name)): another program has written to the store",
-            "Look first: storagekit rebuild -s \(path) --compare. To restore the log's values: storagekit doctor -s \(path) --fix",
-            .rebuild([entity.name]))
+            remedy:
+                "Look first: storagekit rebuild -s \(path) --compare. To restore the log's values: storagekit doctor -s \(path) --fix",
+            repair: .rebuild([entity.name]))
     }
 
     private struct SampledRow {
@@ -77,8 +78,9 @@ extension Doctor {
         return rows
     }
 
-    private func isDrifted(_ row: SampledRow, of entity: CatalogEntity, _ log: LogReader, _ head: Int64) throws -> Bool
-    {
+    private func isDrifted(
+        _ row: SampledRow, of entity: CatalogEntity, in log: LogReader, head: Int64
+    ) throws -> Bool {
         guard (1...max(head, 1)).contains(row.position), let batch = try log.batch(containing: row.position) else {
             return true
         }

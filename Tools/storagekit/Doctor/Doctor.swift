@@ -29,7 +29,7 @@ struct Doctor {
                 if (cause as? StorageError)?.isOfTheMachine ?? false { throw cause }
                 // Damage can make any statement fail: that is what was found, and the other checks go on.
                 let error = CommandError(wrapping: cause)
-                found.append(.failed(name, error.what, "storagekit verify -s \(path)"))
+                found.append(.failed(name, error.what, remedy: "storagekit verify -s \(path)"))
             }
         }
         return found
@@ -66,7 +66,7 @@ extension Doctor {
             return [
                 .warning(
                     "format", "the journal is \(mode), not a write-ahead log: another program has changed it",
-                    "Open the store with its program once to correct it.")
+                    remedy: "Open the store with its program once to correct it.")
             ]
         }
         return [.ok("format", "format \(format), write-ahead log, pages of \(try integer("PRAGMA page_size")) bytes")]
@@ -84,7 +84,7 @@ extension Doctor {
         return [
             .failed(
                 "file", problems.joined(separator: "; "),
-                "Restore a backup: storagekit restore BACKUP -o NEW. What can still be read: storagekit export")
+                remedy: "Restore a backup: storagekit restore BACKUP -o NEW. What can still be read: storagekit export")
         ]
     }
 
@@ -93,11 +93,11 @@ extension Doctor {
             database, "SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1 ORDER BY 1")
         var found: [Checkup] = []
         while try check.step() {
-            let rows = NumberText.count(check.integer(1), "row refers", "rows refer")
+            let rows = NumberText.count(check.integer(1), "row refers", plural: "rows refer")
             found.append(
                 .failed(
                     "references", "\(rows) to missing rows in \(TargetArgument(table: check.string(0)))",
-                    "storagekit blame -s \(path) \(TargetArgument(table: check.string(0)))"))
+                    remedy: "storagekit blame -s \(path) \(TargetArgument(table: check.string(0)))"))
         }
         return found.isEmpty ? [.ok("references", "every foreign key refers to a row")] : found
     }
@@ -110,7 +110,8 @@ extension Doctor {
             let isSame = try known.step() && known.string(0) == sql
             known.reset()
             if !isSame {
-                found.append(.failed("schema", "\(name) isn't what StorageKit made", "storagekit verify -s \(path)"))
+                found.append(
+                    .failed("schema", "\(name) isn't what StorageKit made", remedy: "storagekit verify -s \(path)"))
             }
         }
         let entities = try Catalog.load(database).live
@@ -119,17 +120,17 @@ extension Doctor {
                 .failed(
                     "schema",
                     "the table, an index or a trigger of \(TargetArgument(table: entity.name)) was changed by another program",
-                    "Undo that change, or make it in a migration of the store's program."))
+                    remedy: "Undo that change, or make it in a migration of the store's program."))
         }
         for (name, instead) in try HistoryTables(database).hidden {
             found.append(
                 .warning(
                     "schema",
                     "the store has a table or view \(name) of its own: storagekit sql shows that, and no history, under this name",
-                    "The history is called \(instead) there."))
+                    remedy: "The history is called \(instead) there."))
         }
         return found.isEmpty
-            ? [.ok("schema", "\(NumberText.count(entities.count, "table matches", "tables match")) the log")]
+            ? [.ok("schema", "\(NumberText.count(entities.count, "table matches", plural: "tables match")) the log")]
             : found
     }
 }
@@ -154,7 +155,7 @@ extension Doctor {
             return [
                 .failed(
                     "positions", "the log has a gap at @\(gap.integer(1)): it continues at @\(gap.integer(0))",
-                    "storagekit verify -s \(path)")
+                    remedy: "storagekit verify -s \(path)")
             ]
         }
         let head = try LogHead.load(database)
@@ -176,7 +177,7 @@ extension Doctor {
             """)
         if try back.step() {
             return [
-                .failed("clock", "times go backward at @\(back.integer(0))", "storagekit verify -s \(path)")
+                .failed("clock", "times go backward at @\(back.integer(0))", remedy: "storagekit verify -s \(path)")
             ]
         }
         let head = try LogHead.load(database)
@@ -189,12 +190,15 @@ extension Doctor {
         let text = "the last commit is \(Age.text(microseconds: ahead)) in the future: \(Timestamp.text(head.time))"
         // A year that this machine's clock is behind by is seen by its user; one that the other was ahead by stays.
         guard ahead > 365 * 86_400_000_000 else {
-            return [.warning("clock", text, "Set this machine's clock. Until then new commits get that time too.")]
+            return [
+                .warning("clock", text, remedy: "Set this machine's clock. Until then new commits get that time too.")
+            ]
         }
         return [
             .warning(
                 "clock", text,
-                "If this machine's clock is right, all later commits get that time: storagekit restore \(path) --to \(Timestamp.text(now)) -o NEW ends before it."
+                remedy:
+                    "If this machine's clock is right, all later commits get that time: storagekit restore \(path) --to \(Timestamp.text(now)) -o NEW ends before it."
             )
         ]
     }
@@ -207,7 +211,7 @@ extension Doctor {
         let (rows, events) = (select.integer(0), select.integer(1))
         let text = "\(NumberText.count(events, "event")) unsealed in \(NumberText.count(rows, "row"))"
         guard events > 8 * Int64(Limits.segmentEvents) else { return [.ok("tail", text)] }
-        return [.warning("tail", text, "storagekit doctor -s \(path) --fix", .seal)]
+        return [.warning("tail", text, remedy: "storagekit doctor -s \(path) --fix", repair: .seal)]
     }
 
     private func verify() throws -> [Checkup] {
@@ -227,8 +231,8 @@ extension Doctor {
         return report.findings.prefix(5).map { finding in
             .failed(
                 "verify", "\(finding)",
-                isDerived ? "storagekit doctor -s \(path) --deep --fix" : "storagekit verify -s \(path)",
-                isDerived && !report.isTruncated ? .rebuild(tables) : nil)
+                remedy: isDerived ? "storagekit doctor -s \(path) --deep --fix" : "storagekit verify -s \(path)",
+                repair: isDerived && !report.isTruncated ? .rebuild(tables) : nil)
         }
     }
 }
@@ -247,22 +251,22 @@ extension Doctor {
                 found.append(
                     .warning(
                         "projections", "\(name) has failed\(location): \(projection.error ?? "")",
-                        "storagekit projections -s \(path) resume \(name)", .resume(name)))
+                        remedy: "storagekit projections -s \(path) resume \(name)", repair: .resume(name)))
             case .paused:
                 found.append(
                     .warning(
                         "projections", "\(name) is paused at @\(projection.position)",
-                        "storagekit projections -s \(path) resume \(name)"))
+                        remedy: "storagekit projections -s \(path) resume \(name)"))
             case .reset:
                 found.append(
                     .warning(
                         "projections", "\(name) was reset and isn't rebuilt yet",
-                        "Open the store with its program to rebuild it."))
+                        remedy: "Open the store with its program to rebuild it."))
             case .running where projection.lag > 0:
                 found.append(
                     .warning(
                         "projections", "\(name) is \(NumberText.count(projection.lag, "event")) behind",
-                        "Open the store with its program to catch up."))
+                        remedy: "Open the store with its program to catch up."))
             case .running: break
             }
             if projection.deadLetters > 0 {
@@ -270,7 +274,7 @@ extension Doctor {
                     .warning(
                         "projections",
                         "\(name) has \(NumberText.count(projection.deadLetters, "dead letter"))",
-                        "storagekit projections -s \(path) dead-letters \(name)"))
+                        remedy: "storagekit projections -s \(path) dead-letters \(name)"))
             }
         }
         guard found.isEmpty else { return found }
@@ -290,7 +294,8 @@ extension Doctor {
         let losses = try end?.losses(head: LogHead.load(database).position) ?? []
         guard losses.isEmpty else {
             return losses.map {
-                $0.isDamage ? .failed("wal", $0.message, $0.remedy) : .warning("wal", $0.message, $0.remedy)
+                $0.isDamage
+                    ? .failed("wal", $0.message, remedy: $0.remedy) : .warning("wal", $0.message, remedy: $0.remedy)
             }
         }
         let size = Self.size(of: path + "-wal")
@@ -298,7 +303,7 @@ extension Doctor {
         return [
             .warning(
                 "wal", "\(NumberText.bytes(size)) in the write-ahead log: a reader prevents a checkpoint",
-                "storagekit doctor -s \(path) --fix", .checkpoint)
+                remedy: "storagekit doctor -s \(path) --fix", repair: .checkpoint)
         ]
     }
 
@@ -314,7 +319,7 @@ extension Doctor {
             .warning(
                 "disk",
                 "\(NumberText.bytes(free)) free, and the store has \(NumberText.bytes(size)): no room to rebuild or back up",
-                "Make room, or back up to another disk.")
+                remedy: "Make room, or back up to another disk.")
         ]
     }
 
@@ -328,7 +333,7 @@ extension Doctor {
             .warning(
                 "leftovers",
                 "an interrupted command has left \(NumberText.count(files.count, "file")) with \(bytes): \(names)",
-                "Delete them; the next command that creates such a file does so too.")
+                remedy: "Delete them; the next command that creates such a file does so too.")
         ]
     }
 
@@ -340,7 +345,7 @@ extension Doctor {
             return [
                 .warning(
                     "writer", "process \(holder) locked the store and has exited, but a child process holds the lock",
-                    "Find it: fuser \(path).lock")
+                    remedy: "Find it: fuser \(path).lock")
             ]
         }
         return [.ok("writer", "process \(holder) has it open for writing")]

@@ -65,7 +65,7 @@ struct DoctorCommand: AsyncParsableCommand {
             storage = try store.openForReading()
         } catch let error as StorageError where error.code == .notAStore && error.cause != nil {
             return [
-                .failed("file", error.message, "Restore a backup: storagekit restore BACKUP -o NEW")
+                .failed("file", error.message, remedy: "Restore a backup: storagekit restore BACKUP -o NEW")
             ]
         }
         let end = storage.engine.acknowledgedEnd()
@@ -206,7 +206,7 @@ private struct DoctorAnswer {
         let warnings = checks.count { $0.status == .warning }
         let verdict =
             failed > 0
-            ? NumberText.count(failed, "check fails", "checks fail")
+            ? NumberText.count(failed, "check fails", plural: "checks fail")
             : warnings > 0 ? "Sound, with \(NumberText.count(warnings, "warning"))" : "Sound"
         try output.line("\(verdict).", failed > 0 ? .removed : warnings > 0 ? .changed : .added)
         try output.flush()

@@ -70,14 +70,14 @@ final class HistoryExporter {
                 after: { index in
                     while commits[current].events.upperBound <= index { current += 1 }
                     let commit = commits[current].info
-                    if query.wants(commit) { try write(batch, index, commit, query) }
+                    if query.wants(commit) { try write(index, of: batch, commit: commit, where: query) }
                 })
             progress(batch.header.last, head)
             return true
         }
     }
 
-    private func write(_ batch: EventBatch, _ index: Int, _ commit: CommitInfo, _ query: LogQuery) throws {
+    private func write(_ index: Int, of batch: EventBatch, commit: CommitInfo, where query: LogQuery) throws {
         try batch.withView { view in
             let shape = view.shape(of: index)
             guard let source = sources[shape.entity], query.tables?.contains(source.entity.name) ?? true else { return }

@@ -69,7 +69,11 @@ struct GrepCommand: AsyncParsableCommand {
             let pattern = try ValuePattern(
                 command.pattern, isExpression: command.isExpression, ignoresCase: command.ignoreCase)
             let filter = try store.filter(command.filter, range: range, targets: targets)
-            return try GrepPrinter(command, ChangeScan(store: store, filter: filter), pattern).run()
+            let request = GrepPrinter.Request(
+                scope: command.scope, change: command.appeared ? .appeared : command.vanished ? .vanished : nil,
+                columns: command.filter.column, isReversed: command.reverse, limit: command.limit)
+            let scan = ChangeScan(store: store, filter: filter)
+            return try GrepPrinter(request, for: pattern, in: scan, to: ResultOutput(command.format)).run()
         }
         if let status { throw status }
     }

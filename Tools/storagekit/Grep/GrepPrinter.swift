@@ -2,23 +2,34 @@ import StorageKit
 
 /// Writes changes and commits that match, as they are found.
 final class GrepPrinter {
-    private let command: GrepCommand
+    /// What was asked for.
+    struct Request {
+        var scope: SearchScope?
+        /// The only change of a value that is of interest; both where nil.
+        var change: ValueMatch.Change?
+        /// The columns that are searched; all where empty.
+        var columns: [String] = []
+        var isReversed = false
+        var limit: Int?
+    }
+
+    private let request: Request
     private let scan: ChangeScan
     private let pattern: ValuePattern
     private let output: ResultOutput
     private var found = 0
 
-    init(_ command: GrepCommand, _ scan: ChangeScan, _ pattern: ValuePattern) {
-        self.command = command
+    init(_ request: Request, for pattern: ValuePattern, in scan: ChangeScan, to output: ResultOutput) {
+        self.request = request
         self.scan = scan
         self.pattern = pattern
-        output = ResultOutput(command.format)
+        self.output = output
     }
 
     /// - Returns: `negative` if nothing matches.
     func run() throws -> ExitStatus? {
         if output.format == .human, scan.filter.isBounded { try output.line("range \(scan.filter.logRange)", .dim) }
-        if command.scope == .meta { try searchCommits() } else { try searchValues() }
+        if request.scope == .meta { try searchCommits() } else { try searchValues() }
         if found == 0, output.format == .human { try output.line("Nothing matches.", .dim) }
         try output.finish()
         return found == 0 ? .negative : nil
@@ -28,7 +39,7 @@ final class GrepPrinter {
     private func count() throws -> Bool {
         found += 1
         try output.flushIfDue()
-        return found < command.limit ?? .max
+        return found < request.limit ?? .max
     }
 
     // MARK: Values
@@ -38,7 +49,7 @@ final class GrepPrinter {
         if output.format == .csv || output.format == .md {
             try output.titles(StorageEvent.cellTitles + ["change"])
         }
-        try scan.forEachEvent(descending: !command.reverse) { batch, index, commit in
+        try scan.forEachEvent(descending: !request.isReversed) { batch, index, commit in
             let matches = search.matches(batch, index)
             guard !matches.isEmpty else { return true }
             let event = batch.event(at: index, catalog: scan.store.catalog, commit: commit)
@@ -50,11 +61,10 @@ final class GrepPrinter {
     }
 
     private func isWanted(_ change: ValueMatch.Change) -> Bool {
-        switch command.scope {
+        switch request.scope {
         case .old: change != .appeared
         case .new: change != .vanished
-        default:
-            change == .kept ? false : command.appeared ? change == .appeared : !command.vanished || change == .vanished
+        default: change != .kept && change == request.change ?? change
         }
     }
 
@@ -82,7 +92,7 @@ final class GrepPrinter {
 
     /// Without the columns that weren't asked for.
     private func narrowed(_ cells: [Cell], of event: StorageEvent) -> [Cell] {
-        var columns = Set(command.filter.column)
+        var columns = Set(request.columns)
         let targets = scan.filter.rows.filter { row in
             row.entity.name == event.table && row.encodedKey == KeyCoding.encode(event.key.map(\.value))
         }
@@ -145,7 +155,7 @@ final class GrepPrinter {
         if output.format == .csv || output.format == .md {
             try output.titles(["commit", "from", "to", "time", "field", "value"])
         }
-        try scan.forEachCommit(descending: !command.reverse) { commit in
+        try scan.forEachCommit(descending: !request.isReversed) { commit in
             let fields = commit.info.metadata.fields.filter { pattern.matches($0.value) }
             guard !fields.isEmpty else { return true }
             try write(commit, fields)

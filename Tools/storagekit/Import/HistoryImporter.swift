@@ -36,7 +36,7 @@ final class HistoryImporter {
     private var lastTime = Int64.min
 
     init(
-        _ reader: LineReader, _ writer: LogWriter, _ db: GRDB.Database, options: Options,
+        _ reader: LineReader, to writer: LogWriter, in db: GRDB.Database, options: Options,
         report: @escaping (_ lines: Int) -> Void
     ) {
         self.reader = reader

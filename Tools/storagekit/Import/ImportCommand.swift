@@ -51,7 +51,8 @@ struct ImportCommand: AsyncParsableCommand {
         do {
             try await storage.checkEnd()
             let summary = try await storage.engine.withWriter { writer, db in
-                try HistoryImporter(reader, writer, db, options: options) { _ in bar.update(reader.bytesRead) }.run()
+                try HistoryImporter(reader, to: writer, in: db, options: options) { _ in bar.update(reader.bytesRead) }
+                    .run()
             }
             try await storage.seal()
             try await storage.close()

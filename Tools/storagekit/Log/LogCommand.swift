@@ -49,7 +49,10 @@ struct LogCommand: AsyncParsableCommand {
         let status = try await store.read { store in
             let filter = try store.filter(
                 command.filter, range: range, targets: targets, includesSchema: command.schema)
-            return try LogPrinter(command, ChangeScan(store: store, filter: filter)).run()
+            let content: LogPrinter.Content = command.patch ? .changes : command.oneline ? .line : .counts
+            let scan = ChangeScan(store: store, filter: filter)
+            return try LogPrinter(content, of: scan, to: ResultOutput(command.format))
+                .run(descending: !command.reverse, limit: command.limit ?? .max)
         }
         if let status { throw status }
     }
@@ -57,7 +60,16 @@ struct LogCommand: AsyncParsableCommand {
 
 /// Writes commits as they are found.
 private final class LogPrinter {
-    private let command: LogCommand
+    /// How much is told of a commit.
+    enum Content {
+        case line
+        /// How many rows changed, by table.
+        case counts
+        /// Each change with its columns.
+        case changes
+    }
+
+    private let content: Content
     private let scan: ChangeScan
     private let output: ResultOutput
 
@@ -65,24 +77,24 @@ private final class LogPrinter {
         "commit", "from", "to", "time", "actor", "app", "reason", "table", "insert", "update", "delete",
     ]
 
-    init(_ command: LogCommand, _ scan: ChangeScan) {
-        self.command = command
+    init(_ content: Content, of scan: ChangeScan, to output: ResultOutput) {
+        self.content = content
         self.scan = scan
-        output = ResultOutput(command.format)
+        self.output = output
     }
 
     /// - Returns: `negative` if something was asked for and nothing is like that.
-    func run() throws -> ExitStatus? {
+    func run(descending: Bool, limit: Int) throws -> ExitStatus? {
         if output.format == .human, scan.filter.isBounded {
             try output.line("range \(scan.filter.logRange)", .dim)
         }
         if output.format == .csv || output.format == .md { try output.titles(Self.titles) }
         var count = 0
-        try scan.forEachCommit(descending: !command.reverse) { commit in
+        try scan.forEachCommit(descending: descending) { commit in
             try write(commit, isFirst: count == 0)
             try output.flushIfDue()
             count += 1
-            return count < command.limit ?? Int.max
+            return count < limit
         }
         if count == 0, output.format == .human {
             try output.line(scan.filter.isNarrow ? "No commit matches." : "The log is empty.", .dim)
@@ -95,14 +107,14 @@ private final class LogPrinter {
         let entry = try AnnotatedCommit(summary, scan.store.tags)
         switch output.format {
         case .human:
-            if command.oneline { return try output.line(oneLine(entry)) }
+            if content == .line { return try output.line(oneLine(entry)) }
             if !isFirst { try output.line() }
             try writeBlock(entry)
         case .json, .jsonl:
             let events = JSONStream { body in
                 try self.forEachEvent(of: entry) { try body(PositionedChangeRecord(event: $0)) }
             }
-            try output.record(LogRecord(commit: entry, events: command.patch ? events : nil))
+            try output.record(LogRecord(commit: entry, events: content == .changes ? events : nil))
         case .csv, .md:
             let metadata = entry.info.metadata
             let head = [
@@ -129,7 +141,7 @@ private final class LogPrinter {
             counts.add(to: &line)
             try output.line(line)
         }
-        guard command.patch else { return }
+        guard content == .changes else { return }
         try forEachEvent(of: entry) { event in
             try output.line(event.changeLine(indent: 4, showsPosition: true))
             for line in event.columnLines(indent: 8) { try output.line(line) }

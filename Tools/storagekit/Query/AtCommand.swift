@@ -94,7 +94,7 @@ private final class SnapshotQueries {
 
     func run() throws -> ExitStatus? {
         guard let sql = command.sql else { return try list() }
-        if let other = command.diffWith { return try compare(sql, command.point, other) }
+        if let other = command.diffWith { return try compare(sql, at: command.point, with: other) }
         let printer = QueryPrinter(output)
         guard let each = command.each else {
             try writeHeading(command.point)
@@ -181,24 +181,24 @@ private final class SnapshotQueries {
 
 extension SnapshotQueries {
     /// Tells how the answer at one point differs from that at another. The first answer is held, in a temporary table.
-    private func compare(_ sql: String, _ one: PointArgument, _ other: PointArgument) throws -> ExitStatus? {
+    private func compare(_ sql: String, at one: PointArgument, with other: PointArgument) throws -> ExitStatus? {
         try writeHeading(one, other)
         let before = try ResultBuffer(keyNames: command.key?.split(separator: ",").map(String.init))
         try forEachRow(of: sql, at: one) { try before.add($0) }
         let printer = QueryPrinter(output)
-        func write(_ change: String, _ row: [StorageEvent.Field], _ role: Style.Role) throws {
+        func write(_ row: [StorageEvent.Field], as change: String, _ role: Style.Role) throws {
             try printer.write(row, prefix: [("change", change)], role: role)
         }
         try forEachRow(of: sql, at: other) { row in
             switch try before.take(row) {
             case .equal: break
-            case .missing: try write("+", row, .added)
+            case .missing: try write(row, as: "+", .added)
             case .other(let old):
-                try write("<", old, .removed)
-                try write(">", row, .added)
+                try write(old, as: "<", .removed)
+                try write(row, as: ">", .added)
             }
         }
-        try before.forEachLeft { try write("-", $0, .removed) }
+        try before.forEachLeft { try write($0, as: "-", .removed) }
         try printer.finish()
         return printer.rows == 0 ? nil : .negative
     }

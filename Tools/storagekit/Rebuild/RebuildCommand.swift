@@ -65,7 +65,7 @@ struct RebuildCommand: AsyncParsableCommand {
             let rebuild = Rebuild(storage.engine, names, options: options) { progress in
                 // While tables change places there is nothing to count.
                 guard progress.phase == .reading else { return bar.finish() }
-                bar.update("rebuild", Int(progress.completed), Int(progress.total))
+                bar.update("rebuild", done: Int(progress.completed), of: Int(progress.total))
             }
             let report: RebuildReport
             do {

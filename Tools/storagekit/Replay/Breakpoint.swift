@@ -32,7 +32,9 @@ struct Breakpoint {
     }
 
     /// - Parameter row: The whole row before and after the event, where a breakpoint needs that.
-    func isHit(by event: () -> StorageEvent, _ batch: EventBatch, _ index: Int, _ row: RowTransition?) throws -> Bool {
+    func isHit(
+        by event: () -> StorageEvent, at index: Int, of batch: EventBatch, row: RowTransition?
+    ) throws -> Bool {
         switch kind {
         case .error: false
         case .sql(let condition): try row.map { try condition.holds(for: $0) } ?? false

@@ -119,7 +119,7 @@ private final class ComparisonPrinter {
         }
         let rows = comparison.differingRows
         let hidden = rows - comparison.differences.count
-        var line = StyledLine(NumberText.count(rows, "row differs", "rows differ"), .dim)
+        var line = StyledLine(NumberText.count(rows, "row differs", plural: "rows differ"), .dim)
         if hidden > 0 { line.addWord("\(NumberText.grouped(hidden)) of them not shown; -n \(rows) shows all", .dim) }
         try output.line(line)
     }

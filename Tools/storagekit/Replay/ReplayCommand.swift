@@ -76,17 +76,17 @@ struct ReplayCommand: AsyncParsableCommand {
             var targets = words
             if case .entity(let name) = choice { targets.append(TargetArgument(table: name)) }
             let filter = try store.filter(FilterOptions.parse([]), range: range, targets: targets)
-            return try command.replay(store, filter, choice)
+            return try command.replay(filter, in: store, folding: choice)
         }
         if stop.isBreak { throw ExitStatus.negative }
     }
 
     private func replay(
-        _ store: HistoryReader, _ filter: ChangeFilter, _ choice: Choice?
+        _ filter: ChangeFilter, in store: HistoryReader, folding choice: Choice?
     ) throws -> ReplayStop {
         let output = ResultOutput(format)
         let printer = ReplayPrinter(store, output, unit: by, isQuiet: quiet)
-        let run = ReplayRun(store, filter, printer)
+        let run = ReplayRun(filter, in: store, to: printer)
         run.breakpoints = try breaks.map { try Breakpoint($0, store) }
         run.watches = try watch.map { try RowProbe(TargetArgument($0), store) }
         if case .sql(let projection) = choice { run.folded = try FoldedProjection(projection, store) }

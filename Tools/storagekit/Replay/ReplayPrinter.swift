@@ -68,8 +68,8 @@ final class ReplayPrinter {
     }
 
     func writeWatched(
-        _ probe: RowProbe, _ change: (column: String, old: StorageEvent.Field?, new: StorageEvent.Field?),
-        _ event: StorageEvent, isUndone: Bool
+        _ change: (column: String, old: StorageEvent.Field?, new: StorageEvent.Field?), of probe: RowProbe,
+        by event: StorageEvent, isUndone: Bool
     ) throws {
         let (old, new) = isUndone ? (change.new, change.old) : (change.old, change.new)
         let cell = TargetArgument(table: probe.target.table, id: probe.target.id, column: change.column)

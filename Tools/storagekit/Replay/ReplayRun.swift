@@ -18,7 +18,7 @@ final class ReplayRun {
     private lazy var transitions = Result { try RowTransitions(store.connection, catalog: store.catalog) }
 
     /// - Parameter filter: The events to step through.
-    init(_ store: HistoryReader, _ filter: ChangeFilter, _ printer: ReplayPrinter) {
+    init(_ filter: ChangeFilter, in store: HistoryReader, to printer: ReplayPrinter) {
         self.store = store
         self.printer = printer
         logRange = filter.logRange
@@ -53,7 +53,7 @@ final class ReplayRun {
         try folded?.go(to: position)
         try scan(after: position, through: through).forEachPart(descending: false) { batch, part in
             for index in part.matching {
-                let isShown = try pass(batch, index, part, &stop)
+                let isShown = try pass(index, of: batch, in: part, stopping: &stop)
                 isShownCommit = isShownCommit || isShown
                 if unit == .event {
                     try fold(&stop)
@@ -93,7 +93,9 @@ final class ReplayRun {
     /// Takes one event in.
     ///
     /// - Returns: Whether it is one of those to step through.
-    private func pass(_ batch: EventBatch, _ index: Int, _ part: CommitPart, _ stop: inout ReplayStop?) throws -> Bool {
+    private func pass(
+        _ index: Int, of batch: EventBatch, in part: CommitPart, stopping stop: inout ReplayStop?
+    ) throws -> Bool {
         position = batch.header.first + Int64(index)
         var known: StorageEvent?
         let event = {
@@ -106,7 +108,7 @@ final class ReplayRun {
         if isShown, !printer.isQuiet { try printer.write(event(), part, in: batch) }
         for watch in watches where watch.matches(batch, index) {
             for change in watch.changes(event()) {
-                try printer.writeWatched(watch, change, event(), isUndone: false)
+                try printer.writeWatched(change, of: watch, by: event(), isUndone: false)
             }
         }
         try folded?.add(batch, at: index, commit: part.info)
@@ -115,7 +117,7 @@ final class ReplayRun {
             isShown && breakpoints.contains(where: \.needsRows)
             ? try transitions.get().transition(batch, at: index, commit: part.info) : nil
         for breakpoint in breakpoints where stop == nil {
-            if try breakpoint.isHit(by: event, batch, index, row) {
+            if try breakpoint.isHit(by: event, at: index, of: batch, row: row) {
                 stop = .condition(breakpoint.text, at: position)
             }
         }
@@ -139,7 +141,7 @@ final class ReplayRun {
                 if isShown { try printer.writeUndone(event, part, in: batch) }
                 for watch in watches where watch.matches(batch, index) {
                     for change in watch.changes(event) {
-                        try printer.writeWatched(watch, change, event, isUndone: true)
+                        try printer.writeWatched(change, of: watch, by: event, isUndone: true)
                     }
                 }
                 if unit == .event, isShown {

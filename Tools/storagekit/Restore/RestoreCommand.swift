@@ -45,7 +45,7 @@ struct RestoreCommand: AsyncParsableCommand {
         let position = try await source.read { try $0.position(of: command.to) }
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
         defer { bars.finish() }
-        let restore = PointRestore(backup) { bars.update($0, $1, $2) }
+        let restore = PointRestore(backup) { bars.update($0, done: $1, of: $2) }
         let outcome: PointRestore.Outcome
         if change.dryRun {
             try FilePlacement.check(output, isNot: backup)

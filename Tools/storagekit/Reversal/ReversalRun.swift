@@ -98,7 +98,7 @@ struct ReversalRun: Sendable {
             (outcome.inserted, "row inserted", "rows inserted"), (outcome.updated, "row updated", "rows updated"),
             (outcome.deleted, "row deleted", "rows deleted"),
         ]
-        let texts = parts.filter { $0.0 > 0 }.map { NumberText.count($0, $1, $2) }
+        let texts = parts.filter { $0.0 > 0 }.map { NumberText.count($0, $1, plural: $2) }
         return texts.joined(separator: ", ")
     }
 

@@ -34,7 +34,10 @@ struct HistoryCommand: AsyncParsableCommand {
         let status = try await store.read { store in
             let row = try store.row(command.target)
             let filter = try store.filter(command.filter, targets: [command.target])
-            return try HistoryPrinter(command, ChangeScan(store: store, filter: filter), row).run()
+            let scan = ChangeScan(store: store, filter: filter)
+            let printer = HistoryPrinter(
+                command.target, row: row, limit: command.limit ?? .max, in: scan, to: ResultOutput(command.format))
+            return try printer.run()
         }
         if let status { throw status }
     }
@@ -49,17 +52,19 @@ private final class HistoryPrinter {
         var ages: [Int64?] = []
     }
 
-    private let command: HistoryCommand
+    private let target: TargetArgument
     private let scan: ChangeScan
     private let row: RowTarget
+    private let limit: Int
     private let output: ResultOutput
     private var store: HistoryReader { scan.store }
 
-    init(_ command: HistoryCommand, _ scan: ChangeScan, _ row: RowTarget) {
-        self.command = command
+    init(_ target: TargetArgument, row: RowTarget, limit: Int, in scan: ChangeScan, to output: ResultOutput) {
+        self.target = target
+        self.limit = limit
         self.scan = scan
         self.row = row
-        output = ResultOutput(command.format)
+        self.output = output
     }
 
     func run() throws -> ExitStatus? {
@@ -81,10 +86,10 @@ private final class HistoryPrinter {
         /// Places in `versions` of values whose beginning isn't known yet, by the column's name, which a later column may
         /// have taken over.
         var open: [String: [(version: Int, offset: Int, time: Int64)]] = [:]
-        let isFull = { versions.count >= self.command.limit ?? Int.max }
+        let isFull = { versions.count >= self.limit }
         let needsAges = output.format == .human
         try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
-            let isWanted = !isFull() && scan.wants(outline, index, row)
+            let isWanted = !isFull() && scan.wants(index, of: outline, row: row)
             if isWanted { versions.append(Version(position: outline.header.first + Int64(index))) }
             guard needsAges else { return !isFull() }
             let (shape, time) = (outline.shape(ofEvent: index), outline.commit(ofEvent: index).time)
@@ -127,12 +132,12 @@ private final class HistoryPrinter {
 
     /// `posts/42  4 versions  @101..@377  now: there`
     private func writeHeading(_ versions: [Version]) throws {
-        var line = StyledLine(command.target.description, .heading)
+        var line = StyledLine(target.description, .heading)
         guard let newest = versions.first, let oldest = versions.last else {
             line.addWord("No version matches.", .dim)
             return try output.line(line)
         }
-        let isCut = command.limit == versions.count
+        let isCut = limit == versions.count
         let kind = isCut ? "newest version" : "version"
         line.addWord(NumberText.count(versions.count, kind))
         line.addWord(CommitText.positions(oldest.position...newest.position))

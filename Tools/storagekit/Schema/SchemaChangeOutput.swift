@@ -15,36 +15,47 @@ extension SchemaChange {
         switch self {
         case .tableAdded(let entity):
             let columns = entity.live.map { column in
-                Self.line(indent + 4, "+", .added, column.name, Self.text(column))
+                Self.line(column.name, Self.text(column), sign: .added, indent: indent + 4)
             }
-            return [Self.line(indent, "+", .added, target, "")] + columns
-        case .tableDropped: return [Self.line(indent, "-", .removed, target, "")]
+            return [Self.line(target, sign: .added, indent: indent)] + columns
+        case .tableDropped: return [Self.line(target, sign: .removed, indent: indent)]
         case .tableRenamed(let old, _):
-            return [Self.line(indent, "~", .changed, "\(TargetArgument(table: old.name)) → \(target)", "")]
-        case .tableRedefined: return [Self.line(indent, "~", .changed, target, "constraints, indexes or triggers")]
+            return [Self.line("\(TargetArgument(table: old.name)) → \(target)", sign: .changed, indent: indent)]
+        case .tableRedefined:
+            return [Self.line(target, "constraints, indexes or triggers", sign: .changed, indent: indent)]
         case .columnAdded(let column, _):
-            return [Self.line(indent, "+", .added, "\(target).\(column.name)", Self.text(column))]
+            return [Self.line("\(target).\(column.name)", Self.text(column), sign: .added, indent: indent)]
         case .columnDropped(let column, _):
-            return [Self.line(indent, "-", .removed, "\(target).\(column.name)", Self.text(column))]
+            return [Self.line("\(target).\(column.name)", Self.text(column), sign: .removed, indent: indent)]
         case .columnRenamed(let old, let new, _):
-            return [Self.line(indent, "~", .changed, "\(target).\(old.name) → \(target).\(new.name)", "")]
+            return [Self.line("\(target).\(old.name) → \(target).\(new.name)", sign: .changed, indent: indent)]
         case .columnChanged(let old, let new, _):
-            return [Self.line(indent, "~", .changed, "\(target).\(new.name)", "\(Self.text(old)) → \(Self.text(new))")]
+            let types = "\(Self.text(old)) → \(Self.text(new))"
+            return [Self.line("\(target).\(new.name)", types, sign: .changed, indent: indent)]
         case .columnConverted(let old, let new, _):
             let name = old.name.utf8.elementsEqual(new.name.utf8) ? new.name : "\(old.name) → \(target).\(new.name)"
-            return [
-                Self.line(
-                    indent, "~", .changed, "\(target).\(name)",
-                    "\(Self.text(old)) → \(Self.text(new)), values converted")
-            ]
+            let types = "\(Self.text(old)) → \(Self.text(new)), values converted"
+            return [Self.line("\(target).\(name)", types, sign: .changed, indent: indent)]
         }
     }
 
-    private static func line(
-        _ indent: Int, _ sign: String, _ role: Style.Role, _ name: String, _ rest: String
-    ) -> StyledLine {
+    private enum Sign: String {
+        case added = "+"
+        case removed = "-"
+        case changed = "~"
+
+        var role: Style.Role {
+            switch self {
+            case .added: .added
+            case .removed: .removed
+            case .changed: .changed
+            }
+        }
+    }
+
+    private static func line(_ name: String, _ rest: String = "", sign: Sign, indent: Int) -> StyledLine {
         var line = StyledLine(String(repeating: " ", count: indent))
-        line.add(sign, role)
+        line.add(sign.rawValue, sign.role)
         line.add(" \(name)")
         if !rest.isEmpty { line.add("  \(rest)", .dim) }
         return line
@@ -57,5 +68,4 @@ extension SchemaChange {
         ]
         return parts.filter { !$0.isEmpty }.joined(separator: " ")
     }
-
 }

@@ -57,7 +57,7 @@ struct SchemaLogCommand: AsyncParsableCommand {
             try SchemaHistory(store.log).forEachCommit(in: logRange.positions, descending: !reverse) { info, changes in
                 let changes = changes.filter { tables.isEmpty || wanted.contains($0.entity.id) }
                 guard !changes.isEmpty, let commit = try store.index.commit(info.number) else { return true }
-                try write(commit, changes, isFirst: count == 0, store, to: output)
+                try write(changes, by: commit, isFirst: count == 0, in: store, to: output)
                 count += 1
                 try output.flushIfDue()
                 return count < limit ?? Int.max
@@ -85,7 +85,7 @@ struct SchemaLogCommand: AsyncParsableCommand {
     }
 
     private func write(
-        _ commit: LogIndex.Commit, _ changes: [SchemaChange], isFirst: Bool, _ store: HistoryReader,
+        _ changes: [SchemaChange], by commit: LogIndex.Commit, isFirst: Bool, in store: HistoryReader,
         to output: ResultOutput
     ) throws {
         guard output.format == .human else {

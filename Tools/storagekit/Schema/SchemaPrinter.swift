@@ -24,7 +24,7 @@ struct SchemaPrinter {
     }
 
     func write(
-        _ entities: [CatalogEntity], _ catalog: Catalog, _ indexes: [FullTextIndex], _ readers: [Reader]
+        _ entities: [CatalogEntity], of catalog: Catalog, indexes: [FullTextIndex], readers: [Reader]
     ) throws {
         let entities = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         for (offset, entity) in entities.enumerated() {
@@ -32,7 +32,7 @@ struct SchemaPrinter {
             let readers = readers.filter { $0.reads(entity) }
             if output.format == .human {
                 if offset > 0 { try output.line() }
-                try writeText(entity, catalog, index, readers)
+                try writeText(entity, of: catalog, index: index, readers: readers)
             } else {
                 let fullText = index.map { index in
                     TableRecord.FullText(
@@ -51,7 +51,7 @@ struct SchemaPrinter {
     // MARK: People
 
     private func writeText(
-        _ entity: CatalogEntity, _ catalog: Catalog, _ index: FullTextIndex?, _ readers: [Reader]
+        _ entity: CatalogEntity, of catalog: Catalog, index: FullTextIndex?, readers: [Reader]
     ) throws {
         var line = StyledLine("table ", .dim)
         line.add(TargetArgument(table: entity.name).description, .heading)

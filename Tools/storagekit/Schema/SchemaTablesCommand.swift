@@ -48,8 +48,8 @@ struct SchemaTablesCommand: AsyncParsableCommand {
             let indexes = position == nil ? try FullTextIndex.load(store.connection) : []
             let projections = position == nil ? try StoredProjection.all(in: store.connection) : []
             try printer.write(
-                entities, catalog, indexes,
-                projections.map {
+                entities, of: catalog, indexes: indexes,
+                readers: projections.map {
                     .init(name: $0.name, kind: $0.kind, version: $0.version, entities: $0.tables.entities)
                 })
         }

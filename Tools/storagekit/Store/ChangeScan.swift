@@ -28,7 +28,7 @@ struct ChangeScan {
         try store.log.forEachPart(query, catalog: store.catalog) { batch, part in
             guard filter.wants(part.info) else { return true }
             guard !rows.isEmpty else { return try body(batch, part) }
-            let matching = part.matching.filter { isAskedFor(batch, $0, rows) }
+            let matching = part.matching.filter { isAskedFor($0, of: batch, among: rows) }
             return try body(batch, CommitPart(info: part.info, events: part.events, matching: matching))
         }
     }
@@ -38,12 +38,14 @@ struct ChangeScan {
         let entity = batch.withView { $0.shape(of: index).entity }
         if CatalogEntity.isReserved(entity), filter.query.includesSchema { return true }
         guard let tables = filter.query.tables else { return !CatalogEntity.isReserved(entity) }
-        guard filter.rows.isEmpty else { return isAskedFor(batch, index, filter.rows.map { ($0, $0.encodedKey) }) }
+        guard filter.rows.isEmpty else {
+            return isAskedFor(index, of: batch, among: filter.rows.map { ($0, $0.encodedKey) })
+        }
         return store.catalog.entity(id: entity).map { tables.contains($0.name) } ?? false
     }
 
     /// Whether an event belongs to one of the rows, or to a table that is asked for as a whole.
-    private func isAskedFor(_ batch: EventBatch, _ index: Int, _ rows: [(RowTarget, [UInt8])]) -> Bool {
+    private func isAskedFor(_ index: Int, of batch: EventBatch, among rows: [(RowTarget, [UInt8])]) -> Bool {
         batch.withView { view in
             let shape = view.shape(of: index)
             if let name = store.catalog.entity(id: shape.entity)?.name, filter.tables.contains(name) { return true }
@@ -66,7 +68,7 @@ struct ChangeScan {
         var positions: Set<Int64> = []
         for row in filter.rows where filter.query.tables?.contains(row.entity.name) ?? true {
             try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
-                if wants(outline, index, row) { positions.insert(outline.header.first + Int64(index)) }
+                if wants(index, of: outline, row: row) { positions.insert(outline.header.first + Int64(index)) }
                 return outline.header.first + Int64(index) > filter.logRange.after
             }
         }
@@ -83,7 +85,7 @@ struct ChangeScan {
     }
 
     /// What the log's reader does for a whole log, for one event of a row.
-    func wants(_ outline: SegmentOutline, _ index: Int, _ row: RowTarget) -> Bool {
+    func wants(_ index: Int, of outline: SegmentOutline, row: RowTarget) -> Bool {
         let commit = outline.commit(ofEvent: index)
         guard filter.logRange.positions.contains(outline.header.first + Int64(index)), !filter.logRange.isEmpty,
             filter.wants(commit), passes(commit.metadata.actor, filter.query.actors),

@@ -37,19 +37,21 @@ struct ValueSearch {
             }
             if operation != .update {
                 for part in 0..<Int(shape.key_count)
-                where isMatch(view, view.key(of: index)[part], catalog.entity(id: shape.entity)?.keyId(part)) {
+                where isMatch(
+                    view.key(of: index)[part], in: view, column: catalog.entity(id: shape.entity)?.keyId(part))
+                {
                     add(-part - 1, old: operation == .delete, new: operation == .insert)
                 }
             }
             for index in 0..<count {
                 let column = shape.columns[index]
                 switch operation {
-                case .insert: add(index, old: false, new: isMatch(view, values[index], column))
-                case .delete: add(index, old: isMatch(view, values[index], column), new: false)
+                case .insert: add(index, old: false, new: isMatch(values[index], in: view, column: column))
+                case .delete: add(index, old: isMatch(values[index], in: view, column: column), new: false)
                 case .update:
                     add(
-                        index, old: isMatch(view, values[index], column),
-                        new: isMatch(view, values[count + index], column))
+                        index, old: isMatch(values[index], in: view, column: column),
+                        new: isMatch(values[count + index], in: view, column: column))
                 }
             }
             return found
@@ -57,7 +59,7 @@ struct ValueSearch {
     }
 
     private func isMatch(
-        _ view: EventView, _ value: storage_value, _ column: @autoclosure () -> UInt32?
+        _ value: storage_value, in view: EventView, column: @autoclosure () -> UInt32?
     ) -> Bool {
         if value.type == UInt32(SQLITE_BLOB), value.size == MemoryLayout<uuid_t>.size,
             let coding = column().flatMap({ catalog.column(id: $0) })?.coding,

@@ -23,11 +23,13 @@ struct VerifyCommand: AsyncParsableCommand {
         let started = ContinuousClock.now
         let storage = try Self.naming { try store.openForReading() }
         let bars = StageProgress { _ in "events" }
-        let report = try await storage.verify { bars.update("verify", Int($0), Int($1)) }
+        defer { bars.finish() }
+        let report = try await storage.verify { bars.update("verify", done: Int($0), of: Int($1)) }
         bars.finish()
-        let segments = try await storage.engine.read { try Self.segmentCount($0.connection) }
+        // What is too damaged to be counted is told by the report.
+        let segments = try? await storage.engine.read { try Self.segmentCount($0.connection) }
         try await storage.close()
-        let answer = VerifyAnswer(report: report, segments: segments)
+        let answer = VerifyAnswer(report: report, segments: segments ?? nil)
         let output = ResultOutput(format)
         if output.format == .human {
             try answer.write(to: output, took: ContinuousClock.now - started)

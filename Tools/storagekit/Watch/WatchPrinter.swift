@@ -41,20 +41,20 @@ final class WatchPrinter {
     private func writeChanges(_ update: ListUpdate<[StorageValue]>) throws {
         if let whole = update.whole {
             try output.record(WatchRecord(position: update.position, step: .reset(count: whole.count)))
-            for (index, row) in whole.enumerated() { try change(update, "insert", index, row) }
+            for (index, row) in whole.enumerated() { try change("insert", of: row, at: index, in: update) }
         }
         for step in update.changes {
             switch step {
-            case .insert(let row, let index): try change(update, "insert", index, row)
-            case .update(let row, let index): try change(update, "update", index, row)
-            case .remove(let index): try change(update, "remove", index, nil)
-            case .move(let row, let from, let to): try change(update, "move", to, row, from: from)
+            case .insert(let row, let index): try change("insert", of: row, at: index, in: update)
+            case .update(let row, let index): try change("update", of: row, at: index, in: update)
+            case .remove(let index): try change("remove", of: nil, at: index, in: update)
+            case .move(let row, let from, let to): try change("move", of: row, at: to, from: from, in: update)
             }
         }
     }
 
     private func change(
-        _ update: ListUpdate<[StorageValue]>, _ kind: String, _ index: Int, _ row: [StorageValue]?, from: Int? = nil
+        _ kind: String, of row: [StorageValue]?, at index: Int, from: Int? = nil, in update: ListUpdate<[StorageValue]>
     ) throws {
         let step = WatchRecord.Step.row(kind: kind, at: index, from: from, fields: row.map(watched.fields))
         try output.record(WatchRecord(position: update.position, step: step))

@@ -36,7 +36,7 @@ struct WatchedRows: Sendable {
             guard let index = table.columnIndex(of: name) else { throw Self.noColumn(name, table) }
             return index
         }
-        var request = RowRequest(predicate: try Self.predicate(command, entity, table, store))
+        var request = RowRequest(predicate: try Self.predicate(command, of: entity, table, in: store))
         if let aggregate = command.aggregate {
             let terms = try WatchedTerms(aggregate, all.map(\.name)) { Self.noColumn($0, table) }
             let groups = group.map { [all[$0]] } ?? []
@@ -74,7 +74,7 @@ struct WatchedRows: Sendable {
     }
 
     private static func predicate(
-        _ command: WatchCommand, _ entity: CatalogEntity, _ table: QueryTable, _ store: HistoryReader
+        _ command: WatchCommand, of entity: CatalogEntity, _ table: QueryTable, in store: HistoryReader
     ) throws -> RowPredicate? {
         var parts: [RowPredicate] = []
         if let condition = command.condition { parts.append(.sql("(\(condition))", [])) }

@@ -27,15 +27,18 @@ extension JSONScanner {
         if scope.isFirst {
             scope.isFirst = false
         } else {
-            try take(UInt8(ascii: ","), "a comma or } is expected here", "Separate the keys of an object by commas.")
+            try take(
+                UInt8(ascii: ","), problem: "a comma or } is expected here",
+                remedy: "Separate the keys of an object by commas.")
             skipWhitespace()
         }
         let start = position
-        try take(UInt8(ascii: "\""), "a key in double quotes is expected here", "Write \"key\": value.")
+        try take(
+            UInt8(ascii: "\""), problem: "a key in double quotes is expected here", remedy: "Write \"key\": value.")
         let key = try string()
         guard keys.insert(key, object: scope.object) else { throw repeatedKey(key, at: start) }
         skipWhitespace()
-        try take(UInt8(ascii: ":"), "a colon is expected here", "Write \"key\": value.")
+        try take(UInt8(ascii: ":"), problem: "a colon is expected here", remedy: "Write \"key\": value.")
         return key
     }
 
@@ -63,7 +66,9 @@ extension JSONScanner {
             skipWhitespace()
             guard position < end else { throw endOfLine() }
             if base[position] == UInt8(ascii: "]") { return ascend() }
-            try take(UInt8(ascii: ","), "a comma or ] is expected here", "Separate the values of an array by commas.")
+            try take(
+                UInt8(ascii: ","), problem: "a comma or ] is expected here",
+                remedy: "Separate the values of an array by commas.")
         }
     }
 
@@ -91,7 +96,9 @@ extension JSONScanner {
     }
 
     @inline(__always)
-    private mutating func take(_ byte: UInt8, _ problem: StaticString, _ remedy: StaticString) throws(InputError) {
+    private mutating func take(
+        _ byte: UInt8, problem: StaticString, remedy: StaticString
+    ) throws(InputError) {
         guard position < end, base[position] == byte else {
             throw position < end ? fail(problem.description, remedy.description) : endOfLine()
         }

@@ -36,7 +36,7 @@ extension JSONScanner {
             isReal = true
             exponent += try takeExponent()
         }
-        if isReal { return .real(try real(mantissa, exponent, isNegative, from: start)) }
+        if isReal { return .real(try real(mantissa, exponent: exponent, isNegative: isNegative, from: start)) }
         return try integer(mantissa, isNegative, from: start)
     }
 
@@ -87,7 +87,7 @@ extension JSONScanner {
     /// If mantissa and power of ten are both exact doubles, one operation rounds correctly (Clinger 1990); otherwise
     /// the standard library converts the source, exactly and without regard to the locale.
     private func real(
-        _ digits: DecimalDigits, _ exponent: Int, _ isNegative: Bool, from start: Int
+        _ digits: DecimalDigits, exponent: Int, isNegative: Bool, from start: Int
     ) throws(InputError) -> Double {
         if digits.isExact, digits.value <= 1 << 53, abs(exponent) <= 22 {
             let mantissa = Double(digits.value)

@@ -13,9 +13,9 @@ enum NumberText {
 
     /// `1 row`, `2,000 rows`.
     ///
-    /// - Parameter many: What there are several of; with an s behind it where nil.
-    static func count(_ number: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
-        "\(grouped(Int(number))) \(number == 1 ? one : many ?? one + "s")"
+    /// - Parameter plural: What there are several of; with an s behind it where nil.
+    static func count(_ number: some BinaryInteger, _ one: String, plural: String? = nil) -> String {
+        "\(grouped(Int(number))) \(number == 1 ? one : plural ?? one + "s")"
     }
 
     /// `16 KiB`

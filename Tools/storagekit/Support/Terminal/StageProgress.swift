@@ -15,7 +15,7 @@ final class StageProgress: Sendable {
     /// - Parameter unit: What is counted in a stage.
     init(unit: @escaping @Sendable (_ stage: String) -> String) { self.unit = unit }
 
-    func update(_ stage: String, _ done: Int, _ all: Int) {
+    func update(_ stage: String, done: Int, of all: Int) {
         state.withLock { state in
             if stage != state.stage {
                 state.bar?.finish()

@@ -38,12 +38,12 @@ struct TableLayout: Sendable {
         let widths = fittedWidths()
         var lines: [String] = []
         if hasTitles {
-            lines.append(line(columns.map { TableCell($0.title, .heading) }, widths, style))
+            lines.append(line(columns.map { TableCell($0.title, .heading) }, widths: widths, style: style))
         }
-        return lines + rows.map { line($0, widths, style) }
+        return lines + rows.map { line($0, widths: widths, style: style) }
     }
 
-    private func line(_ cells: [TableCell], _ widths: [Int], _ style: Style) -> String {
+    private func line(_ cells: [TableCell], widths: [Int], style: Style) -> String {
         var output = ""
         var owedSpaces = 0
         for (index, column) in columns.enumerated() {

@@ -23,12 +23,12 @@ extension Timestamp {
             text[10] | 0x20 == UInt8(ascii: "t") || text[10] == UInt8(ascii: " "),
             text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":")
         else { throw .notRFC3339 }
-        let year = try digits(text, 0, 4)
-        let month = try digits(text, 5, 2)
-        let day = try digits(text, 8, 2)
-        let hour = try digits(text, 11, 2)
-        let minute = try digits(text, 14, 2)
-        let second = try digits(text, 17, 2)
+        let year = try digits(text, at: 0, count: 4)
+        let month = try digits(text, at: 5, count: 2)
+        let day = try digits(text, at: 8, count: 2)
+        let hour = try digits(text, at: 11, count: 2)
+        let minute = try digits(text, at: 14, count: 2)
+        let second = try digits(text, at: 17, count: 2)
         guard (1...12).contains(month), day >= 1, day <= days(inMonth: month, of: year), hour < 24, minute < 60,
             second <= 60
         else { throw .noSuchDay }
@@ -55,7 +55,7 @@ extension Timestamp {
     }
 
     private static func digits(
-        _ text: UnsafeRawBufferPointer, _ start: Int, _ count: Int
+        _ text: UnsafeRawBufferPointer, at start: Int, count: Int
     ) throws(TimestampProblem) -> Int64 {
         var value: Int64 = 0
         for index in start..<start + count {
@@ -95,8 +95,8 @@ extension Timestamp {
         guard isWest || text[position] == UInt8(ascii: "+"), position + 6 == text.count,
             text[position + 3] == UInt8(ascii: ":")
         else { throw .notRFC3339 }
-        let hours = try digits(text, position + 1, 2)
-        let minutes = try digits(text, position + 4, 2)
+        let hours = try digits(text, at: position + 1, count: 2)
+        let minutes = try digits(text, at: position + 4, count: 2)
         guard hours < 24, minutes < 60 else { throw .noSuchDay }
         let seconds = hours * 3600 + minutes * 60
         return isWest ? -seconds : seconds
