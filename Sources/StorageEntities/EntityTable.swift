@@ -96,7 +96,11 @@ extension EntityTable {
         let row = statement.writer
         let position = Int32(columns.count + 1)
         for entity in entities {
-            try Record.from(entity, now: now).write(to: row)
+            do {
+                try Record.from(entity, now: now).write(to: row)
+            } catch let error as StorageError {
+                throw error.naming(columns, of: name)
+            }
             row.bind(writer.nextPosition, at: position)
             try statement.execute()
         }

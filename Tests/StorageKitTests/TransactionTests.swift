@@ -138,6 +138,33 @@ import Testing
         }
     }
 
+    // MARK: Columns
+
+    @StorageEntity
+    struct Measure {
+        var id: Int
+        var length: Double
+    }
+
+    @Test func whatCannotBeStoredIsNamedByItsColumn() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(MeasureRecord.self) }.facade
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.save(Measure(id: 1, length: .nan))
+        }
+        #expect(error?.code == .invalidValue && error?.message.contains("\"measures.length\"") == true)
+    }
+
+    @Test func columnsAreNamedByTheirProperties() async throws {
+        let storage = try await storage()
+        #expect(try await storage.all(Book.self, orderBy: \.title, ascending: false).map(\.id) == [5, 4, 3, 2, 1])
+        #expect(try await storage.page(Book.self, orderBy: \.title, limit: 2).items.map(\.id) == [1, 2])
+        #expect(try await storage.deleteAll(Book.self, where: \.title, equals: "Book 3") == 1)
+        let rest = try await storage.readTransaction { tx in
+            (try tx.all(Book.self, orderBy: \.title), try tx.page(Book.self, orderBy: \.title, limit: 1, offset: 2))
+        }
+        #expect(rest.0.map(\.id) == [1, 2, 4, 5] && rest.1.items.map(\.id) == [4])
+    }
+
     // MARK: Positions
 
     @Test func theRowsPositionComesWithTheRow() async throws {

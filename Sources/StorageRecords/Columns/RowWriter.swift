@@ -116,6 +116,17 @@ extension StorageError {
         notStorable(value, in: "parameter \(parameter)")
     }
 
+    /// The same with the name of a column in the place of its parameter's number.
+    package func naming(_ columns: [ColumnSchema], of table: String) -> StorageError {
+        let words = " in parameter "
+        guard code == .invalidValue, let place = message.range(of: words) else { return self }
+        let digits = message[place.upperBound...].prefix { $0.isNumber }
+        guard let index = Int(digits), columns.indices.contains(index - 1) else { return self }
+        let name = " in \"\(table).\(columns[index - 1].name)\""
+        return StorageError(
+            code, message.replacing(words + digits, with: name, maxReplacements: 1), remedy: remedy, cause: cause)
+    }
+
     package static func notStorable(_ value: String, in location: String) -> StorageError {
         StorageError(
             .invalidValue,

@@ -1,0 +1,69 @@
+public import StorageCore
+public import StorageProjections
+
+// Columns by property, where the compiler checks the name.
+
+extension EntityReader {
+    /// Every entity of a type, in the order of a property's column.
+    ///
+    /// ```swift
+    /// let users = try await storage.all(User.self, orderBy: \.name)
+    /// ```
+    ///
+    /// - Throws: ``StorageError`` as ``EntityReader`` says.
+    public func all<E: RegisteredEntity, Value>(
+        _ type: E.Type, orderBy column: KeyPath<E.Record.Columns, StorageColumn<Value>>, ascending: Bool = true
+    ) async throws -> [E] {
+        try await all(type, orderBy: E.Record.columns[keyPath: column].name, ascending: ascending)
+    }
+
+    /// A page of entities, in the order of a property's column.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset; also as ``EntityReader`` says.
+    public func page<E: RegisteredEntity, Value>(
+        _ type: E.Type, orderBy column: KeyPath<E.Record.Columns, StorageColumn<Value>>, ascending: Bool = true,
+        limit: Int, offset: Int = 0
+    ) async throws -> RepoPage<E> {
+        let name = E.Record.columns[keyPath: column].name
+        return try await page(type, orderBy: name, ascending: ascending, limit: limit, offset: offset)
+    }
+}
+
+extension TransactionReader {
+    /// Every entity of a type, in the order of a property's column.
+    ///
+    /// - Throws: ``StorageError`` as ``TransactionReader`` says.
+    public func all<E: RegisteredEntity, Value>(
+        _ type: E.Type, orderBy column: KeyPath<E.Record.Columns, StorageColumn<Value>>, ascending: Bool = true
+    ) throws -> [E] {
+        try all(type, orderBy: E.Record.columns[keyPath: column].name, ascending: ascending)
+    }
+
+    /// A page of entities, in the order of a property's column.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset; also as ``TransactionReader`` says.
+    public func page<E: RegisteredEntity, Value>(
+        _ type: E.Type, orderBy column: KeyPath<E.Record.Columns, StorageColumn<Value>>, ascending: Bool = true,
+        limit: Int, offset: Int = 0
+    ) throws -> RepoPage<E> {
+        let name = E.Record.columns[keyPath: column].name
+        return try page(type, orderBy: name, ascending: ascending, limit: limit, offset: offset)
+    }
+}
+
+extension Storage {
+    /// Deletes the rows whose property holds a value, as one commit.
+    ///
+    /// ```swift
+    /// let count = try await storage.deleteAll(User.self, where: \.name, equals: "Anna")
+    /// ```
+    ///
+    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Throws: ``StorageError`` as ``Storage`` says.
+    @discardableResult
+    public func deleteAll<E: RegisteredEntity, Value: StorageColumnValue>(
+        _ type: E.Type, where column: KeyPath<E.Record.Columns, StorageColumn<Value>>, equals value: Value
+    ) async throws -> Int {
+        try await deleteAll(type, where: E.Record.columns[keyPath: column].name, equals: value)
+    }
+}
