@@ -1,4 +1,3 @@
-internal import Foundation
 package import StorageCore
 
 /// Turns points into positions and commits of one state of a store.
@@ -31,7 +30,7 @@ package struct PointResolver {
             guard let commit = try index.commit(number) else { throw MissingPoint.commit(number, head: index.head) }
             return commit.positions.upperBound
         case .tag(let name): return try position(of: .position(tag(named: name).position))
-        case .time(let date): return try position(atOrBefore: Self.microseconds(date))
+        case .time(let date): return try position(atOrBefore: date.microseconds)
         case .before(let point, let commits): return try position(commits: commits, before: point)
         }
     }
@@ -43,12 +42,6 @@ package struct PointResolver {
     package func tag(named name: String) throws -> StorageTag {
         guard let tag = try tags.tag(named: name) else { throw MissingPoint.tag(name, known: try tags.names()) }
         return tag
-    }
-
-    /// A date holds seconds, so a time that came from microseconds is next to where it was.
-    private static func microseconds(_ date: Date) -> Int64 {
-        let time = (date.timeIntervalSince1970 * 1_000_000).rounded()
-        return Int64(exactly: time) ?? (time < 0 ? .min : .max)
     }
 
     // MARK: Steps back

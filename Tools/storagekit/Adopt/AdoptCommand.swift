@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import StorageKit
-import StorageMaintenance
 
 /// `storagekit adopt`: makes a store of an existing database.
 struct AdoptCommand: AsyncParsableCommand {

@@ -1,7 +1,5 @@
 import ArgumentParser
-import StorageCore
 import StorageKit
-import StorageMaintenance
 
 /// `storagekit backup`: a whole copy of a store that is in use.
 struct BackupCommand: AsyncParsableCommand {

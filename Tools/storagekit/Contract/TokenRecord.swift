@@ -18,9 +18,9 @@ struct TokenRecord: JSONRecord {
         try json.member("grants", token.grants.map(Grant.init))
         try json.member("tenant", token.tenant.map(Tenant.init))
         json.member("admin", token.administers)
-        json.member("created", time: Timestamp.microseconds(token.createdAt))
-        json.member("expires", time: token.expiresAt.map(Timestamp.microseconds))
-        json.member("revoked", time: token.revokedAt.map(Timestamp.microseconds))
+        json.member("created", time: token.createdAt.microseconds)
+        json.member("expires", time: token.expiresAt.map(\.microseconds))
+        json.member("revoked", time: token.revokedAt.map(\.microseconds))
     }
 
     /// - `entity`: Its name, or `*` for all others.

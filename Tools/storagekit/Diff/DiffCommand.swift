@@ -1,5 +1,4 @@
 import ArgumentParser
-import StorageHistory
 import StorageKit
 
 /// `storagekit diff`: what differs between two points.

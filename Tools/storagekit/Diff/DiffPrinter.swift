@@ -1,5 +1,3 @@
-import StorageCore
-import StorageHistory
 import StorageKit
 
 /// Writes a difference.

@@ -1,8 +1,6 @@
 import CSQLite
 import Foundation
-import StorageHistory
 import StorageKit
-import StorageMaintenance
 
 /// Goes through a store, one check after the other, on one state of it.
 ///

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import GRDB
 import StorageKit
-import StorageMaintenance
 
 /// `storagekit doctor`: one page on how a store is.
 struct DoctorCommand: AsyncParsableCommand {

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import GRDB
 import StorageKit
-import StorageMaintenance
 
 /// `storagekit export`: writes the log as a change history.
 struct ExportCommand: AsyncParsableCommand {

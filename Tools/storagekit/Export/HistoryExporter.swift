@@ -1,6 +1,5 @@
 import CSQLite
 import Foundation
-import StorageHistory
 import StorageKit
 
 /// Writes the log as a change history: one operation a line, each with its whole row.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import StorageKit
-import StorageMaintenance
 
 /// `storagekit import`: makes commits of a change history.
 struct ImportCommand: AsyncParsableCommand {

@@ -1,6 +1,5 @@
 import CSQLite
 import Foundation
-import StorageEntities
 import StorageKit
 
 /// One table under import: its columns, and the statements that write its rows.

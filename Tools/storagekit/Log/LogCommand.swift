@@ -1,5 +1,4 @@
 import ArgumentParser
-import StorageCore
 import StorageKit
 
 /// `storagekit log`: commits, newest first.

@@ -1,4 +1,3 @@
-import StorageCore
 import StorageKit
 
 extension AnnotatedCommit {

@@ -1,4 +1,3 @@
-import StorageCore
 import StorageKit
 
 /// How tags and notes are shown with the commit or event that they point to.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import GRDB
-import StorageHistory
 import StorageKit
 
 /// `storagekit at`: SQL against the past.

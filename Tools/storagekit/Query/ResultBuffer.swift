@@ -1,4 +1,3 @@
-import StorageHistory
 import StorageKit
 
 /// The rows of one answer by their keys, to hold another answer against. They stand in a temporary table, so that memory

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import StorageHistory
 import StorageKit
 
 /// `storagekit sql`: queries over the present and the whole history.

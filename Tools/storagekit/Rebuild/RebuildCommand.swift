@@ -1,6 +1,5 @@
 import ArgumentParser
 import StorageKit
-import StorageMaintenance
 
 /// `storagekit rebuild`: makes tables again from the log.
 struct RebuildCommand: AsyncParsableCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import StorageHistory
 import StorageKit
 
 /// `storagekit replay`: history again, step by step.

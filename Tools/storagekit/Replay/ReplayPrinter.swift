@@ -1,4 +1,3 @@
-import StorageCore
 import StorageKit
 
 /// Writes what a replay passes.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import GRDB
-import StorageHistory
 import StorageKit
 
 /// Takes commands for a replay from standard input, a line each.

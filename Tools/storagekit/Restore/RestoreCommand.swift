@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import StorageCore
 import StorageKit
-import StorageMaintenance
 
 /// `storagekit restore`: a new store that ends at a point of another's history.
 struct RestoreCommand: AsyncParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import StorageHistory
 import StorageKit
 
 /// `storagekit redo`: brings back what was undone last.

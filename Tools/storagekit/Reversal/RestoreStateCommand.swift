@@ -1,5 +1,4 @@
 import ArgumentParser
-import StorageHistory
 import StorageKit
 
 /// `storagekit restore-state`: makes tables hold again what they held.

@@ -1,4 +1,3 @@
-import StorageHistory
 import StorageKit
 
 /// Takes changes back for a command: looks first, asks, then does it and tells what was done.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import StorageHistory
 import StorageKit
 
 /// `storagekit revert`: takes commits back.

@@ -1,4 +1,3 @@
-import StorageCore
 import StorageKit
 
 /// How changes of the schema are shown.

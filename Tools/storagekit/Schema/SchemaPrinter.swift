@@ -1,4 +1,3 @@
-import StorageHistory
 import StorageKit
 
 /// Writes tables with their columns.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import StorageHistory
 import StorageKit
 
 /// `storagekit schema tables`: the tables as they are or were.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import StorageKit
-import StorageMaintenance
 import StorageServer
 
 #if STORAGE_SERVER

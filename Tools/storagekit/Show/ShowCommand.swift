@@ -1,5 +1,4 @@
 import ArgumentParser
-import StorageCore
 import StorageKit
 
 /// `storagekit show`: everything about one commit or event.

@@ -57,7 +57,7 @@ struct SourcesCommand: AsyncParsableCommand {
                 .init("failures", .right), .init("next"),
             ], width: output.width)
         for source in found {
-            let fetched = source.lastRefresh.map(Timestamp.microseconds)
+            let fetched = source.lastRefresh.map(\.microseconds)
             table.add([
                 TableCell(source.source), TableCell(source.parameter), TableCell(source.policy, .dim),
                 TableCell(fetched.map(Timestamp.text) ?? "never"),
@@ -76,7 +76,7 @@ struct SourcesCommand: AsyncParsableCommand {
 
     private static func next(_ source: QuerySourceStatus, now: Int64) -> TableCell {
         if source.isRefused { return TableCell("refused", .removed) }
-        let next = source.nextRefresh.map(Timestamp.microseconds)
+        let next = source.nextRefresh.map(\.microseconds)
         return TableCell(next.map { $0 <= now ? "when it is shown" : Timestamp.text($0) } ?? "")
     }
 

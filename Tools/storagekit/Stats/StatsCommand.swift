@@ -1,7 +1,6 @@
 import ArgumentParser
 import CSQLite
 import Foundation
-import StorageCore
 import StorageKit
 
 /// `storagekit stats`: how much there is and what it takes.

@@ -1,6 +1,5 @@
 import Foundation
 import StorageKit
-import StorageMaintenance
 
 /// A copy of a store in a temporary folder, on which a command shows what it would do.
 struct DryRunCopy {

@@ -72,7 +72,7 @@ extension PointArgument {
         case .position(let position): .position(position)
         case .before(let position): .position(position - 1)
         case .commit(let number): .commit(number)
-        case .time(let time): .time(Date(timeIntervalSince1970: Double(time) / Double(Timestamp.perSecond)))
+        case .time(let time): .time(Date(microseconds: time))
         case .head: .head
         case .beforeHead(let commits): .before(.head, commits: commits)
         case .tag(let name): .tag(name)

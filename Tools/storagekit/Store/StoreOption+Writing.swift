@@ -1,6 +1,5 @@
 import GRDB
 import StorageKit
-import StorageMaintenance
 
 extension StoreOption {
     /// Opens the store, lets `body` write to it, and closes it.

@@ -59,11 +59,7 @@ struct TagCommand: AsyncParsableCommand {
                 try await storage.engine.removeTag(name, metadata: metadata, isDryRun: isDryRun)
             }
         }
-        do {
-            try TagName.validate(name)
-        } catch let error as StorageError {
-            throw CommandError(.usage, error.message, next: error.remedy)
-        }
+        try TagName.validate(name)
         let command = self
         let position = try await store.read { try command.position(for: name, $0) }
         let (note, force) = (note, force)

@@ -1,4 +1,3 @@
-import StorageCore
 import StorageKit
 
 /// Changes a tag or note for a command: tries it, asks where something would be lost, does it and tells.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import GRDB
 import StorageKit
-import StorageMaintenance
 
 /// `storagekit verify`: whether the store is what was written.
 struct VerifyCommand: AsyncParsableCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import StorageKit
-import StorageViews
 
 /// `storagekit watch`: a live page, search, grouped list or aggregate of any store.
 struct WatchCommand: AsyncParsableCommand {

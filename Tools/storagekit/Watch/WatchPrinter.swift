@@ -1,6 +1,5 @@
 import Foundation
 import StorageKit
-import StorageViews
 
 /// Shows a watched list: as a page for people, or change by change for programs.
 final class WatchPrinter {

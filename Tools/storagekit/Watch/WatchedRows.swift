@@ -1,7 +1,4 @@
-import StorageEntities
-import StorageHistory
 import StorageKit
-import StorageViews
 
 /// What `watch` shows of a table whose type nobody knows: its rows, or numbers of them.
 struct WatchedRows: Sendable {

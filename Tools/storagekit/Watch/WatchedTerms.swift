@@ -1,6 +1,5 @@
 import Foundation
 import StorageKit
-import StorageViews
 
 /// The numbers that `watch --aggregate` shows: `count, sum(total), max(total)`.
 struct WatchedTerms {
