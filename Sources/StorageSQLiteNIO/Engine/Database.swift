@@ -13,7 +13,7 @@
     final class Database: @unchecked Sendable {
         private enum State {
             case closed
-            case open(Connection, Opening.Target)
+            case open(Connection, target: Opening.Target)
         }
 
         private let storage: SQLiteStorage
@@ -50,7 +50,7 @@
             // If it was open before, it stays so if opening fails.
             close()
             watch.install(on: connection)
-            state = .open(connection, opening.target)
+            state = .open(connection, target: opening.target)
         }
 
         func close() {
