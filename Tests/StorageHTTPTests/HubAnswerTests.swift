@@ -86,6 +86,27 @@
             }
         }
 
+        nonisolated private static let errors: [(Reply, RemoteError)] = [
+            (problem(.forbidden), .unauthorized), (problem(.invalid), .rejected("Because.")),
+            (problem(.unavailable, ["Retry-After: 2"]), .unavailable(retryAfter: .seconds(2))),
+            (problem(.notFound), .notFound), (.status("502 Bad Gateway", body: page), .unavailable()),
+        ]
+
+        /// The protocol's failures aren't public.
+        @Test("A collection reports the errors of a remote", arguments: errors)
+        @MainActor func collectionErrors(reply: Reply, error: RemoteError) async throws {
+            try await TestServer.run({ _ in reply }) { server in
+                let hub = HTTPHub(url: server.origin + "/", token: { "t" }, client: server.client)
+                let notes = HubCollection<Memo>("notes", of: hub, account: { "anna" })
+                await #expect(throws: error) { try await notes.getDocument(id: "1") }
+                await #expect(throws: error) { try await notes.saveDocument(Memo(id: "1")) }
+            }
+        }
+
+        private struct Memo: DataSyncModelProtocol {
+            var id: String
+        }
+
         @Test("Without a token nothing is sent")
         func missingToken() async throws {
             try await TestServer.run({ _ in .ok("{}") }) { server in
