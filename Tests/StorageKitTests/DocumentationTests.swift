@@ -46,6 +46,35 @@ import Testing
         }
     }
 
+    /// Modules whose comments have no example that isn't compiled.
+    private static let modules = ["StorageServer", "StorageSQLiteClient", "StorageSQLiteNIO"]
+
+    /// Each line of an example in a comment stands, in its order, among the module's compiled examples. A line with … is
+    /// for the reader.
+    @Test("Every line of an example in a comment is compiled", arguments: modules)
+    func examplesOfCommentsAreCompiled(module: String) throws {
+        let compiled = try Self.lines("Tests/\(module)Tests/CommentExamples.swift")
+        let folder = Self.root.appendingPathComponent("Sources/\(module)")
+        let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        var count = 0
+        for file in files.sorted() where file.hasSuffix(".swift") {
+            var index: Int?
+            for line in try Self.lines("Sources/\(module)/\(file)") {
+                let text = line.hasPrefix("///") ? line.dropFirst(3).trimmingCharacters(in: .whitespaces) : nil
+                guard let text, !text.hasPrefix("```") else {
+                    index = text == "```swift" ? 0 : nil
+                    if index != nil { count += 1 }
+                    continue
+                }
+                guard let start = index, !text.isEmpty, !text.contains("…") else { continue }
+                let found = compiled[start...].firstIndex(of: text)
+                #expect(found != nil, "\(file): \(text)")
+                index = found.map { $0 + 1 } ?? start
+            }
+        }
+        #expect(count > 5)
+    }
+
     private static func lines(_ path: String) throws -> [String] {
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }

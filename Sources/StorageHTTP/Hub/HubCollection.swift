@@ -7,6 +7,12 @@
     /// A collection of a hub: the remote of a ``CollectionSyncEngine``, or of a ``DocumentSyncEngine`` for one of its
     /// documents.
     ///
+    /// ```swift
+    /// let hub = try Hub("https://hub.example", token: token)
+    /// let notes: HubCollection<Note> = hub.collection("notes")
+    /// let note = try await notes.getDocument(id: "1")
+    /// ```
+    ///
     /// Its methods access the hub directly; an engine sends its writes through its outbox.
     @MainActor
     public final class HubCollection<T: DataSyncModelProtocol>: RemoteCollectionService, RemoteDocumentService {

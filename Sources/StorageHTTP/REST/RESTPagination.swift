@@ -1,5 +1,9 @@
 #if STORAGE_HTTP
     /// How the pages of a collection refer to one another. Pages are fetched one after another, at most 10,000 of them.
+    ///
+    /// ```swift
+    /// rest.pagination = .cursor(field: "next", parameter: "after")
+    /// ```
     public enum RESTPagination: Sendable, Hashable {
         /// `Link: <…>; rel="next"` (RFC 8288). A page without it is the last.
         case link

@@ -1,5 +1,12 @@
 #if STORAGE_HTTP
     /// The decoded content of one answer: rows, and the link to the next page.
+    ///
+    /// ```swift
+    /// QuerySource(Task.all()).remote(HTTPRemote("https://api.example.com/tasks")) { body, decoder in
+    ///     let envelope = try decoder.decode(Envelope.self, from: body)
+    ///     return HTTPPage(envelope.items, next: envelope.next)
+    /// }
+    /// ```
     public struct HTTPPage<Element: Sendable>: Sendable {
         /// The page's rows, in any order.
         public let rows: [Element]

@@ -2,6 +2,14 @@ internal import CSQLite
 
 /// The error type of ``SQLiteClient`` and its engines.
 ///
+/// ```swift
+/// do {
+///     try await client.write { db in try db.execute("INSERT INTO users (id) VALUES (1)") }
+/// } catch let error as SQLiteClientError where error.code == .constraint {
+///     print(error.message, error.remedy)
+/// }
+/// ```
+///
 /// `code` is for decisions, `message` and `remedy` for people. New codes may be added in any version: always keep a
 /// `default`.
 public struct SQLiteClientError: Error, Sendable {

@@ -3,6 +3,10 @@
 
     /// A database for GRDB bodies: a GRDB queue or pool, or a store.
     ///
+    /// ```swift
+    /// try await database.write { db in try item.insert(db) }
+    /// ```
+    ///
     /// For a store it isn't GRDB's own writer, which would bypass the log: `write` is a commit, captured like any
     /// other.
     public protocol SQLiteDatabase: Sendable {

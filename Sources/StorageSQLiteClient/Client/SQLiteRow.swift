@@ -4,6 +4,12 @@ public import StorageRecords
 
 /// A row of a query's result, read from its statement.
 ///
+/// ```swift
+/// let ages = try db.fetchAll("SELECT name, age FROM users") { row in
+///     (try row.value(String.self, "name"), try row.value(Int?.self, "age"))
+/// }
+/// ```
+///
 /// Not `Sendable`: it is valid until the closure that received it returns.
 public struct SQLiteRow {
     /// Reads columns by index, from 0.

@@ -2,6 +2,14 @@ internal import Synchronization
 
 /// The dependencies of a task, by key.
 ///
+/// ```swift
+/// try await withDependencies {
+///     $0.sqliteClient = .inMemory()
+/// } operation: {
+///     try await importer.run()
+/// }
+/// ```
+///
 /// A dependency's value is set by the nearest `withDependencies` around the task, otherwise by `prepareDependencies`
 /// for the whole process, otherwise by its ``DependencyKey``.
 ///

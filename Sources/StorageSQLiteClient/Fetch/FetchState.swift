@@ -4,6 +4,11 @@ internal import Synchronization
 /// The state of a fetch, kept up to date while it is referenced: the projected value of ``FetchAll``, ``FetchOne`` and
 /// ``Fetch``.
 ///
+/// ```swift
+/// try await $items.load()
+/// if let error = $items.loadError { print(error) }
+/// ```
+///
 /// Isolation: `Sendable`, its state behind a mutex. It is observable by SwiftUI and by `withObservationTracking`.
 public final class FetchState<Value: Sendable>: Sendable, Observable {
     private struct State {

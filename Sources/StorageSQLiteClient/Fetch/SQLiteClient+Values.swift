@@ -4,9 +4,8 @@ extension SQLiteClient {
     /// Returns the results of a reading body: now, and after each commit that changes a table it has read.
     ///
     /// ```swift
-    /// for await count in client.values({ db in try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0 }) {
-    ///     show(count)
-    /// }
+    /// let counts = client.values { db in try db.fetchOne("SELECT count(*) FROM users", as: Int.self) ?? 0 }
+    /// for await count in counts { show(count) }
     /// ```
     ///
     /// The tables are determined from the body's statements each time it runs; a body that reads through `db.database`

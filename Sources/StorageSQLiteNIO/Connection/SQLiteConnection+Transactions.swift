@@ -2,6 +2,12 @@
     public import StorageSQLiteClient
 
     /// What a transaction may do.
+    ///
+    /// ```swift
+    /// try await connection.transaction(.read) { connection in
+    ///     try await connection.query("SELECT * FROM users")
+    /// }
+    /// ```
     public enum SQLiteTransactionKind: Hashable, Sendable {
         /// Reads a single state of the database. Changes throw `read-only`.
         case read

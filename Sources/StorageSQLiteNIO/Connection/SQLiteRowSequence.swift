@@ -4,6 +4,12 @@
 
     /// The rows of a query, read on demand.
     ///
+    /// ```swift
+    /// for try await row in connection.rows("SELECT id, name FROM users") {
+    ///     print(try row.value(Int64.self, "id"))
+    /// }
+    /// ```
+    ///
     /// The next batch is read when the last one is used up, so memory holds one batch, briefly two
     /// (`maximumRowsPerBatch`, `maximumBytesPerBatch`), however large the result is. Each iterator runs the query
     /// again.

@@ -1,5 +1,11 @@
 #if SQLITE_ENGINE_SQLITENIO
     /// The settings of a ``SQLiteConnection`` or ``SQLiteConnectionPool``.
+    ///
+    /// ```swift
+    /// var configuration = SQLiteConnectionConfiguration()
+    /// configuration.busyTimeout = .seconds(10)
+    /// let connection = try await SQLiteConnection.open(storage: .file(path: path), configuration: configuration)
+    /// ```
     public struct SQLiteConnectionConfiguration: Sendable {
         /// How much of a commit is on the disk when it returns; `PRAGMA synchronous`.
         public enum Synchronous: String, Sendable {

@@ -1,5 +1,11 @@
 #if SQLITE_ENGINE_SQLITENIO
     /// The rows that commits have changed, as reported by ``SQLiteConnection/observeRows(_:maximumRows:)``.
+    ///
+    /// ```swift
+    /// for await updates in connection.observeRows(["users"]) {
+    ///     for row in updates.rows { print(row.kind, row.table, row.rowID) }
+    /// }
+    /// ```
     public struct SQLiteRowUpdates: Sendable, Hashable {
         /// A change of one row.
         public struct Row: Sendable, Hashable {

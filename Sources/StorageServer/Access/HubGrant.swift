@@ -1,6 +1,10 @@
 internal import StorageCore
 
 /// What a token allows on one entity, or on all entities without a grant of their own.
+///
+/// ```swift
+/// let grant = try HubGrant(entity: "notes", reads: true, writes: true, condition: "owner = 'ada'")
+/// ```
 public struct HubGrant: Sendable, Hashable, Codable {
     /// The entity's name; nil for every entity without a grant of its own.
     public var entity: String?

@@ -6,6 +6,13 @@ internal import StorageSync
 
 /// The tokens of a hub, in a separate file beside the store: `app.sqlite.tokens` for `app.sqlite`.
 ///
+/// ```swift
+/// let tokens = try HubTokens(besideStore: "app.sqlite")
+/// let (token, text) = try await tokens.create(name: "ada", grants: [try HubGrant(entity: nil, writes: true)])
+/// print("give this to Ada:", text)
+/// try await tokens.revoke(token.id)
+/// ```
+///
 /// The separate file allows creating and revoking tokens while the server uses the store. It isn't part of the store's
 /// backups; copy it with them, or create new tokens after restoring one.
 ///

@@ -1,4 +1,9 @@
 /// The limits of what a hub accepts from its clients.
+///
+/// ```swift
+/// var configuration = HubServerConfiguration()
+/// configuration.limits.requestsPerSecond = 50
+/// ```
 public struct HubLimits: Sendable {
     /// Bytes of a request's body. Larger documents can't be sent.
     public var bodyBytes = 8 << 20

@@ -1,4 +1,11 @@
 /// Where and how a hub serves.
+///
+/// ```swift
+/// var configuration = HubServerConfiguration()
+/// configuration.host = "0.0.0.0"
+/// configuration.hosts = ["hub.example"]
+/// configuration.tls = .init(certificateChainFile: "chain.pem", privateKeyFile: "key.pem")
+/// ```
 public struct HubServerConfiguration: Sendable {
     /// The PEM files for HTTPS.
     public struct TLS: Sendable {

@@ -2,6 +2,13 @@ public import Foundation
 internal import StorageCore
 
 /// The status of synchronization between a store and a remote.
+///
+/// ```swift
+/// for await status in watchlistSyncEngine.statuses {
+///     print(status.connection, status.pendingCount, status.lastError ?? "")
+///     if status.pendingCount == 0 { break }
+/// }
+/// ```
 public struct SyncStatus: Sendable, Equatable {
     /// The state of the connection to the remote.
     public enum Connection: Sendable, Equatable {
@@ -23,6 +30,13 @@ public struct SyncStatus: Sendable, Equatable {
 
     /// A write that the remote has rejected permanently, or several writes of one document that were sent as one. Later
     /// writes of its document wait until it is retried or discarded.
+    ///
+    /// ```swift
+    /// for write in watchlistSyncEngine.parked {
+    ///     print(write.documentId, write.reason)
+    ///     try await watchlistSyncEngine.discard(write)
+    /// }
+    /// ```
     public struct ParkedWrite: Sendable, Equatable, Identifiable {
         /// The position of its event in the store's log; of the last one if several were sent as one.
         public let position: Int64
@@ -114,6 +128,14 @@ extension SyncStatus {
 }
 
 /// Why a write hasn't reached its remote, and won't.
+///
+/// ```swift
+/// do {
+///     try await refused.confirmed()
+/// } catch SyncWriteError.rejected(let reason) {
+///     print("parked: \(reason)")
+/// }
+/// ```
 public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
     /// The remote has rejected it; it is parked.
     case rejected(String)

@@ -1,6 +1,12 @@
 public import Foundation
 
 /// When a source was fetched, what failed, and when it is retried, as stored beside its rows.
+///
+/// ```swift
+/// for status in try await storage.querySourceStatuses() where status.failures > 0 {
+///     print(status.source, status.lastError ?? "", status.nextRefresh as Any)
+/// }
+/// ```
 public struct QuerySourceStatus: Sendable, Hashable {
     /// The source's name.
     public let source: String

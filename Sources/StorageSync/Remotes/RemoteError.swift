@@ -1,4 +1,12 @@
 /// Why a remote service has failed, if that determines what happens next.
+///
+/// ```swift
+/// func saveDocument(_ model: Product) async throws {
+///     let status = try await client.put(model)
+///     if status == 401 { throw RemoteError.unauthorized }
+///     if status == 422 { throw RemoteError.rejected("the server doesn't accept it") }
+/// }
+/// ```
 public enum RemoteError: RetryableError, Equatable {
     /// There is no such document. An update of it is parked.
     case notFound

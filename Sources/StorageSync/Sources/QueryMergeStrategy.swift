@@ -2,6 +2,13 @@ public import StorageEntities
 
 /// How fetched rows are merged into the store.
 ///
+/// ```swift
+/// QuerySource(Task.all())
+///     .remote(merge: .custom { stored, fetched in stored.map { $0.isPinned ? $0 : fetched } ?? fetched }) {
+///         try await api.tasks()
+///     }
+/// ```
+///
 /// Whatever the strategy, a row that was changed or deleted in the store after the request began isn't touched, since
 /// the answer may be older than the change. Neither is a row that a sync engine had yet to send.
 public enum QueryMergeStrategy<Element: RegisteredEntity>: Sendable {

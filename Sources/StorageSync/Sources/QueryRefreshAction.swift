@@ -58,6 +58,12 @@ public enum QueryFetchAnswer<Element: Sendable>: Sendable {
 }
 
 /// An error of a remote that says when a retry makes sense, as HTTP does with its status codes and `Retry-After`.
+///
+/// ```swift
+/// struct Busy: RetryableError {
+///     var retryAfter: Duration? { .seconds(30) }
+/// }
+/// ```
 public protocol RetryableError: Error {
     /// The minimum delay before the next request; nil if the remote doesn't specify one.
     var retryAfter: Duration? { get }

@@ -127,7 +127,7 @@
                 case none
                 /// Both directions are closed behind so many bytes.
                 case cut(Int)
-                /// Nothing is passed on any more in one direction behind so many bytes, and nobody is told.
+                /// Silently forwards nothing more in one direction after this many bytes.
                 case silence(Int, ofRequests: Bool)
             }
 

@@ -71,7 +71,7 @@ import Testing
         #expect(await !remote.holds("b", behind: 0))
         #expect(await remote.generation != generation)
         _ = try await remote.pulledIds()
-        // What streams have told meanwhile may be newer than what is added: the document is fetched again, which is gone.
+        // Streams may have reported something newer than the added document: it is fetched again, and is gone.
         _ = await remote.add(Product("b"))
         #expect(await remote.holds("b", behind: 0))
         guard case .page(let page) = try await remote.answer(.pull(line: [], position: 1), knowing: SyncRecord()) else {
