@@ -96,9 +96,7 @@ private struct CheckpointRace {
     var findings: [String] = []
 
     init(mode: String, seconds: Double) async throws {
-        let memory = URL(fileURLWithPath: "/dev/shm")
-        let isThere = FileManager.default.isWritableFile(atPath: memory.path)
-        let folder = try TemporaryFolder(in: isThere ? memory : FileManager.default.temporaryDirectory)
+        let folder = try TemporaryFolder.inMemory()
         let path = folder.path("race.sqlite")
         let writer = try Worker(store: path, mode: "fast", prefix: "w")
         guard try await writer.waitForLines(2) else {

@@ -5,19 +5,6 @@ import Testing
 
 /// `export` of an `import` gives the same operations back, whatever they hold.
 struct ImportExportTests {
-    private final class Folder {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
-        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
-        deinit { try? FileManager.default.removeItem(at: url) }
-        var store: String { url.appendingPathComponent("a.sqlite").path }
-
-        func write(_ lines: [String], _ name: String = "in.jsonl") throws -> String {
-            let file = url.appendingPathComponent(name)
-            try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: true, encoding: .utf8)
-            return file.path
-        }
-    }
-
     private func line(
         _ tx: Int, _ op: String, _ id: String, _ row: String, table: String = "t", at: String = "2024-05-01T10:00:00Z"
     ) -> String {
@@ -36,10 +23,10 @@ struct ImportExportTests {
     }
 
     private func expectRoundTrip(_ lines: [String], arguments: [String] = []) throws {
-        let folder = try Folder()
-        let outcome = try ToolProcess.run(["import", try folder.write(lines)] + arguments, store: folder.store)
+        let folder = try TemporaryFolder()
+        let outcome = try ToolProcess.run(["import", try folder.write(lines)] + arguments, store: folder.path())
         #expect(outcome.status == 0, "\(outcome.errors)")
-        let exported = try ToolProcess.run(["export"], store: folder.store)
+        let exported = try ToolProcess.run(["export"], store: folder.path())
         #expect(exported.status == 0, "\(exported.errors)")
         let output = exported.output.components(separatedBy: "\n")
         #expect(try normalized(output) == normalized(lines))
@@ -48,7 +35,7 @@ struct ImportExportTests {
         where lines.contains(where: { $0.contains(number) }) {
             #expect(exported.output.contains(number), "\(text) has become something else")
         }
-        let verified = try ToolProcess.run(["verify"], store: folder.store)
+        let verified = try ToolProcess.run(["verify"], store: folder.path())
         #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
     }
 
@@ -103,8 +90,8 @@ struct ImportExportTests {
         try expectRoundTrip([line(1, "insert", "7", #"{"id":7,"x":1}"#), line(2, "insert", "8", #"{"id":"y"}"#)])
         let mixed = [line(1, "insert", "7", #"{"id":"7"}"#), line(2, "insert", "8", #"{"x":1}"#)]
         try expectRoundTrip(mixed, arguments: ["--key-column", "_id"])
-        let folder = try Folder()
-        let refused = try ToolProcess.run(["import", try folder.write(mixed)], store: folder.store)
+        let folder = try TemporaryFolder()
+        let refused = try ToolProcess.run(["import", try folder.write(mixed)], store: folder.path())
         #expect(refused.status == 7)
         #expect(refused.errors.contains("Line 2"))
         #expect(refused.errors.contains("--key-column"))
@@ -118,20 +105,20 @@ struct ImportExportTests {
             line(3, "insert", "c", #"{"y":1}"#), "{\"tx\":4,", line(5, "update", "nobody", #"{"x":1}"#),
             line(6, "insert", "d", #"{"x":12345678901234567890}"#), line(7, "delete", "a", "null"),
         ]
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let file = try folder.write(lines)
-        let stopped = try ToolProcess.run(["import", file], store: folder.store)
+        let stopped = try ToolProcess.run(["import", file], store: folder.path())
         #expect(stopped.status == 7, "\(stopped.errors)")
         #expect(stopped.errors.contains("Line 3"), "\(stopped.errors)")
-        let first = try ToolProcess.run(["export"], store: folder.store)
+        let first = try ToolProcess.run(["export"], store: folder.path())
         #expect(first.output.split(separator: "\n").count == 1, "\(first.output)")
-        let skipping = try ToolProcess.run(["import", file, "--skip-invalid"], store: folder.store)
+        let skipping = try ToolProcess.run(["import", file, "--skip-invalid"], store: folder.path())
         #expect(skipping.status == 8, "\(skipping.errors)")
         let ids = try normalized(
-            try ToolProcess.run(["export"], store: folder.store).output.components(separatedBy: "\n")
+            try ToolProcess.run(["export"], store: folder.path()).output.components(separatedBy: "\n")
         ).map { "\($0["op"] ?? "") \($0["id"] ?? "")" }
         #expect(ids == ["insert a", "insert c", "delete a"])
-        #expect(try ToolProcess.run(["verify"], store: folder.store).status == 0)
+        #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
     }
 
     /// A time goes on as that of every later commit, so one that can't be is a bad line, and one that goes back is kept beside it.
@@ -140,91 +127,91 @@ struct ImportExportTests {
         func at(_ time: String, _ tx: Int) -> String {
             #"{"tx":\#(tx),"at":"\#(time)","op":"insert","table":"posts","id":"\#(tx)","row":{"n":1}}"#
         }
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let file = try folder.write([
             at("2024-05-02T10:00:00Z", 1), at("9999-12-31T00:00:00Z", 2), at("2024-05-01T10:00:00Z", 3),
         ])
-        let refused = try ToolProcess.run(["import", file], store: folder.store)
+        let refused = try ToolProcess.run(["import", file], store: folder.path())
         let reason = "Line 2: The time of a commit would be 9999-12-31"
         #expect(refused.status == 7, "\(refused.status) \(refused.errors)")
         #expect(refused.errors.contains(reason), "\(refused.status) \(refused.errors)")
-        let skipping = try ToolProcess.run(["import", file, "--skip-invalid"], store: folder.store)
+        let skipping = try ToolProcess.run(["import", file, "--skip-invalid"], store: folder.path())
         #expect(skipping.status == 8, "\(skipping.errors)")
         let log = try ToolProcess.run(
-            ["log", "--table", "posts", "--reverse", "--format", "jsonl"], store: folder.store)
+            ["log", "--table", "posts", "--reverse", "--format", "jsonl"], store: folder.path())
         let lines = log.output.split(separator: "\n")
         #expect(lines.count == 2, "\(lines)")
         #expect(lines.allSatisfy { $0.contains(#""time":"2024-05-02T10:00:00Z""#) }, "\(lines)")
         #expect(lines.map { $0.contains(#""clock":"2024-05-01T10:00:00Z""#) } == [false, true])
-        let shown = try ToolProcess.run(["show", "@2"], store: folder.store)
+        let shown = try ToolProcess.run(["show", "@2"], store: folder.path())
         #expect(shown.status == 0, "\(shown.errors)")
     }
 
     @Test("A dry run reports what an import would do and changes nothing")
     func dryRun() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let first = try folder.write([line(1, "insert", "a", #"{"n":1}"#)], "1.jsonl")
         let second = try folder.write([line(2, "update", "a", #"{"n":2}"#), line(3, "insert", "b", "{}")], "2.jsonl")
-        let onNothing = try ToolProcess.run(["import", first, "--dry-run"], store: folder.store)
+        let onNothing = try ToolProcess.run(["import", first, "--dry-run"], store: folder.path())
         #expect(onNothing.status == 0, "\(onNothing.errors)")
         #expect(onNothing.output.contains("1 insert,"), "\(onNothing.errors)")
-        #expect(!FileManager.default.fileExists(atPath: folder.store))
-        #expect(try ToolProcess.run(["import", first], store: folder.store).status == 0)
-        let before = try ToolProcess.run(["export"], store: folder.store).output
-        let rehearsed = try ToolProcess.run(["import", second, "--dry-run"], store: folder.store)
+        #expect(!FileManager.default.fileExists(atPath: folder.path()))
+        #expect(try ToolProcess.run(["import", first], store: folder.path()).status == 0)
+        let before = try ToolProcess.run(["export"], store: folder.path()).output
+        let rehearsed = try ToolProcess.run(["import", second, "--dry-run"], store: folder.path())
         #expect(rehearsed.status == 0, "\(rehearsed.errors)")
         #expect(rehearsed.output.contains("1 insert, 1 update"))
         #expect(rehearsed.output.contains("nothing was changed"))
-        #expect(try ToolProcess.run(["export"], store: folder.store).output == before)
+        #expect(try ToolProcess.run(["export"], store: folder.path()).output == before)
         let wrong = try folder.write([line(2, "insert", "a", "{}")], "3.jsonl")
-        #expect(try ToolProcess.run(["import", wrong, "--dry-run"], store: folder.store).status == 7)
+        #expect(try ToolProcess.run(["import", wrong, "--dry-run"], store: folder.path()).status == 7)
     }
 
     @Test("A second import does nothing, and a longer file resumes")
     func repeatedImport() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         var lines = (1...50).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }
-        _ = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
-        let again = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
+        _ = try ToolProcess.run(["import", try folder.write(lines)], store: folder.path())
+        let again = try ToolProcess.run(["import", try folder.write(lines)], store: folder.path())
         #expect(again.status == 0, "\(again.output)\(again.errors)")
         #expect(again.output.contains("imported 0 operations"), "\(again.output)\(again.errors)")
         lines += (51...60).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }
-        let longer = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
+        let longer = try ToolProcess.run(["import", try folder.write(lines)], store: folder.path())
         #expect(longer.output.contains("imported 10 operations"), "\(longer.output)\(longer.errors)")
         // Between the two parts is the commit that records the first import.
-        let exported = try ToolProcess.run(["export"], store: folder.store).output.components(separatedBy: "\n")
+        let exported = try ToolProcess.run(["export"], store: folder.path()).output.components(separatedBy: "\n")
         #expect(
             try normalized(exported)
                 == normalized((1...60).map { line($0 > 50 ? $0 + 1 : $0, "insert", "\($0)", "{\"x\":\($0)}") }))
         lines[3] = line(4, "insert", "4", #"{"x":"other"}"#)
-        let different = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
+        let different = try ToolProcess.run(["import", try folder.write(lines)], store: folder.path())
         #expect(different.status == 7, "\(different.errors)")
     }
 
     @Test("An interrupted import resumes at the last whole commit")
     func interruptedImport() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let lines = (1...60_000).map { line($0 / 3, "insert", "\($0)", "{\"x\":\($0),\"text\":\"row number \($0)\"}") }
         let file = try folder.write(lines)
         for milliseconds in [60, 150, 300] {
-            let process = ToolProcess.prepared(["import", "--quiet", file], store: folder.store)
+            let process = ToolProcess.prepared(["import", "--quiet", file], store: folder.path())
             try process.run()
             // Killed at different moments of the import.
             usleep(UInt32(milliseconds * 1_000))
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
-        let last = try ToolProcess.run(["import", file], store: folder.store)
+        let last = try ToolProcess.run(["import", file], store: folder.path())
         #expect(last.status == 0, "\(last.errors)")
-        let exported = try ToolProcess.run(["export"], store: folder.store).output.split(separator: "\n")
+        let exported = try ToolProcess.run(["export"], store: folder.path()).output.split(separator: "\n")
         #expect(exported.count == lines.count)
         #expect(exported.last?.contains("\"id\":\"60000\"") ?? false)
-        #expect(try ToolProcess.run(["verify"], store: folder.store).status == 0)
+        #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
     }
 
     @Test("Unchanged updates and earlier times are counted")
     func countedDeviations() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let outcome = try ToolProcess.run(
             [
                 "import",
@@ -232,22 +219,22 @@ struct ImportExportTests {
                     line(1, "insert", "a", #"{"x":1}"#), line(2, "update", "a", #"{"x":1}"#),
                     line(3, "update", "a", #"{"x":2}"#, at: "2024-04-01T00:00:00Z"),
                 ]),
-            ], store: folder.store)
+            ], store: folder.path())
         #expect(outcome.output.contains("1 update changed nothing"), "\(outcome.output)")
         #expect(outcome.output.contains("1 commit had an earlier time"), "\(outcome.output)")
-        let exported = try ToolProcess.run(["export"], store: folder.store).output
+        let exported = try ToolProcess.run(["export"], store: folder.path()).output
         #expect(exported.split(separator: "\n").count == 2)
         #expect(!exported.contains("2024-04-01"))
     }
 
     @Test("Standard input and compressed files are read too")
     func standardInputAndCompression() throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let file = try folder.write([line(1, "insert", "a", #"{"x":1}"#)])
-        let piped = try ToolProcess.shell("cat \(file) | storagekit import -", store: folder.store)
+        let piped = try ToolProcess.shell("cat \(file) | storagekit import -", store: folder.path())
         #expect(piped.status == 0, "\(piped.errors)")
         #expect(piped.output.contains("imported 1 operation "), "\(piped.errors)")
-        let missing = try ToolProcess.run(["import", folder.url.path + "/none.jsonl"], store: folder.store)
+        let missing = try ToolProcess.run(["import", folder.url.path + "/none.jsonl"], store: folder.path())
         #expect(missing.status == 3, "\(missing.errors)")
         let noStore = try ToolProcess.run(["export"], store: folder.url.path + "/none.sqlite")
         #expect(noStore.status == 3, "\(noStore.errors)")
@@ -256,13 +243,13 @@ struct ImportExportTests {
     /// SQL of somebody else may put anything into a column; what is written must still be JSON Lines.
     @Test("Text that isn't JSON in a JSON column is written as text")
     func malformedJSONInColumn() async throws {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         let file = try folder.write([line(1, "insert", "a", #"{"x":[1]}"#), line(2, "insert", "b", #"{"x":[2]}"#)])
-        _ = try ToolProcess.run(["import", file], store: folder.store)
-        let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.store)).facade
+        _ = try ToolProcess.run(["import", file], store: folder.path())
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())).facade
         try await storage.write { try $0.execute("UPDATE t SET x = 'no\njson' WHERE id = 'a'") }
         try await storage.close()
-        let exported = try ToolProcess.run(["export"], store: folder.store).output.components(separatedBy: "\n")
+        let exported = try ToolProcess.run(["export"], store: folder.path()).output.components(separatedBy: "\n")
         let last = try #require(try normalized(exported).last)
         #expect((last["row"] as? [String: String])?["x"] == "no\njson")
     }
@@ -333,5 +320,13 @@ struct ImportExportTests {
         let outcome = try ToolProcess.run(["import", input], store: folder.path())
         #expect(outcome.status == 7, "\(outcome.errors)")
         #expect(outcome.errors.contains("more than 1900 columns"), "\(outcome.errors)")
+    }
+}
+
+extension TemporaryFolder {
+    /// - Returns: The path of the file.
+    fileprivate func write(_ lines: [String], _ name: String = "in.jsonl") throws -> String {
+        try (lines.joined(separator: "\n") + "\n").write(toFile: path(name), atomically: true, encoding: .utf8)
+        return path(name)
     }
 }

@@ -38,7 +38,7 @@ struct Parcel: DataSyncModelProtocol, Equatable {
 
     /// A store whose parcels a sync engine sends. The engine does nothing by itself.
     private struct Depot {
-        private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("depot-\(UUID().uuidString)")
+        private let folder: TemporaryFolder
         private(set) var container: PersistenceContainer
         let clock = ManualClock()
         let remote = RemoteRows<Parcel>()
@@ -50,8 +50,8 @@ struct Parcel: DataSyncModelProtocol, Equatable {
         var storage: Storage { container.storage }
 
         @MainActor init() async throws {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            container = try Self.open(folder, clock)
+            folder = try TemporaryFolder()
+            container = try Self.open(folder.url, clock)
             sync = Self.sync(container)
             state = try await sync.activate()
         }
@@ -73,17 +73,14 @@ struct Parcel: DataSyncModelProtocol, Equatable {
         /// The program ends and begins again.
         @MainActor mutating func restart() async throws {
             try await storage.close()
-            container = try Self.open(folder, clock)
+            container = try Self.open(folder.url, clock)
             sync = Self.sync(container)
             state = try await sync.activate()
             // Those that the remote has are kept for some time.
             pending = state.rows.filter { !$0.isConfirmed }
         }
 
-        func remove() async throws {
-            try await storage.close()
-            try FileManager.default.removeItem(at: folder)
-        }
+        func close() async throws { try await storage.close() }
 
         /// The engine reads the log.
         mutating func scan() async throws {
@@ -211,7 +208,7 @@ struct Parcel: DataSyncModelProtocol, Equatable {
         // Fetched rows aren't sent anywhere.
         try await depot.scan()
         #expect(Set(depot.pending.map(\.document.id)) == model.unsent, "seed \(seed)")
-        try await depot.remove()
+        try await depot.close()
     }
 
     /// Somebody shows the source: the remote is asked where the policy says so.

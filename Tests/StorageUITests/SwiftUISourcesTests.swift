@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import Testing
 
 #if !canImport(SwiftUI)
@@ -36,15 +37,13 @@ import Testing
 
         /// A folder for the modules that the tests make.
         private final class Modules {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("modules-\(UUID().uuidString)")
+            let folder: TemporaryFolder
 
-            init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-
-            deinit { try? FileManager.default.removeItem(at: folder) }
+            init() throws { folder = try TemporaryFolder() }
 
             /// - Returns: What the compiler says; empty where it has nothing to say.
             func make(_ name: String, of sources: [URL], _ settings: [String] = []) throws -> String {
-                let module = folder.appendingPathComponent("\(name).swiftmodule").path
+                let module = folder.path("\(name).swiftmodule")
                 return try compile(
                     ["-emit-module", "-emit-module-path", module, "-module-name", name] + settings + sources.map(\.path)
                 )
@@ -54,7 +53,10 @@ import Testing
                 let process = Process()
                 process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
                 process.arguments =
-                    ["swiftc", "-swift-version", "6", "-parse-as-library", "-warnings-as-errors", "-I", folder.path]
+                    [
+                        "swiftc", "-swift-version", "6", "-parse-as-library", "-warnings-as-errors", "-I",
+                        folder.url.path,
+                    ]
                     + SwiftUISourcesTests.search + arguments
                 let output = Pipe()
                 process.standardOutput = output
@@ -106,7 +108,7 @@ import Testing
             }
 
             // A wrong use is found, so a right one has been looked at.
-            let wrong = modules.folder.appendingPathComponent("Wrong.swift")
+            let wrong = modules.folder.url.appendingPathComponent("Wrong.swift")
             let text = "import StorageUI\nimport SwiftUI\nlet wrong = { Text(\"\").withSubscriptionLoading(1) }\n"
             try Data(text.utf8).write(to: wrong)
             #expect(try modules.compile(["-typecheck", wrong.path]).contains("error: "))
