@@ -57,12 +57,9 @@ struct Parcel: DataSyncModelProtocol, Equatable {
         }
 
         private static func open(_ folder: URL, _ clock: ManualClock) throws -> PersistenceContainer {
-            var configuration = StorageConfig()
             // A loss of power isn't among the steps.
-            configuration.durability = .normal
-            return try .file(
-                at: folder.appendingPathComponent("depot.sqlite"), config: StorageConfig(clock: clock),
-                configuration: configuration
+            try .file(
+                at: folder.appendingPathComponent("depot.sqlite"), config: .init(durability: .normal, clock: clock)
             ) { $0.autoSchema(ParcelRecord.self) }
         }
 
