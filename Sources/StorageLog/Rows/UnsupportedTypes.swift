@@ -2,7 +2,7 @@ public import GRDB
 public import StorageCore
 
 // What the compiler reports for the properties of an entity whose type fills no column: one sentence that says what to do, in the
-// place of a list of overloads that don't fit. Nothing here can be called.
+// place of a list of overloads that don't fit. Where one of the calls that `@StorageEntity` writes is refused, the others needn't be.
 
 extension ColumnSchema {
     @_disfavoredOverload
@@ -15,50 +15,48 @@ extension ColumnSchema {
     }
 }
 
-extension ColumnCoding {
+extension _ColumnCoding {
     @_disfavoredOverload
-    @available(
-        *, unavailable,
-        message: "this type fills no column: mark the property @StorageJSON, or give an enum raw values"
-    )
     public static func encode<Value>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
-    ) throws {}
+    ) throws { throw StorageError.fillsNoColumn(Value.self) }
 
     @_disfavoredOverload
-    @available(
-        *, unavailable,
-        message: "this type fills no column: mark the property @StorageJSON, or give an enum raw values"
-    )
     public static func decode<Value>(_ type: Value.Type, from row: GRDB.Row, _ column: String) throws -> Value {
-        throw StorageError(.invalidValue, "\(type) fills no column.", remedy: "Mark the property @StorageJSON.")
+        throw StorageError.fillsNoColumn(type)
     }
 }
 
-extension StorageEmbedding {
+extension _StorageEmbedding {
     @_disfavoredOverload
     @available(*, unavailable, message: "make the type of an embedded property Embeddable")
     public static func columns<Value>(_ type: Value.Type, prefix: String) -> [ColumnSchema] { [] }
 
     @_disfavoredOverload
-    @available(*, unavailable, message: "make the type of an embedded property Embeddable")
-    public static func write<Value>(_ value: Value, to row: RowWriter, at index: inout Int32) throws {}
-
-    @_disfavoredOverload
-    @available(*, unavailable, message: "make the type of an embedded property Embeddable")
-    public static func read<Value>(_ type: Value.Type, from row: RowReader, at index: inout Int32) throws -> Value {
-        throw StorageError(.invalidValue, "\(type) isn't Embeddable.", remedy: "Make it so.")
+    public static func write<Value>(_ value: Value, to row: RowWriter, at index: inout Int32) throws {
+        throw StorageError.fillsNoColumn(Value.self)
     }
 
     @_disfavoredOverload
-    @available(*, unavailable, message: "make the type of an embedded property Embeddable")
-    public static func encode<Value>(
-        _ value: Value, to container: inout GRDB.PersistenceContainer, prefix: String
-    ) throws {}
+    public static func read<Value>(_ type: Value.Type, from row: RowReader, at index: inout Int32) throws -> Value {
+        throw StorageError.fillsNoColumn(type)
+    }
 
     @_disfavoredOverload
-    @available(*, unavailable, message: "make the type of an embedded property Embeddable")
+    public static func encode<Value>(
+        _ value: Value, to container: inout GRDB.PersistenceContainer, prefix: String
+    ) throws { throw StorageError.fillsNoColumn(Value.self) }
+
+    @_disfavoredOverload
     public static func decode<Value>(_ type: Value.Type, from row: GRDB.Row, prefix: String) throws -> Value {
-        throw StorageError(.invalidValue, "\(type) isn't Embeddable.", remedy: "Make it so.")
+        throw StorageError.fillsNoColumn(type)
+    }
+}
+
+extension StorageError {
+    fileprivate static func fillsNoColumn<Value>(_ type: Value.Type) -> StorageError {
+        StorageError(
+            .invalidValue, "\(type) fills no column.",
+            remedy: "Mark the property @StorageJSON, or @StorageEmbedded if its type is Embeddable.")
     }
 }

@@ -2,8 +2,9 @@ internal import Foundation
 public import GRDB
 public import StorageCore
 
-/// The bridge from column values to GRDB's, for records that are used with GRDB directly.
-public enum ColumnCoding {
+/// The bridge from column values to GRDB's, for records that are used with GRDB directly;
+/// what `@StorageEntity` writes calls these, and nothing else should.
+public enum _ColumnCoding {
     @inlinable
     public static func encode<Value: StorageColumnValue>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String

@@ -2,10 +2,11 @@ internal import Foundation
 public import GRDB
 public import StorageCore
 
-/// Embedded values as columns of the entity around them; what `@StorageEmbedded` writes calls these.
+/// Embedded values as columns of the entity around them; what `@StorageEmbedded` writes calls these, and
+/// nothing else should.
 ///
 /// An optional embedded value is nil where all its columns are NULL; a value of which that could be said too is refused.
-public enum StorageEmbedding {
+public enum _StorageEmbedding {
     /// The index to use now; moves on to the next.
     @inlinable public static func next(_ index: inout Int32) -> Int32 {
         defer { index += 1 }
@@ -71,7 +72,7 @@ public enum StorageEmbedding {
         _ value: Value, to container: inout GRDB.PersistenceContainer, prefix: String
     ) throws {
         for (column, value) in zip(EmbeddedSchema.of(Value.self).columns, try values(value)) {
-            try ColumnCoding.put(value, to: &container, prefix + column.name)
+            try _ColumnCoding.put(value, to: &container, prefix + column.name)
         }
     }
 
@@ -79,7 +80,7 @@ public enum StorageEmbedding {
         _ value: Value?, to container: inout GRDB.PersistenceContainer, prefix: String
     ) throws {
         for (column, value) in zip(EmbeddedSchema.of(Value.self).columns, try values(value)) {
-            try ColumnCoding.put(value, to: &container, prefix + column.name)
+            try _ColumnCoding.put(value, to: &container, prefix + column.name)
         }
     }
 
@@ -89,7 +90,7 @@ public enum StorageEmbedding {
     public static func decode<Value: Embeddable>(
         _ type: Value.Type, from row: GRDB.Row, prefix: String
     ) throws -> Value {
-        try value(EmbeddedSchema.of(type).columns.map { try ColumnCoding.storageValue(row, prefix + $0.name) })
+        try value(EmbeddedSchema.of(type).columns.map { try _ColumnCoding.storageValue(row, prefix + $0.name) })
     }
 
     /// Reads a property from a row of GRDB.
@@ -99,13 +100,13 @@ public enum StorageEmbedding {
         _ type: Value?.Type, from row: GRDB.Row, prefix: String
     ) throws -> Value? {
         let values = try EmbeddedSchema.of(Value.self).columns.map {
-            try ColumnCoding.storageValue(row, prefix + $0.name)
+            try _ColumnCoding.storageValue(row, prefix + $0.name)
         }
         return values.allSatisfy { $0 == .null } ? nil : try value(values)
     }
 }
 
-extension StorageEmbedding {
+extension _StorageEmbedding {
     private static func values<Value: Embeddable>(_ value: Value) throws -> [StorageValue] {
         let encoder = EmbeddedEncoder()
         try value.encode(to: encoder)
@@ -140,7 +141,7 @@ extension StorageEmbedding {
 
 /// The columns of an embedded property in a query: `$0.home.city`.
 @dynamicMemberLookup
-public struct EmbeddedColumns<Value: Embeddable>: Sendable {
+public struct _EmbeddedColumns<Value: Embeddable>: Sendable {
     private let prefix: String
 
     /// Creates the columns of a property.
@@ -158,7 +159,7 @@ public struct EmbeddedColumns<Value: Embeddable>: Sendable {
 
 /// The columns of an optional embedded property in a query. They are NULL where the property is nil.
 @dynamicMemberLookup
-public struct OptionalEmbeddedColumns<Value: Embeddable>: Sendable {
+public struct _OptionalEmbeddedColumns<Value: Embeddable>: Sendable {
     private let prefix: String
 
     /// Creates the columns of a property.

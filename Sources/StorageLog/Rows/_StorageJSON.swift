@@ -2,13 +2,14 @@ internal import Foundation
 public import GRDB
 public import StorageCore
 
-/// Columns that hold any `Codable` value as JSON text; what `@StorageJSON` writes calls these.
+/// Columns that hold any `Codable` value as JSON text; what `@StorageJSON` writes calls these, and
+/// nothing else should.
 ///
 /// Keys are sorted, so that saving what is there already writes nothing. A `Set`, or a dictionary whose keys aren't texts or
 /// integers, is written in whatever order it has, which may differ from one run of a program to the next; then saving it
 /// again is a change. Dates are ISO 8601 with as many digits of a second as they have; one that can't be written so, such as
 /// one beyond the year 9999, is its number of seconds since 2001-01-01 UTC.
-public enum StorageJSON {
+public enum _StorageJSON {
     /// The column of a property. Rows from before it hold `value`, or an empty list or object where the type takes one.
     public static func column<Value: Codable>(
         _ name: String, _ type: Value.Type, default value: Value? = nil
@@ -42,7 +43,7 @@ public enum StorageJSON {
     public static func encode<Value: Codable>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws {
-        try ColumnCoding.put(try stored(value), to: &container, column)
+        try _ColumnCoding.put(try stored(value), to: &container, column)
     }
 
     /// Reads a value from JSON in a row of GRDB.
@@ -50,7 +51,7 @@ public enum StorageJSON {
     /// - Throws: `StorageError` with `invalid-value` for JSON that doesn't decode as the type.
     public static func decode<Value: Codable>(_ type: Value.Type, from row: GRDB.Row, _ column: String) throws -> Value
     {
-        try value(type, of: ColumnCoding.storageValue(row, column))
+        try value(type, of: _ColumnCoding.storageValue(row, column))
     }
 
     /// A value as it is stored: JSON text, or NULL for nil.

@@ -48,7 +48,8 @@ extension RecordSource {
         var embedded: [String] = []
         for property in properties {
             if case .embedded(let prefix) = property.role {
-                embedded.append("StorageLog.StorageEmbedding.columns(\(property.metatype), prefix: \(literal(prefix)))")
+                embedded.append(
+                    "StorageLog._StorageEmbedding.columns(\(property.metatype), prefix: \(literal(prefix)))")
                 groups.append([])
             } else {
                 groups[groups.count - 1].append(column(property))
@@ -78,7 +79,7 @@ extension RecordSource {
     private func column(_ property: StoredProperty) -> String {
         let fallback = property.fallback.map { ", default: \($0)" } ?? ""
         if property.role == .json {
-            return "StorageLog.StorageJSON.column(\(literal(property.column)), \(property.metatype)\(fallback))"
+            return "StorageLog._StorageJSON.column(\(literal(property.column)), \(property.metatype)\(fallback))"
         }
         let key = property.column == "id" ? ", primaryKey: true" : ""
         var text = "StorageCore.ColumnSchema(\(literal(property.column)), \(property.metatype)\(key)\(fallback))"
@@ -94,7 +95,7 @@ extension RecordSource {
         let members = allProperties.map { property in
             let value =
                 if case .embedded(let prefix) = property.role {
-                    "StorageLog.\(property.isOptional ? "Optional" : "")EmbeddedColumns<\(property.embeddedType)>(prefix: \(literal(prefix)))"
+                    "StorageLog._\(property.isOptional ? "Optional" : "")EmbeddedColumns<\(property.embeddedType)>(prefix: \(literal(prefix)))"
                 } else {
                     "StorageCore.StorageColumn<\(property.type)>(\(literal(property.column)))"
                 }
@@ -206,14 +207,14 @@ extension RecordSource {
             }
 
             \(access)static func key(of id: \(key)) -> StorageCore.StorageValue {
-                StorageLog.RowKey.value(of: id)
+                StorageLog._RowKey.value(of: id)
             }
             """
     }
 
     /// A running index, taken and moved on.
     private static func plain(_ index: String) -> String {
-        index == "&index" ? "StorageLog.StorageEmbedding.next(&index)" : index
+        index == "&index" ? "StorageLog._StorageEmbedding.next(&index)" : index
     }
 
     private func write(_ property: StoredProperty, at index: String) -> String {
@@ -221,16 +222,16 @@ extension RecordSource {
         return
             switch property.role
         {
-        case .json: "try StorageLog.StorageJSON.write(\(value), to: row, at: \(Self.plain(index)))"
-        case .embedded: "try StorageLog.StorageEmbedding.write(\(value), to: row, at: \(index))"
+        case .json: "try StorageLog._StorageJSON.write(\(value), to: row, at: \(Self.plain(index)))"
+        case .embedded: "try StorageLog._StorageEmbedding.write(\(value), to: row, at: \(index))"
         default: "try row.write(\(value), at: \(Self.plain(index)))"
         }
     }
 
     private func read(_ property: StoredProperty, at index: String) -> String {
         switch property.role {
-        case .json: "try StorageLog.StorageJSON.read(\(property.metatype), from: row, at: \(Self.plain(index)))"
-        case .embedded: "try StorageLog.StorageEmbedding.read(\(property.metatype), from: row, at: \(index))"
+        case .json: "try StorageLog._StorageJSON.read(\(property.metatype), from: row, at: \(Self.plain(index)))"
+        case .embedded: "try StorageLog._StorageEmbedding.read(\(property.metatype), from: row, at: \(index))"
         default: "try row.read(\(property.metatype), at: \(Self.plain(index)))"
         }
     }
@@ -256,14 +257,14 @@ extension RecordSource {
     }
 
     private var rowCoding: String {
-        let coding = "StorageLog.ColumnCoding"
+        let coding = "StorageLog._ColumnCoding"
         let reads = allProperties.map { property in
             let name = literal(property.column)
             let value =
                 switch property.role {
-                case .json: "StorageLog.StorageJSON.decode(\(property.metatype), from: row, \(name))"
+                case .json: "StorageLog._StorageJSON.decode(\(property.metatype), from: row, \(name))"
                 case .embedded(let prefix):
-                    "StorageLog.StorageEmbedding.decode(\(property.metatype), from: row, prefix: \(literal(prefix)))"
+                    "StorageLog._StorageEmbedding.decode(\(property.metatype), from: row, prefix: \(literal(prefix)))"
                 default: "\(coding).decode(\(property.metatype), from: row, \(name))"
                 }
             return "self.\(property.identifier) = try \(value)"
@@ -274,9 +275,9 @@ extension RecordSource {
             return
                 switch property.role
             {
-            case .json: "try StorageLog.StorageJSON.encode(\(value), to: &container, \(name))"
+            case .json: "try StorageLog._StorageJSON.encode(\(value), to: &container, \(name))"
             case .embedded(let prefix):
-                "try StorageLog.StorageEmbedding.encode(\(value), to: &container, prefix: \(literal(prefix)))"
+                "try StorageLog._StorageEmbedding.encode(\(value), to: &container, prefix: \(literal(prefix)))"
             default: "try \(coding).encode(\(value), to: &container, \(name))"
             }
         }

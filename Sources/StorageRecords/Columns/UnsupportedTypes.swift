@@ -23,7 +23,7 @@ extension RowReader {
     }
 }
 
-extension RowKey {
+extension _RowKey {
     @_disfavoredOverload
     @available(
         *, unavailable,

@@ -1,7 +1,7 @@
 public import StorageCore
 
-/// The stored form of ids.
-public enum RowKey {
+/// The stored form of ids; what `@StorageEntity` writes calls these, and nothing else should.
+public enum _RowKey {
     /// The value of a key as its column stores it.
     @inlinable public static func value<Id: StorageColumnValue>(of id: Id) -> StorageValue { id.storageValue }
 

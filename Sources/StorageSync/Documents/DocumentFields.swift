@@ -12,7 +12,7 @@ struct DocumentFields: Sendable, Equatable {
 
     /// - Throws: `invalid-value` where the document can't be written as a JSON object.
     init<Document: Encodable>(encoding document: Document) throws {
-        guard case .text(let text) = try StorageJSON.stored(document) else { throw Self.noObject("null") }
+        guard case .text(let text) = try _StorageJSON.stored(document) else { throw Self.noObject("null") }
         try self.init(json: text)
     }
 
@@ -31,7 +31,7 @@ struct DocumentFields: Sendable, Equatable {
 
     /// - Throws: `invalid-value` if the fields don't decode as such a document.
     func document<Document: Decodable>(_ type: Document.Type = Document.self) throws -> Document {
-        try StorageJSON.value(type, of: .text(json))
+        try _StorageJSON.value(type, of: .text(json))
     }
 
     /// The fields that turn `old` into this document; null for removed ones.
@@ -142,6 +142,6 @@ private struct ObjectScanner {
 
     private static func string(_ quoted: String) -> String? {
         guard quoted.utf8.contains(UInt8(ascii: "\\")) else { return String(quoted.dropFirst().dropLast()) }
-        return try? StorageJSON.value(String.self, of: .text(quoted))
+        return try? _StorageJSON.value(String.self, of: .text(quoted))
     }
 }

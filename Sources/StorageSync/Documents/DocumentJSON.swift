@@ -18,7 +18,7 @@ package enum DocumentJSON {
     package static func text(_ value: any DMCodableSendable) throws -> String { try JSONText.of(value) }
 
     package static func value<Value: Decodable>(_ type: Value.Type = Value.self, of data: Data) throws -> Value {
-        try StorageJSON.value(type, of: .text(String(decoding: data, as: UTF8.self)))
+        try _StorageJSON.value(type, of: .text(String(decoding: data, as: UTF8.self)))
     }
 
     /// The JSON text at a path of keys.

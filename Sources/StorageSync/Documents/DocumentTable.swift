@@ -100,7 +100,7 @@ extension DocumentTable {
                     """)
                 statement.bind(text: manager, at: 1)
                 statement.bind(text: document.id, at: 2)
-                try statement.writer.bind(StorageJSON.stored(document), at: 3)
+                try statement.writer.bind(_StorageJSON.stored(document), at: 3)
                 statement.bind(tx.writer.nextPosition, at: 4)
                 try statement.execute()
             },
@@ -125,9 +125,9 @@ extension DocumentTable {
             document: { _, image, catalog, _, _ in
                 let column = catalog.entity(named: name)?.column(named: body)
                 let value = column.map { image.value(of: $0).value } ?? .null
-                return try StorageJSON.value(T.self, of: value)
+                return try _StorageJSON.value(T.self, of: value)
             })
     }
 
-    private static func document(json: String) throws -> T { try StorageJSON.value(T.self, of: .text(json)) }
+    private static func document(json: String) throws -> T { try _StorageJSON.value(T.self, of: .text(json)) }
 }

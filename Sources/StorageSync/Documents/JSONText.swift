@@ -4,7 +4,7 @@ internal import StorageLog
 /// Encodes values as JSON text.
 enum JSONText {
     static func of<Value: Encodable>(_ value: Value) throws -> String {
-        guard case .text(let text) = try StorageJSON.stored(value) else { return DocumentFields.null }
+        guard case .text(let text) = try _StorageJSON.stored(value) else { return DocumentFields.null }
         return text
     }
 
@@ -20,7 +20,7 @@ enum JSONText {
     }
 
     /// Decodes a JSON string.
-    static func string(_ json: String) throws -> String { try StorageJSON.value(String.self, of: .text(json)) }
+    static func string(_ json: String) throws -> String { try _StorageJSON.value(String.self, of: .text(json)) }
 
     static func isValid(_ json: String) -> Bool { JSONReader.isValid(json) }
 }

@@ -9,7 +9,7 @@ extension JSONValue {
     /// - Parameter patch: JSON texts by key.
     static func fields(_ patch: [String: String]) throws -> [String: any DMCodableSendable] {
         try patch.mapValues { text -> any DMCodableSendable in
-            switch try StorageJSON.value(JSONValue.self, of: .text(text)) {
+            switch try _StorageJSON.value(JSONValue.self, of: .text(text)) {
             case .null: String?.none
             case .bool(let value): value
             case .integer(let value): Int(value)

@@ -139,7 +139,7 @@ extension HubTable {
     }
 
     private func isId(_ json: String, of key: StorageValue) -> Bool {
-        (try? StorageJSON.value(String.self, of: .text(json))).map { self.key(of: $0) == key } ?? false
+        (try? _StorageJSON.value(String.self, of: .text(json))).map { self.key(of: $0) == key } ?? false
     }
 }
 
@@ -221,7 +221,7 @@ extension HubTable {
             throw HubError.invalid("A collection with this name exists already, in another Unicode spelling.")
         }
         let ownId = fields["id"]
-        let repeatsId = ownId.map { (try? StorageJSON.value(String.self, of: .text($0))) == id } ?? true
+        let repeatsId = ownId.map { (try? _StorageJSON.value(String.self, of: .text($0))) == id } ?? true
         let keyName = table?.key.name ?? (repeatsId ? "id" : "_id")
         let fresh = fields.filter { field in
             field.value != DocumentFields.null && field.key != keyName && table?.index(of: field.key) == nil

@@ -222,7 +222,7 @@ extension JSONValue {
     /// A field with a number that can't be represented is treated as missing.
     fileprivate init(fields: [String: String]) {
         self =
-            (try? StorageJSON.value(JSONValue.self, of: .text(DocumentFields(fields).json)))
-            ?? .object(fields.compactMapValues { try? StorageJSON.value(JSONValue.self, of: .text($0)) })
+            (try? _StorageJSON.value(JSONValue.self, of: .text(DocumentFields(fields).json)))
+            ?? .object(fields.compactMapValues { try? _StorageJSON.value(JSONValue.self, of: .text($0)) })
     }
 }

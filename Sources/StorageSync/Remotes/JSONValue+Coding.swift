@@ -56,7 +56,7 @@ extension JSONValue {
     ///
     /// - Throws: `StorageError` with the code `invalidValue` if this doesn't decode as the type.
     package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
-        try StorageJSON.value(type, of: .text(String(decoding: try JSONEncoder().encode(self), as: UTF8.self)))
+        try _StorageJSON.value(type, of: .text(String(decoding: try JSONEncoder().encode(self), as: UTF8.self)))
     }
 }
 

@@ -85,7 +85,7 @@ nonisolated struct TypeRecord {
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [`Type`] {
@@ -98,21 +98,21 @@ nonisolated struct TypeRecord {
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.`class` = try StorageLog.ColumnCoding.decode(String.self, from: row, "class")
-        self.`let` = try StorageLog.ColumnCoding.decode(Int.self, from: row, "let")
-        self.`in` = try StorageLog.ColumnCoding.decode(Int.self, from: row, "in")
-        self.`two words` = try StorageLog.ColumnCoding.decode(Int.self, from: row, "two words")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.`class` = try StorageLog._ColumnCoding.decode(String.self, from: row, "class")
+        self.`let` = try StorageLog._ColumnCoding.decode(Int.self, from: row, "let")
+        self.`in` = try StorageLog._ColumnCoding.decode(Int.self, from: row, "in")
+        self.`two words` = try StorageLog._ColumnCoding.decode(Int.self, from: row, "two words")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.`class`, to: &container, "class")
-        try StorageLog.ColumnCoding.encode(self.`let`, to: &container, "let")
-        try StorageLog.ColumnCoding.encode(self.`in`, to: &container, "in")
-        try StorageLog.ColumnCoding.encode(self.`two words`, to: &container, "two words")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.`class`, to: &container, "class")
+        try StorageLog._ColumnCoding.encode(self.`let`, to: &container, "let")
+        try StorageLog._ColumnCoding.encode(self.`in`, to: &container, "in")
+        try StorageLog._ColumnCoding.encode(self.`two words`, to: &container, "two words")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

@@ -55,7 +55,7 @@ enum Shop {
             }
 
             static func key(of id: String) -> StorageCore.StorageValue {
-                StorageLog.RowKey.value(of: id)
+                StorageLog._RowKey.value(of: id)
             }
 
             static func entities(reading rows: StorageLog.StatementRows) throws -> [Order] {
@@ -68,13 +68,13 @@ enum Shop {
             }
 
             init(row: GRDB.Row) throws {
-                self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-                self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+                self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+                self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
             }
 
             func encode(to container: inout GRDB.PersistenceContainer) throws {
-                try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-                try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+                try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+                try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
             }
         }
     }
@@ -135,7 +135,7 @@ extension Shop.Back {
         }
 
         fileprivate static func key(of id: String) -> StorageCore.StorageValue {
-            StorageLog.RowKey.value(of: id)
+            StorageLog._RowKey.value(of: id)
         }
 
         fileprivate static func entities(reading rows: StorageLog.StatementRows) throws -> [Line] {
@@ -148,13 +148,13 @@ extension Shop.Back {
         }
 
         fileprivate init(row: GRDB.Row) throws {
-            self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-            self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+            self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+            self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
         }
 
         fileprivate func encode(to container: inout GRDB.PersistenceContainer) throws {
-            try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-            try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+            try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+            try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
         }
     }
 }
@@ -214,7 +214,7 @@ public extension Shop {
         }
 
         public static func key(of id: String) -> StorageCore.StorageValue {
-            StorageLog.RowKey.value(of: id)
+            StorageLog._RowKey.value(of: id)
         }
 
         public static func entities(reading rows: StorageLog.StatementRows) throws -> [Customer] {
@@ -227,13 +227,13 @@ public extension Shop {
         }
 
         public init(row: GRDB.Row) throws {
-            self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-            self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+            self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+            self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
         }
 
         public func encode(to container: inout GRDB.PersistenceContainer) throws {
-            try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-            try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+            try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+            try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
         }
     }
 }

@@ -31,7 +31,7 @@ nonisolated struct OddRecord {
             StorageCore.ColumnSchema("Columns", Int.self),
             StorageCore.ColumnSchema("ColumnName", Int.self)
         ]
-        columns += StorageLog.StorageEmbedding.columns(Address.self, prefix: "home_")
+        columns += StorageLog._StorageEmbedding.columns(Address.self, prefix: "home_")
         columns += [
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
         ]
@@ -49,7 +49,7 @@ nonisolated struct OddRecord {
         let `two words` = StorageCore.StorageColumn<Int>("two words")
         let Columns = StorageCore.StorageColumn<Int>("Columns")
         let ColumnName = StorageCore.StorageColumn<Int>("ColumnName")
-        let home = StorageLog.EmbeddedColumns<Address>(prefix: "home_")
+        let home = StorageLog._EmbeddedColumns<Address>(prefix: "home_")
         let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
     }
 
@@ -113,38 +113,38 @@ nonisolated struct OddRecord {
 
     func write(to row: StorageLog.RowWriter) throws {
         var index: Swift.Int32 = 1
-        try row.write(self.id, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.RawValue, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.hashValue, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.`init`, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.`Type`, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.`Protocol`, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.`default`, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.`two words`, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.Columns, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.ColumnName, at: StorageLog.StorageEmbedding.next(&index))
-        try StorageLog.StorageEmbedding.write(self.home, to: row, at: &index)
-        try row.write(self.updatedAt, at: StorageLog.StorageEmbedding.next(&index))
+        try row.write(self.id, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.RawValue, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.hashValue, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.`init`, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.`Type`, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.`Protocol`, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.`default`, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.`two words`, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.Columns, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.ColumnName, at: StorageLog._StorageEmbedding.next(&index))
+        try StorageLog._StorageEmbedding.write(self.home, to: row, at: &index)
+        try row.write(self.updatedAt, at: StorageLog._StorageEmbedding.next(&index))
     }
 
     init(reading row: StorageLog.RowReader) throws {
         var index: Swift.Int32 = 0
-        self.id = try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.RawValue = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.hashValue = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.`init` = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.`Type` = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.`Protocol` = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.`default` = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.`two words` = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.Columns = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.ColumnName = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.home = try StorageLog.StorageEmbedding.read(Address.self, from: row, at: &index)
-        self.updatedAt = try row.read(Foundation.Date.self, at: StorageLog.StorageEmbedding.next(&index))
+        self.id = try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.RawValue = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.hashValue = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.`init` = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.`Type` = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.`Protocol` = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.`default` = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.`two words` = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.Columns = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.ColumnName = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.home = try StorageLog._StorageEmbedding.read(Address.self, from: row, at: &index)
+        self.updatedAt = try row.read(Foundation.Date.self, at: StorageLog._StorageEmbedding.next(&index))
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [Odd] {
@@ -152,39 +152,39 @@ nonisolated struct OddRecord {
         var entities: [Odd] = []
         while try rows.next() {
             var index: Swift.Int32 = 0
-            entities.append(Odd(id: try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index)), RawValue: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), hashValue: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), init: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), Type: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), Protocol: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), default: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), `two words`: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), Columns: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), ColumnName: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), home: try StorageLog.StorageEmbedding.read(Address.self, from: row, at: &index), lines: []))
+            entities.append(Odd(id: try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index)), RawValue: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), hashValue: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), init: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), Type: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), Protocol: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), default: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), `two words`: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), Columns: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), ColumnName: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), home: try StorageLog._StorageEmbedding.read(Address.self, from: row, at: &index), lines: []))
         }
         return entities
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.RawValue = try StorageLog.ColumnCoding.decode(Int.self, from: row, "RawValue")
-        self.hashValue = try StorageLog.ColumnCoding.decode(Int.self, from: row, "hashValue")
-        self.`init` = try StorageLog.ColumnCoding.decode(Int.self, from: row, "init")
-        self.`Type` = try StorageLog.ColumnCoding.decode(Int.self, from: row, "Type")
-        self.`Protocol` = try StorageLog.ColumnCoding.decode(Int.self, from: row, "Protocol")
-        self.`default` = try StorageLog.ColumnCoding.decode(Int.self, from: row, "default")
-        self.`two words` = try StorageLog.ColumnCoding.decode(Int.self, from: row, "two words")
-        self.Columns = try StorageLog.ColumnCoding.decode(Int.self, from: row, "Columns")
-        self.ColumnName = try StorageLog.ColumnCoding.decode(Int.self, from: row, "ColumnName")
-        self.home = try StorageLog.StorageEmbedding.decode(Address.self, from: row, prefix: "home_")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.RawValue = try StorageLog._ColumnCoding.decode(Int.self, from: row, "RawValue")
+        self.hashValue = try StorageLog._ColumnCoding.decode(Int.self, from: row, "hashValue")
+        self.`init` = try StorageLog._ColumnCoding.decode(Int.self, from: row, "init")
+        self.`Type` = try StorageLog._ColumnCoding.decode(Int.self, from: row, "Type")
+        self.`Protocol` = try StorageLog._ColumnCoding.decode(Int.self, from: row, "Protocol")
+        self.`default` = try StorageLog._ColumnCoding.decode(Int.self, from: row, "default")
+        self.`two words` = try StorageLog._ColumnCoding.decode(Int.self, from: row, "two words")
+        self.Columns = try StorageLog._ColumnCoding.decode(Int.self, from: row, "Columns")
+        self.ColumnName = try StorageLog._ColumnCoding.decode(Int.self, from: row, "ColumnName")
+        self.home = try StorageLog._StorageEmbedding.decode(Address.self, from: row, prefix: "home_")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.RawValue, to: &container, "RawValue")
-        try StorageLog.ColumnCoding.encode(self.hashValue, to: &container, "hashValue")
-        try StorageLog.ColumnCoding.encode(self.`init`, to: &container, "init")
-        try StorageLog.ColumnCoding.encode(self.`Type`, to: &container, "Type")
-        try StorageLog.ColumnCoding.encode(self.`Protocol`, to: &container, "Protocol")
-        try StorageLog.ColumnCoding.encode(self.`default`, to: &container, "default")
-        try StorageLog.ColumnCoding.encode(self.`two words`, to: &container, "two words")
-        try StorageLog.ColumnCoding.encode(self.Columns, to: &container, "Columns")
-        try StorageLog.ColumnCoding.encode(self.ColumnName, to: &container, "ColumnName")
-        try StorageLog.StorageEmbedding.encode(self.home, to: &container, prefix: "home_")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.RawValue, to: &container, "RawValue")
+        try StorageLog._ColumnCoding.encode(self.hashValue, to: &container, "hashValue")
+        try StorageLog._ColumnCoding.encode(self.`init`, to: &container, "init")
+        try StorageLog._ColumnCoding.encode(self.`Type`, to: &container, "Type")
+        try StorageLog._ColumnCoding.encode(self.`Protocol`, to: &container, "Protocol")
+        try StorageLog._ColumnCoding.encode(self.`default`, to: &container, "default")
+        try StorageLog._ColumnCoding.encode(self.`two words`, to: &container, "two words")
+        try StorageLog._ColumnCoding.encode(self.Columns, to: &container, "Columns")
+        try StorageLog._ColumnCoding.encode(self.ColumnName, to: &container, "ColumnName")
+        try StorageLog._StorageEmbedding.encode(self.home, to: &container, prefix: "home_")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

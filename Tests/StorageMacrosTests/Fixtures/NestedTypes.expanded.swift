@@ -94,7 +94,7 @@ nonisolated struct UserRecord {
     }
 
     static func key(of id: User.Key) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
@@ -107,21 +107,21 @@ nonisolated struct UserRecord {
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(User.Key.self, from: row, "id")
-        self.role = try StorageLog.ColumnCoding.decode(User.Role.self, from: row, "role")
-        self.past = try StorageLog.ColumnCoding.decode(Box<User.Role>?.self, from: row, "past")
-        self.mood = try StorageLog.ColumnCoding.decode(User.Mood?.self, from: row, "mood")
-        self.other = try StorageLog.ColumnCoding.decode(Company.Role.self, from: row, "other")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(User.Key.self, from: row, "id")
+        self.role = try StorageLog._ColumnCoding.decode(User.Role.self, from: row, "role")
+        self.past = try StorageLog._ColumnCoding.decode(Box<User.Role>?.self, from: row, "past")
+        self.mood = try StorageLog._ColumnCoding.decode(User.Mood?.self, from: row, "mood")
+        self.other = try StorageLog._ColumnCoding.decode(Company.Role.self, from: row, "other")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.role, to: &container, "role")
-        try StorageLog.ColumnCoding.encode(self.past, to: &container, "past")
-        try StorageLog.ColumnCoding.encode(self.mood, to: &container, "mood")
-        try StorageLog.ColumnCoding.encode(self.other, to: &container, "other")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.role, to: &container, "role")
+        try StorageLog._ColumnCoding.encode(self.past, to: &container, "past")
+        try StorageLog._ColumnCoding.encode(self.mood, to: &container, "mood")
+        try StorageLog._ColumnCoding.encode(self.other, to: &container, "other")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

@@ -94,7 +94,7 @@ nonisolated struct UserRecord {
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
@@ -107,23 +107,23 @@ nonisolated struct UserRecord {
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.a = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "a")
-        self.b = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "b")
-        self.c = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "c")
-        self.d = try StorageLog.ColumnCoding.decode((any Codable)?.self, from: row, "d")
-        self.e = try StorageLog.ColumnCoding.decode((any Codable & Sendable).self, from: row, "e")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.a = try StorageLog._ColumnCoding.decode(Int?.self, from: row, "a")
+        self.b = try StorageLog._ColumnCoding.decode(Int?.self, from: row, "b")
+        self.c = try StorageLog._ColumnCoding.decode(Int?.self, from: row, "c")
+        self.d = try StorageLog._ColumnCoding.decode((any Codable)?.self, from: row, "d")
+        self.e = try StorageLog._ColumnCoding.decode((any Codable & Sendable).self, from: row, "e")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.a, to: &container, "a")
-        try StorageLog.ColumnCoding.encode(self.b, to: &container, "b")
-        try StorageLog.ColumnCoding.encode(self.c, to: &container, "c")
-        try StorageLog.ColumnCoding.encode(self.d, to: &container, "d")
-        try StorageLog.ColumnCoding.encode(self.e, to: &container, "e")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.a, to: &container, "a")
+        try StorageLog._ColumnCoding.encode(self.b, to: &container, "b")
+        try StorageLog._ColumnCoding.encode(self.c, to: &container, "c")
+        try StorageLog._ColumnCoding.encode(self.d, to: &container, "d")
+        try StorageLog._ColumnCoding.encode(self.e, to: &container, "e")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

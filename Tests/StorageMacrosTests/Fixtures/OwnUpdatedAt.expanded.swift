@@ -67,7 +67,7 @@ nonisolated struct UserRecord {
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
@@ -80,15 +80,15 @@ nonisolated struct UserRecord {
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Date.self, from: row, "updatedAt")
-        self.name = try StorageLog.ColumnCoding.decode(String.self, from: row, "name")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Date.self, from: row, "updatedAt")
+        self.name = try StorageLog._ColumnCoding.decode(String.self, from: row, "name")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
-        try StorageLog.ColumnCoding.encode(self.name, to: &container, "name")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.name, to: &container, "name")
     }
 }
 

@@ -70,7 +70,7 @@ nonisolated struct UserRecord {
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
@@ -83,17 +83,17 @@ nonisolated struct UserRecord {
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.name = try StorageLog.ColumnCoding.decode(String.self, from: row, "name")
-        self.age = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "age")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.name = try StorageLog._ColumnCoding.decode(String.self, from: row, "name")
+        self.age = try StorageLog._ColumnCoding.decode(Int?.self, from: row, "age")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.name, to: &container, "name")
-        try StorageLog.ColumnCoding.encode(self.age, to: &container, "age")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.name, to: &container, "name")
+        try StorageLog._ColumnCoding.encode(self.age, to: &container, "age")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

@@ -78,7 +78,7 @@ public nonisolated struct UserRecord {
     }
 
     public static func key(of id: UUID) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     public static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
@@ -91,19 +91,19 @@ public nonisolated struct UserRecord {
     }
 
     public init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(UUID.self, from: row, "id")
-        self.name = try StorageLog.ColumnCoding.decode(String.self, from: row, "name")
-        self.note = try StorageLog.ColumnCoding.decode(String.self, from: row, "note")
-        self.secret = try StorageLog.ColumnCoding.decode(String.self, from: row, "secret")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(UUID.self, from: row, "id")
+        self.name = try StorageLog._ColumnCoding.decode(String.self, from: row, "name")
+        self.note = try StorageLog._ColumnCoding.decode(String.self, from: row, "note")
+        self.secret = try StorageLog._ColumnCoding.decode(String.self, from: row, "secret")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     public func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.name, to: &container, "name")
-        try StorageLog.ColumnCoding.encode(self.note, to: &container, "note")
-        try StorageLog.ColumnCoding.encode(self.secret, to: &container, "secret")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.name, to: &container, "name")
+        try StorageLog._ColumnCoding.encode(self.note, to: &container, "note")
+        try StorageLog._ColumnCoding.encode(self.secret, to: &container, "secret")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

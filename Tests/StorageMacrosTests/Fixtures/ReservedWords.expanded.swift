@@ -94,7 +94,7 @@ nonisolated struct RowRecord {
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [Row] {
@@ -107,23 +107,23 @@ nonisolated struct RowRecord {
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.row = try StorageLog.ColumnCoding.decode(String.self, from: row, "row")
-        self.entity = try StorageLog.ColumnCoding.decode(String.self, from: row, "entity")
-        self.now = try StorageLog.ColumnCoding.decode(Int.self, from: row, "now")
-        self.container = try StorageLog.ColumnCoding.decode(String.self, from: row, "container")
-        self.databaseTableName = try StorageLog.ColumnCoding.decode(String.self, from: row, "databaseTableName")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.row = try StorageLog._ColumnCoding.decode(String.self, from: row, "row")
+        self.entity = try StorageLog._ColumnCoding.decode(String.self, from: row, "entity")
+        self.now = try StorageLog._ColumnCoding.decode(Int.self, from: row, "now")
+        self.container = try StorageLog._ColumnCoding.decode(String.self, from: row, "container")
+        self.databaseTableName = try StorageLog._ColumnCoding.decode(String.self, from: row, "databaseTableName")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.row, to: &container, "row")
-        try StorageLog.ColumnCoding.encode(self.entity, to: &container, "entity")
-        try StorageLog.ColumnCoding.encode(self.now, to: &container, "now")
-        try StorageLog.ColumnCoding.encode(self.container, to: &container, "container")
-        try StorageLog.ColumnCoding.encode(self.databaseTableName, to: &container, "databaseTableName")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.row, to: &container, "row")
+        try StorageLog._ColumnCoding.encode(self.entity, to: &container, "entity")
+        try StorageLog._ColumnCoding.encode(self.now, to: &container, "now")
+        try StorageLog._ColumnCoding.encode(self.container, to: &container, "container")
+        try StorageLog._ColumnCoding.encode(self.databaseTableName, to: &container, "databaseTableName")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

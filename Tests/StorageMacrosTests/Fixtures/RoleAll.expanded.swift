@@ -26,10 +26,10 @@ nonisolated struct UserRecord {
             StorageCore.ColumnSchema("tries", Int.self, default: -3),
             StorageCore.ColumnSchema("role", Role.self, default: .guest),
             StorageCore.ColumnSchema("token", String.self),
-            StorageLog.StorageJSON.column("settings", [String: Int].self)
+            StorageLog._StorageJSON.column("settings", [String: Int].self)
         ]
-        columns += StorageLog.StorageEmbedding.columns(Address.self, prefix: "home_")
-        columns += StorageLog.StorageEmbedding.columns(Address?.self, prefix: "work_")
+        columns += StorageLog._StorageEmbedding.columns(Address.self, prefix: "home_")
+        columns += StorageLog._StorageEmbedding.columns(Address?.self, prefix: "work_")
         columns += [
             StorageCore.ColumnSchema("teamId", String?.self),
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
@@ -44,8 +44,8 @@ nonisolated struct UserRecord {
         let role = StorageCore.StorageColumn<Role>("role")
         let token = StorageCore.StorageColumn<String>("token")
         let settings = StorageCore.StorageColumn<[String: Int]>("settings")
-        let home = StorageLog.EmbeddedColumns<Address>(prefix: "home_")
-        let work = StorageLog.OptionalEmbeddedColumns<Address>(prefix: "work_")
+        let home = StorageLog._EmbeddedColumns<Address>(prefix: "home_")
+        let work = StorageLog._OptionalEmbeddedColumns<Address>(prefix: "work_")
         let teamId = StorageCore.StorageColumn<String?>("teamId")
         let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
     }
@@ -110,34 +110,34 @@ nonisolated struct UserRecord {
 
     func write(to row: StorageLog.RowWriter) throws {
         var index: Swift.Int32 = 1
-        try row.write(self.id, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.name, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.tries, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.role, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.token, at: StorageLog.StorageEmbedding.next(&index))
-        try StorageLog.StorageJSON.write(self.settings, to: row, at: StorageLog.StorageEmbedding.next(&index))
-        try StorageLog.StorageEmbedding.write(self.home, to: row, at: &index)
-        try StorageLog.StorageEmbedding.write(self.work, to: row, at: &index)
-        try row.write(self.teamId, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.updatedAt, at: StorageLog.StorageEmbedding.next(&index))
+        try row.write(self.id, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.name, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.tries, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.role, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.token, at: StorageLog._StorageEmbedding.next(&index))
+        try StorageLog._StorageJSON.write(self.settings, to: row, at: StorageLog._StorageEmbedding.next(&index))
+        try StorageLog._StorageEmbedding.write(self.home, to: row, at: &index)
+        try StorageLog._StorageEmbedding.write(self.work, to: row, at: &index)
+        try row.write(self.teamId, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.updatedAt, at: StorageLog._StorageEmbedding.next(&index))
     }
 
     init(reading row: StorageLog.RowReader) throws {
         var index: Swift.Int32 = 0
-        self.id = try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.name = try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.tries = try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.role = try row.read(Role.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.token = try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.settings = try StorageLog.StorageJSON.read([String: Int].self, from: row, at: StorageLog.StorageEmbedding.next(&index))
-        self.home = try StorageLog.StorageEmbedding.read(Address.self, from: row, at: &index)
-        self.work = try StorageLog.StorageEmbedding.read(Address?.self, from: row, at: &index)
-        self.teamId = try row.read(String?.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.updatedAt = try row.read(Foundation.Date.self, at: StorageLog.StorageEmbedding.next(&index))
+        self.id = try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.name = try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.tries = try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.role = try row.read(Role.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.token = try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.settings = try StorageLog._StorageJSON.read([String: Int].self, from: row, at: StorageLog._StorageEmbedding.next(&index))
+        self.home = try StorageLog._StorageEmbedding.read(Address.self, from: row, at: &index)
+        self.work = try StorageLog._StorageEmbedding.read(Address?.self, from: row, at: &index)
+        self.teamId = try row.read(String?.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.updatedAt = try row.read(Foundation.Date.self, at: StorageLog._StorageEmbedding.next(&index))
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
@@ -145,35 +145,35 @@ nonisolated struct UserRecord {
         var entities: [User] = []
         while try rows.next() {
             var index: Swift.Int32 = 0
-            entities.append(User(id: try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index)), name: try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index)), tries: try row.read(Int.self, at: StorageLog.StorageEmbedding.next(&index)), role: try row.read(Role.self, at: StorageLog.StorageEmbedding.next(&index)), token: try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index)), settings: try StorageLog.StorageJSON.read([String: Int].self, from: row, at: StorageLog.StorageEmbedding.next(&index)), home: try StorageLog.StorageEmbedding.read(Address.self, from: row, at: &index), work: try StorageLog.StorageEmbedding.read(Address?.self, from: row, at: &index), posts: [], teamId: try row.read(String?.self, at: StorageLog.StorageEmbedding.next(&index)), team: nil, owner: nil))
+            entities.append(User(id: try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index)), name: try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index)), tries: try row.read(Int.self, at: StorageLog._StorageEmbedding.next(&index)), role: try row.read(Role.self, at: StorageLog._StorageEmbedding.next(&index)), token: try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index)), settings: try StorageLog._StorageJSON.read([String: Int].self, from: row, at: StorageLog._StorageEmbedding.next(&index)), home: try StorageLog._StorageEmbedding.read(Address.self, from: row, at: &index), work: try StorageLog._StorageEmbedding.read(Address?.self, from: row, at: &index), posts: [], teamId: try row.read(String?.self, at: StorageLog._StorageEmbedding.next(&index)), team: nil, owner: nil))
         }
         return entities
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.name = try StorageLog.ColumnCoding.decode(String.self, from: row, "name")
-        self.tries = try StorageLog.ColumnCoding.decode(Int.self, from: row, "tries")
-        self.role = try StorageLog.ColumnCoding.decode(Role.self, from: row, "role")
-        self.token = try StorageLog.ColumnCoding.decode(String.self, from: row, "token")
-        self.settings = try StorageLog.StorageJSON.decode([String: Int].self, from: row, "settings")
-        self.home = try StorageLog.StorageEmbedding.decode(Address.self, from: row, prefix: "home_")
-        self.work = try StorageLog.StorageEmbedding.decode(Address?.self, from: row, prefix: "work_")
-        self.teamId = try StorageLog.ColumnCoding.decode(String?.self, from: row, "teamId")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.name = try StorageLog._ColumnCoding.decode(String.self, from: row, "name")
+        self.tries = try StorageLog._ColumnCoding.decode(Int.self, from: row, "tries")
+        self.role = try StorageLog._ColumnCoding.decode(Role.self, from: row, "role")
+        self.token = try StorageLog._ColumnCoding.decode(String.self, from: row, "token")
+        self.settings = try StorageLog._StorageJSON.decode([String: Int].self, from: row, "settings")
+        self.home = try StorageLog._StorageEmbedding.decode(Address.self, from: row, prefix: "home_")
+        self.work = try StorageLog._StorageEmbedding.decode(Address?.self, from: row, prefix: "work_")
+        self.teamId = try StorageLog._ColumnCoding.decode(String?.self, from: row, "teamId")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.name, to: &container, "name")
-        try StorageLog.ColumnCoding.encode(self.tries, to: &container, "tries")
-        try StorageLog.ColumnCoding.encode(self.role, to: &container, "role")
-        try StorageLog.ColumnCoding.encode(self.token, to: &container, "token")
-        try StorageLog.StorageJSON.encode(self.settings, to: &container, "settings")
-        try StorageLog.StorageEmbedding.encode(self.home, to: &container, prefix: "home_")
-        try StorageLog.StorageEmbedding.encode(self.work, to: &container, prefix: "work_")
-        try StorageLog.ColumnCoding.encode(self.teamId, to: &container, "teamId")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.name, to: &container, "name")
+        try StorageLog._ColumnCoding.encode(self.tries, to: &container, "tries")
+        try StorageLog._ColumnCoding.encode(self.role, to: &container, "role")
+        try StorageLog._ColumnCoding.encode(self.token, to: &container, "token")
+        try StorageLog._StorageJSON.encode(self.settings, to: &container, "settings")
+        try StorageLog._StorageEmbedding.encode(self.home, to: &container, prefix: "home_")
+        try StorageLog._StorageEmbedding.encode(self.work, to: &container, prefix: "work_")
+        try StorageLog._ColumnCoding.encode(self.teamId, to: &container, "teamId")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

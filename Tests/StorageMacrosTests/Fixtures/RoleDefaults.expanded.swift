@@ -17,12 +17,12 @@ nonisolated struct NoteRecord {
     static var schemaColumns: [StorageCore.ColumnSchema] {
         [
             StorageCore.ColumnSchema("id", String.self, primaryKey: true),
-            StorageLog.StorageJSON.column("tags", [String].self, default: []),
-            StorageLog.StorageJSON.column("weights", [String: [Double]].self, default: ["a": [1, -2.5], "b": []]),
-            StorageLog.StorageJSON.column("none", [String: Int].self, default: [:]),
-            StorageLog.StorageJSON.column("made", [Int].self),
-            StorageLog.StorageJSON.column("mixed", [Date].self),
-            StorageLog.StorageJSON.column("mood", Mood.self, default: .good),
+            StorageLog._StorageJSON.column("tags", [String].self, default: []),
+            StorageLog._StorageJSON.column("weights", [String: [Double]].self, default: ["a": [1, -2.5], "b": []]),
+            StorageLog._StorageJSON.column("none", [String: Int].self, default: [:]),
+            StorageLog._StorageJSON.column("made", [Int].self),
+            StorageLog._StorageJSON.column("mixed", [Date].self),
+            StorageLog._StorageJSON.column("mood", Mood.self, default: .good),
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
         ]
     }
@@ -81,59 +81,59 @@ nonisolated struct NoteRecord {
 
     func write(to row: StorageLog.RowWriter) throws {
         try row.write(self.id, at: 1)
-        try StorageLog.StorageJSON.write(self.tags, to: row, at: 2)
-        try StorageLog.StorageJSON.write(self.weights, to: row, at: 3)
-        try StorageLog.StorageJSON.write(self.none, to: row, at: 4)
-        try StorageLog.StorageJSON.write(self.made, to: row, at: 5)
-        try StorageLog.StorageJSON.write(self.mixed, to: row, at: 6)
-        try StorageLog.StorageJSON.write(self.mood, to: row, at: 7)
+        try StorageLog._StorageJSON.write(self.tags, to: row, at: 2)
+        try StorageLog._StorageJSON.write(self.weights, to: row, at: 3)
+        try StorageLog._StorageJSON.write(self.none, to: row, at: 4)
+        try StorageLog._StorageJSON.write(self.made, to: row, at: 5)
+        try StorageLog._StorageJSON.write(self.mixed, to: row, at: 6)
+        try StorageLog._StorageJSON.write(self.mood, to: row, at: 7)
         try row.write(self.updatedAt, at: 8)
     }
 
     init(reading row: StorageLog.RowReader) throws {
         self.id = try row.read(String.self, at: 0)
-        self.tags = try StorageLog.StorageJSON.read([String].self, from: row, at: 1)
-        self.weights = try StorageLog.StorageJSON.read([String: [Double]].self, from: row, at: 2)
-        self.none = try StorageLog.StorageJSON.read([String: Int].self, from: row, at: 3)
-        self.made = try StorageLog.StorageJSON.read([Int].self, from: row, at: 4)
-        self.mixed = try StorageLog.StorageJSON.read([Date].self, from: row, at: 5)
-        self.mood = try StorageLog.StorageJSON.read(Mood.self, from: row, at: 6)
+        self.tags = try StorageLog._StorageJSON.read([String].self, from: row, at: 1)
+        self.weights = try StorageLog._StorageJSON.read([String: [Double]].self, from: row, at: 2)
+        self.none = try StorageLog._StorageJSON.read([String: Int].self, from: row, at: 3)
+        self.made = try StorageLog._StorageJSON.read([Int].self, from: row, at: 4)
+        self.mixed = try StorageLog._StorageJSON.read([Date].self, from: row, at: 5)
+        self.mood = try StorageLog._StorageJSON.read(Mood.self, from: row, at: 6)
         self.updatedAt = try row.read(Foundation.Date.self, at: 7)
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [Note] {
         let row = rows.row
         var entities: [Note] = []
         while try rows.next() {
-            entities.append(Note(id: try row.read(String.self, at: 0), tags: try StorageLog.StorageJSON.read([String].self, from: row, at: 1), weights: try StorageLog.StorageJSON.read([String: [Double]].self, from: row, at: 2), none: try StorageLog.StorageJSON.read([String: Int].self, from: row, at: 3), made: try StorageLog.StorageJSON.read([Int].self, from: row, at: 4), mixed: try StorageLog.StorageJSON.read([Date].self, from: row, at: 5), mood: try StorageLog.StorageJSON.read(Mood.self, from: row, at: 6)))
+            entities.append(Note(id: try row.read(String.self, at: 0), tags: try StorageLog._StorageJSON.read([String].self, from: row, at: 1), weights: try StorageLog._StorageJSON.read([String: [Double]].self, from: row, at: 2), none: try StorageLog._StorageJSON.read([String: Int].self, from: row, at: 3), made: try StorageLog._StorageJSON.read([Int].self, from: row, at: 4), mixed: try StorageLog._StorageJSON.read([Date].self, from: row, at: 5), mood: try StorageLog._StorageJSON.read(Mood.self, from: row, at: 6)))
         }
         return entities
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.tags = try StorageLog.StorageJSON.decode([String].self, from: row, "tags")
-        self.weights = try StorageLog.StorageJSON.decode([String: [Double]].self, from: row, "weights")
-        self.none = try StorageLog.StorageJSON.decode([String: Int].self, from: row, "none")
-        self.made = try StorageLog.StorageJSON.decode([Int].self, from: row, "made")
-        self.mixed = try StorageLog.StorageJSON.decode([Date].self, from: row, "mixed")
-        self.mood = try StorageLog.StorageJSON.decode(Mood.self, from: row, "mood")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.tags = try StorageLog._StorageJSON.decode([String].self, from: row, "tags")
+        self.weights = try StorageLog._StorageJSON.decode([String: [Double]].self, from: row, "weights")
+        self.none = try StorageLog._StorageJSON.decode([String: Int].self, from: row, "none")
+        self.made = try StorageLog._StorageJSON.decode([Int].self, from: row, "made")
+        self.mixed = try StorageLog._StorageJSON.decode([Date].self, from: row, "mixed")
+        self.mood = try StorageLog._StorageJSON.decode(Mood.self, from: row, "mood")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.StorageJSON.encode(self.tags, to: &container, "tags")
-        try StorageLog.StorageJSON.encode(self.weights, to: &container, "weights")
-        try StorageLog.StorageJSON.encode(self.none, to: &container, "none")
-        try StorageLog.StorageJSON.encode(self.made, to: &container, "made")
-        try StorageLog.StorageJSON.encode(self.mixed, to: &container, "mixed")
-        try StorageLog.StorageJSON.encode(self.mood, to: &container, "mood")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._StorageJSON.encode(self.tags, to: &container, "tags")
+        try StorageLog._StorageJSON.encode(self.weights, to: &container, "weights")
+        try StorageLog._StorageJSON.encode(self.none, to: &container, "none")
+        try StorageLog._StorageJSON.encode(self.made, to: &container, "made")
+        try StorageLog._StorageJSON.encode(self.mixed, to: &container, "mixed")
+        try StorageLog._StorageJSON.encode(self.mood, to: &container, "mood")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

@@ -14,8 +14,8 @@ nonisolated struct TripRecord {
         var columns: [StorageCore.ColumnSchema] = [
             StorageCore.ColumnSchema("id", String.self, primaryKey: true)
         ]
-        columns += StorageLog.StorageEmbedding.columns(Place.self, prefix: "at_")
-        columns += StorageLog.StorageEmbedding.columns(Span.self, prefix: "at_")
+        columns += StorageLog._StorageEmbedding.columns(Place.self, prefix: "at_")
+        columns += StorageLog._StorageEmbedding.columns(Span.self, prefix: "at_")
         columns += [
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
         ]
@@ -24,8 +24,8 @@ nonisolated struct TripRecord {
 
     struct Columns: Swift.Sendable {
         let id = StorageCore.StorageColumn<String>("id")
-        let place = StorageLog.EmbeddedColumns<Place>(prefix: "at_")
-        let time = StorageLog.EmbeddedColumns<Span>(prefix: "at_")
+        let place = StorageLog._EmbeddedColumns<Place>(prefix: "at_")
+        let time = StorageLog._EmbeddedColumns<Span>(prefix: "at_")
         let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
     }
 
@@ -58,22 +58,22 @@ nonisolated struct TripRecord {
 
     func write(to row: StorageLog.RowWriter) throws {
         var index: Swift.Int32 = 1
-        try row.write(self.id, at: StorageLog.StorageEmbedding.next(&index))
-        try StorageLog.StorageEmbedding.write(self.place, to: row, at: &index)
-        try StorageLog.StorageEmbedding.write(self.time, to: row, at: &index)
-        try row.write(self.updatedAt, at: StorageLog.StorageEmbedding.next(&index))
+        try row.write(self.id, at: StorageLog._StorageEmbedding.next(&index))
+        try StorageLog._StorageEmbedding.write(self.place, to: row, at: &index)
+        try StorageLog._StorageEmbedding.write(self.time, to: row, at: &index)
+        try row.write(self.updatedAt, at: StorageLog._StorageEmbedding.next(&index))
     }
 
     init(reading row: StorageLog.RowReader) throws {
         var index: Swift.Int32 = 0
-        self.id = try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.place = try StorageLog.StorageEmbedding.read(Place.self, from: row, at: &index)
-        self.time = try StorageLog.StorageEmbedding.read(Span.self, from: row, at: &index)
-        self.updatedAt = try row.read(Foundation.Date.self, at: StorageLog.StorageEmbedding.next(&index))
+        self.id = try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.place = try StorageLog._StorageEmbedding.read(Place.self, from: row, at: &index)
+        self.time = try StorageLog._StorageEmbedding.read(Span.self, from: row, at: &index)
+        self.updatedAt = try row.read(Foundation.Date.self, at: StorageLog._StorageEmbedding.next(&index))
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [Trip] {
@@ -81,23 +81,23 @@ nonisolated struct TripRecord {
         var entities: [Trip] = []
         while try rows.next() {
             var index: Swift.Int32 = 0
-            entities.append(Trip(id: try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index)), place: try StorageLog.StorageEmbedding.read(Place.self, from: row, at: &index), time: try StorageLog.StorageEmbedding.read(Span.self, from: row, at: &index)))
+            entities.append(Trip(id: try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index)), place: try StorageLog._StorageEmbedding.read(Place.self, from: row, at: &index), time: try StorageLog._StorageEmbedding.read(Span.self, from: row, at: &index)))
         }
         return entities
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.place = try StorageLog.StorageEmbedding.decode(Place.self, from: row, prefix: "at_")
-        self.time = try StorageLog.StorageEmbedding.decode(Span.self, from: row, prefix: "at_")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.place = try StorageLog._StorageEmbedding.decode(Place.self, from: row, prefix: "at_")
+        self.time = try StorageLog._StorageEmbedding.decode(Span.self, from: row, prefix: "at_")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.StorageEmbedding.encode(self.place, to: &container, prefix: "at_")
-        try StorageLog.StorageEmbedding.encode(self.time, to: &container, prefix: "at_")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._StorageEmbedding.encode(self.place, to: &container, prefix: "at_")
+        try StorageLog._StorageEmbedding.encode(self.time, to: &container, prefix: "at_")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

@@ -70,7 +70,7 @@ public nonisolated struct PostRecord {
     }
 
     public static func key(of id: Int) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     public static func entities(reading rows: StorageLog.StatementRows) throws -> [Post] {
@@ -83,15 +83,15 @@ public nonisolated struct PostRecord {
     }
 
     public init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(Int.self, from: row, "id")
-        self.authorId = try StorageLog.ColumnCoding.decode(String.self, from: row, "authorId")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(Int.self, from: row, "id")
+        self.authorId = try StorageLog._ColumnCoding.decode(String.self, from: row, "authorId")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     public func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.authorId, to: &container, "authorId")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.authorId, to: &container, "authorId")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

@@ -64,7 +64,7 @@ struct Node {
         }
 
         static func key(of id: String) -> StorageCore.StorageValue {
-            StorageLog.RowKey.value(of: id)
+            StorageLog._RowKey.value(of: id)
         }
 
         static func entities(reading rows: StorageLog.StatementRows) throws -> [Owner] {
@@ -77,13 +77,13 @@ struct Node {
         }
 
         init(row: GRDB.Row) throws {
-            self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-            self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+            self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+            self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
         }
 
         func encode(to container: inout GRDB.PersistenceContainer) throws {
-            try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-            try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+            try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+            try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
         }
     }
 }
@@ -98,10 +98,10 @@ nonisolated struct NodeRecord {
             StorageCore.ColumnSchema("parentId", String?.self).referencing(Node.Record.databaseTableName, onDelete: .setNull),
             StorageCore.ColumnSchema("ownerId", String.self).referencing(Node.Owner.Record.databaseTableName, onDelete: .cascade)
         ]
-        columns += StorageLog.StorageEmbedding.columns(Place?.self, prefix: "place_")
-        columns += StorageLog.StorageEmbedding.columns(Place?.self, prefix: "other_")
+        columns += StorageLog._StorageEmbedding.columns(Place?.self, prefix: "place_")
+        columns += StorageLog._StorageEmbedding.columns(Place?.self, prefix: "other_")
         columns += [
-            StorageLog.StorageJSON.column("tags", [String]?.self),
+            StorageLog._StorageJSON.column("tags", [String]?.self),
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
         ]
         return columns
@@ -111,8 +111,8 @@ nonisolated struct NodeRecord {
         let id = StorageCore.StorageColumn<String>("id")
         let parentId = StorageCore.StorageColumn<String?>("parentId")
         let ownerId = StorageCore.StorageColumn<String>("ownerId")
-        let place = StorageLog.OptionalEmbeddedColumns<Place>(prefix: "place_")
-        let other = StorageLog.OptionalEmbeddedColumns<Place>(prefix: "other_")
+        let place = StorageLog._OptionalEmbeddedColumns<Place>(prefix: "place_")
+        let other = StorageLog._OptionalEmbeddedColumns<Place>(prefix: "other_")
         let tags = StorageCore.StorageColumn<[String]?>("tags")
         let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
     }
@@ -171,28 +171,28 @@ nonisolated struct NodeRecord {
 
     func write(to row: StorageLog.RowWriter) throws {
         var index: Swift.Int32 = 1
-        try row.write(self.id, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.parentId, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.ownerId, at: StorageLog.StorageEmbedding.next(&index))
-        try StorageLog.StorageEmbedding.write(self.place, to: row, at: &index)
-        try StorageLog.StorageEmbedding.write(self.other, to: row, at: &index)
-        try StorageLog.StorageJSON.write(self.tags, to: row, at: StorageLog.StorageEmbedding.next(&index))
-        try row.write(self.updatedAt, at: StorageLog.StorageEmbedding.next(&index))
+        try row.write(self.id, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.parentId, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.ownerId, at: StorageLog._StorageEmbedding.next(&index))
+        try StorageLog._StorageEmbedding.write(self.place, to: row, at: &index)
+        try StorageLog._StorageEmbedding.write(self.other, to: row, at: &index)
+        try StorageLog._StorageJSON.write(self.tags, to: row, at: StorageLog._StorageEmbedding.next(&index))
+        try row.write(self.updatedAt, at: StorageLog._StorageEmbedding.next(&index))
     }
 
     init(reading row: StorageLog.RowReader) throws {
         var index: Swift.Int32 = 0
-        self.id = try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.parentId = try row.read(String?.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.ownerId = try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index))
-        self.place = try StorageLog.StorageEmbedding.read(Place?.self, from: row, at: &index)
-        self.other = try StorageLog.StorageEmbedding.read(Place?.self, from: row, at: &index)
-        self.tags = try StorageLog.StorageJSON.read([String]?.self, from: row, at: StorageLog.StorageEmbedding.next(&index))
-        self.updatedAt = try row.read(Foundation.Date.self, at: StorageLog.StorageEmbedding.next(&index))
+        self.id = try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.parentId = try row.read(String?.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.ownerId = try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index))
+        self.place = try StorageLog._StorageEmbedding.read(Place?.self, from: row, at: &index)
+        self.other = try StorageLog._StorageEmbedding.read(Place?.self, from: row, at: &index)
+        self.tags = try StorageLog._StorageJSON.read([String]?.self, from: row, at: StorageLog._StorageEmbedding.next(&index))
+        self.updatedAt = try row.read(Foundation.Date.self, at: StorageLog._StorageEmbedding.next(&index))
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [Node] {
@@ -200,29 +200,29 @@ nonisolated struct NodeRecord {
         var entities: [Node] = []
         while try rows.next() {
             var index: Swift.Int32 = 0
-            entities.append(Node(id: try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index)), parentId: try row.read(String?.self, at: StorageLog.StorageEmbedding.next(&index)), ownerId: try row.read(String.self, at: StorageLog.StorageEmbedding.next(&index)), parent: nil, owner: nil, updatedAt: nil, children: [], place: try StorageLog.StorageEmbedding.read(Place?.self, from: row, at: &index), other: try StorageLog.StorageEmbedding.read(Place?.self, from: row, at: &index), tags: try StorageLog.StorageJSON.read([String]?.self, from: row, at: StorageLog.StorageEmbedding.next(&index))))
+            entities.append(Node(id: try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index)), parentId: try row.read(String?.self, at: StorageLog._StorageEmbedding.next(&index)), ownerId: try row.read(String.self, at: StorageLog._StorageEmbedding.next(&index)), parent: nil, owner: nil, updatedAt: nil, children: [], place: try StorageLog._StorageEmbedding.read(Place?.self, from: row, at: &index), other: try StorageLog._StorageEmbedding.read(Place?.self, from: row, at: &index), tags: try StorageLog._StorageJSON.read([String]?.self, from: row, at: StorageLog._StorageEmbedding.next(&index))))
         }
         return entities
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.parentId = try StorageLog.ColumnCoding.decode(String?.self, from: row, "parentId")
-        self.ownerId = try StorageLog.ColumnCoding.decode(String.self, from: row, "ownerId")
-        self.place = try StorageLog.StorageEmbedding.decode(Place?.self, from: row, prefix: "place_")
-        self.other = try StorageLog.StorageEmbedding.decode(Place?.self, from: row, prefix: "other_")
-        self.tags = try StorageLog.StorageJSON.decode([String]?.self, from: row, "tags")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.parentId = try StorageLog._ColumnCoding.decode(String?.self, from: row, "parentId")
+        self.ownerId = try StorageLog._ColumnCoding.decode(String.self, from: row, "ownerId")
+        self.place = try StorageLog._StorageEmbedding.decode(Place?.self, from: row, prefix: "place_")
+        self.other = try StorageLog._StorageEmbedding.decode(Place?.self, from: row, prefix: "other_")
+        self.tags = try StorageLog._StorageJSON.decode([String]?.self, from: row, "tags")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.parentId, to: &container, "parentId")
-        try StorageLog.ColumnCoding.encode(self.ownerId, to: &container, "ownerId")
-        try StorageLog.StorageEmbedding.encode(self.place, to: &container, prefix: "place_")
-        try StorageLog.StorageEmbedding.encode(self.other, to: &container, prefix: "other_")
-        try StorageLog.StorageJSON.encode(self.tags, to: &container, "tags")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.parentId, to: &container, "parentId")
+        try StorageLog._ColumnCoding.encode(self.ownerId, to: &container, "ownerId")
+        try StorageLog._StorageEmbedding.encode(self.place, to: &container, prefix: "place_")
+        try StorageLog._StorageEmbedding.encode(self.other, to: &container, prefix: "other_")
+        try StorageLog._StorageJSON.encode(self.tags, to: &container, "tags")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

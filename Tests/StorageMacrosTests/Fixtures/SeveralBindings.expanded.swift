@@ -99,7 +99,7 @@ nonisolated struct PointRecord {
     }
 
     static func key(of id: Int) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [Point] {
@@ -112,25 +112,25 @@ nonisolated struct PointRecord {
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(Int.self, from: row, "id")
-        self.x = try StorageLog.ColumnCoding.decode(Double.self, from: row, "x")
-        self.y = try StorageLog.ColumnCoding.decode(Double.self, from: row, "y")
-        self.width = try StorageLog.ColumnCoding.decode(Int.self, from: row, "width")
-        self.title = try StorageLog.ColumnCoding.decode(String.self, from: row, "title")
-        self.a = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "a")
-        self.b = try StorageLog.ColumnCoding.decode(String.self, from: row, "b")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(Int.self, from: row, "id")
+        self.x = try StorageLog._ColumnCoding.decode(Double.self, from: row, "x")
+        self.y = try StorageLog._ColumnCoding.decode(Double.self, from: row, "y")
+        self.width = try StorageLog._ColumnCoding.decode(Int.self, from: row, "width")
+        self.title = try StorageLog._ColumnCoding.decode(String.self, from: row, "title")
+        self.a = try StorageLog._ColumnCoding.decode(Int?.self, from: row, "a")
+        self.b = try StorageLog._ColumnCoding.decode(String.self, from: row, "b")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.x, to: &container, "x")
-        try StorageLog.ColumnCoding.encode(self.y, to: &container, "y")
-        try StorageLog.ColumnCoding.encode(self.width, to: &container, "width")
-        try StorageLog.ColumnCoding.encode(self.title, to: &container, "title")
-        try StorageLog.ColumnCoding.encode(self.a, to: &container, "a")
-        try StorageLog.ColumnCoding.encode(self.b, to: &container, "b")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.x, to: &container, "x")
+        try StorageLog._ColumnCoding.encode(self.y, to: &container, "y")
+        try StorageLog._ColumnCoding.encode(self.width, to: &container, "width")
+        try StorageLog._ColumnCoding.encode(self.title, to: &container, "title")
+        try StorageLog._ColumnCoding.encode(self.a, to: &container, "a")
+        try StorageLog._ColumnCoding.encode(self.b, to: &container, "b")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

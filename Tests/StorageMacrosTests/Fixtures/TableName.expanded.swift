@@ -54,7 +54,7 @@ nonisolated struct UserRecord {
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
@@ -67,13 +67,13 @@ nonisolated struct UserRecord {
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 struct Visitor {
@@ -130,7 +130,7 @@ nonisolated struct VisitorRecord {
     }
 
     static func key(of id: String) -> StorageCore.StorageValue {
-        StorageLog.RowKey.value(of: id)
+        StorageLog._RowKey.value(of: id)
     }
 
     static func entities(reading rows: StorageLog.StatementRows) throws -> [Visitor] {
@@ -143,13 +143,13 @@ nonisolated struct VisitorRecord {
     }
 
     init(row: GRDB.Row) throws {
-        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
-        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+        self.id = try StorageLog._ColumnCoding.decode(String.self, from: row, "id")
+        self.updatedAt = try StorageLog._ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
     }
 
     func encode(to container: inout GRDB.PersistenceContainer) throws {
-        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
-        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog._ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog._ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
     }
 }
 

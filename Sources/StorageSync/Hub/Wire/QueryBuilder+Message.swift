@@ -103,7 +103,7 @@ extension JSONReader {
     fileprivate mutating func value() throws -> JSONValue {
         let start = index
         let text = try text()
-        do { return try StorageJSON.value(JSONValue.self, of: .text(text)) } catch {
+        do { return try _StorageJSON.value(JSONValue.self, of: .text(text)) } catch {
             throw malformed("a value is expected that a query compares with", at: start)
         }
     }

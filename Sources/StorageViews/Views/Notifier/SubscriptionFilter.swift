@@ -26,19 +26,19 @@ public struct SubscriptionFilter: Sendable {
 
     /// Changes of the rows with these primary keys.
     public static func rowIds<Id: StorageColumnValue>(_ ids: [Id]) -> SubscriptionFilter {
-        rowIds(ids.map { RowKey.value(of: $0) })
+        rowIds(ids.map { _RowKey.value(of: $0) })
     }
 
     /// Changes of the rows with these primary keys.
     public static func rowIds<Id: RawRepresentable>(_ ids: [Id]) -> SubscriptionFilter
     where Id.RawValue: StorageColumnValue {
-        rowIds(ids.map { RowKey.value(of: $0) })
+        rowIds(ids.map { _RowKey.value(of: $0) })
     }
 
     /// Changes of the rows with these primary keys.
     public static func rowIds<Id: RawRepresentable & StorageColumnValue>(_ ids: [Id]) -> SubscriptionFilter
     where Id.RawValue: StorageColumnValue {
-        rowIds(ids.map { RowKey.value(of: $0) })
+        rowIds(ids.map { _RowKey.value(of: $0) })
     }
 
     /// Updates that change at least one of these columns, and every insert and delete.
