@@ -93,7 +93,8 @@ let package = Package(
         .target(
             name: "StorageViews",
             dependencies: [
-                "StorageRouting", "StorageEntities", "StorageHistory", "StorageLog", "StorageCore", "CSQLite",
+                "StorageRouting", "StorageEntities", "StorageHistory", "StorageLog", "StorageRecords", "StorageCore",
+                "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
@@ -125,7 +126,8 @@ let package = Package(
         .target(
             name: "StorageSync",
             dependencies: [
-                "StorageKit", "StorageViews", "StorageEntities", "StorageHistory", "StorageLog", "StorageCore",
+                "StorageKit", "StorageViews", "StorageEntities", "StorageHistory", "StorageLog", "StorageRecords",
+                "StorageCore",
                 "StorageMacrosPlugin",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

@@ -116,7 +116,7 @@ extension StorageError {
         notStorable(value, in: "parameter \(parameter)")
     }
 
-    /// The same with the name of a column in the place of its parameter's number.
+    /// The same with the name of a column instead of the parameter's number.
     package func naming(_ columns: [ColumnSchema], of table: String) -> StorageError {
         let words = " in parameter "
         guard code == .invalidValue, let place = message.range(of: words) else { return self }

@@ -1,6 +1,7 @@
 internal import StorageCore
 package import StorageEntities
 internal import StorageHistory
+internal import StorageRecords
 package import StorageRouting
 
 /// The best results of a full-text search, kept up to date.
