@@ -64,7 +64,8 @@ final class TestClock: StorageClock {
         #expect(await cache.count == 0)
     }
 
-    @Test func whatIsOverGoesBeforeWhatIsStillGood() async {
+    @Test("Expired values are evicted before valid ones")
+    func expiredValuesGoFirst() async {
         let clock = TestClock()
         let cache = MemoryCache<String, Int>(capacity: 2, defaultTTL: 100, clock: clock)
         await cache.set(1, for: "long")

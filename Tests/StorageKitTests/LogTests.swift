@@ -52,8 +52,8 @@ import Testing
 
     // MARK: Commits
 
-    @Test(arguments: 0..<6, [1, 8, 1_024])
-    func commitsAreThoseOfTheEvents(_ number: Int, segmentLength: Int) async throws {
+    @Test("Commits are those of the events", arguments: 0..<6, [1, 8, 1_024])
+    func commitsMatchEvents(_ number: Int, segmentLength: Int) async throws {
         let store = try Self.store(segmentLength: segmentLength)
         try await Self.fill(store.storage, commits: 24)
         let query = Self.queries[number]
@@ -78,7 +78,8 @@ import Testing
     }
 
     /// More commits than are held at a time, in rows of which most hold nothing that matches.
-    @Test func aListMayTakeManyReads() async throws {
+    @Test("One list may take many reads of the log")
+    func listOfManyReads() async throws {
         let store = try Self.store(segmentLength: 2)
         for number in 0..<400 {
             try await store.storage.save(Note(id: number % 3, text: "\(number)"))
@@ -102,7 +103,8 @@ import Testing
         }
     }
 
-    @Test func whatIsCommittedMeanwhileIsPartOfAListForward() async throws {
+    @Test("Commits during a forward list are part of it")
+    func commitsDuringForwardList() async throws {
         let store = try Self.store()
         try await store.storage.save(Note(id: 1, text: "a"))
         var numbers: [Int64] = []
@@ -110,7 +112,8 @@ import Testing
             numbers.append(commit.number)
             if numbers.count < 5 { try await store.storage.save(Note(id: 1, text: "\(numbers.count)")) }
         }
-        #expect(numbers.count == 5 && numbers == numbers.sorted())
+        #expect(numbers.count == 5)
+        #expect(numbers == numbers.sorted())
         var query = LogQuery()
         query.descending = true
         var count = 0
@@ -123,7 +126,8 @@ import Testing
 
     // MARK: Points
 
-    @Test func aPointNamesItsPositionAndCommit() async throws {
+    @Test("A point has its position and commit")
+    func resolvingPoints() async throws {
         let store = try Self.store()
         let (storage, log) = (store.storage, store.storage.log)
         var receipts: [CommitReceipt] = []
@@ -140,8 +144,10 @@ import Testing
             #expect(try await log.position(of: .commit(number)) == receipt.last)
             for point in [StoragePoint.commit(number), .position(receipt.first), .position(receipt.last)] {
                 let commit = try await log.commit(at: point)
-                #expect(commit.number == number && commit.positions == receipt.first...receipt.last)
-                #expect(commit.changes["notes"]?.insert == 1 && commit.changes["persons"]?.insert == 1)
+                #expect(commit.number == number)
+                #expect(commit.positions == receipt.first...receipt.last)
+                #expect(commit.changes["notes"]?.insert == 1)
+                #expect(commit.changes["persons"]?.insert == 1)
                 #expect(commit.metadata.actor == "anna")
             }
         }
@@ -161,7 +167,8 @@ import Testing
     }
 
     /// A time that a commit tells is the time of the commit, though dates hold it as a fraction of seconds.
-    @Test func theTimeOfACommitIsAPointOfIt() async throws {
+    @Test("The time of a commit resolves to the commit")
+    func timeOfCommitAsPoint() async throws {
         let clock = ManualClock(microseconds: 1_714_557_600_000_000)
         var configuration = StorageConfig()
         configuration.clock = clock
@@ -174,7 +181,8 @@ import Testing
         }
     }
 
-    @Test func pointsThatAreNotThereAreNotFound() async throws {
+    @Test("Unknown points aren't found")
+    func unknownPoints() async throws {
         let store = try Self.store()
         let log = store.storage.log
         try await store.storage.save(Note(id: 1, text: "a"))
@@ -185,7 +193,8 @@ import Testing
         ]
         for point in points {
             let error = await #expect(throws: StorageError.self) { try await log.position(of: point) }
-            #expect(error?.code == .notFound && error?.remedy.isEmpty == false, "\(point)")
+            #expect(error?.code == .notFound, "\(point)")
+            #expect(error?.remedy.isEmpty == false, "\(point)")
             await #expect(throws: StorageError.self) { try await log.commit(at: point) }
         }
         #expect(try await log.position(of: .commit(0)) == 0)
@@ -199,7 +208,8 @@ import Testing
 
     // MARK: Rows and values
 
-    @Test func theValuesOfAnEventAreFoundByColumn() async throws {
+    @Test("The values of an event are found by column")
+    func eventValuesByColumn() async throws {
         let store = try Self.store()
         try await store.storage.save(Person(id: "1", name: "Anna", age: nil, score: 1))
         try await store.storage.save(Person(id: "1", name: "Anne", age: nil, score: 1))
@@ -215,11 +225,13 @@ import Testing
         }
         let (first, second) = (StoragePoint.position(events[0].position), StoragePoint.position(events[1].position))
         for try await change in store.storage.diff(from: first, to: second) {
-            #expect(change.old?["name"] == "Anna" && change.new?["name"] == "Anne")
+            #expect(change.old?["name"] == "Anna")
+            #expect(change.new?["name"] == "Anne")
         }
     }
 
-    @Test func theLastPositionOfARowGuardsASave() async throws {
+    @Test("The last position of a row guards a save")
+    func positionGuardsSave() async throws {
         let store = try Self.store()
         let storage = store.storage
         #expect(try await storage.log.position(of: Person.self, id: "1") == nil)

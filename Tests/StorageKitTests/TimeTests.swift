@@ -25,7 +25,8 @@ import Testing
         return (store, receipts)
     }
 
-    @Test func theDateOfACommitIsThePointAfterIt() async throws {
+    @Test("The date of a commit is the point after it")
+    func dateOfCommitAsPoint() async throws {
         let (store, receipts) = try await store(ManualClock(microseconds: Self.start), commits: 40)
         for (index, receipt) in receipts.enumerated() {
             #expect(receipt.time == Self.start + Int64(index) + 1)
@@ -34,7 +35,8 @@ import Testing
         }
     }
 
-    @Test func aQueryTakesDatesAndFindsTheirCommits() async throws {
+    @Test("A query takes dates and finds their commits")
+    func queryByDates() async throws {
         let (store, receipts) = try await store(ManualClock(microseconds: Self.start), commits: 10)
         let query = LogQuery(tables: ["tides"], dates: receipts[3].date...receipts[6].date, descending: true)
         let events = try await store.storage.allEvents(query)
@@ -44,15 +46,20 @@ import Testing
         #expect(LogQuery().dates == nil)
     }
 
-    @Test func datesThatDoNotFitAreTheFirstAndTheLast() {
+    @Test("Dates out of range are the first and the last time")
+    func datesOutOfRange() {
         let query = LogQuery(dates: .distantPast...Date(timeIntervalSinceReferenceDate: 1e300))
-        #expect(query.times.upperBound == .max && query.times.lowerBound < 0)
+        #expect(query.times.upperBound == .max)
+        #expect(query.times.lowerBound < 0)
     }
 
-    @Test func timesOfCachesAreDurations() {
+    @Test("Times of caches are durations")
+    func cacheTimesAreDurations() {
         #expect(TTL(.milliseconds(500)).seconds == 0.5)
-        #expect(TTL(.seconds(-1)).duration == .zero && TTL(seconds: -.infinity).duration == .zero)
-        #expect(TTL(seconds: .infinity).duration > .seconds(1e14) && TTL(seconds: .nan).duration == .zero)
+        #expect(TTL(.seconds(-1)).duration == .zero)
+        #expect(TTL(seconds: -.infinity).duration == .zero)
+        #expect(TTL(seconds: .infinity).duration > .seconds(1e14))
+        #expect(TTL(seconds: .nan).duration == .zero)
         let literal: TTL = 300
         #expect(literal == .minutes(5))
     }

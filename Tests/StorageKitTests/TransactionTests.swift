@@ -39,19 +39,23 @@ import Testing
 
     // MARK: What a write returns
 
-    @Test func aWriteReturnsItsValueAndTheReceipt() async throws {
+    @Test("A write returns its value and the receipt")
+    func writeReturnsValueAndReceipt() async throws {
         let storage = try await storage()
         let (count, receipt) = try await storage.write(reason: "more") { tx in
             try tx.save(Author(id: 3, name: "Cleo", books: []))
             return try tx.count(Author.self)
         }
         #expect(count == 3)
-        #expect(receipt.eventCount == 1 && receipt.position == storage.head)
+        #expect(receipt.eventCount == 1)
+        #expect(receipt.position == storage.head)
         let names = try await storage.write { try $0.all(Author.self).map(\.name) }
-        #expect(names.value == ["Ann", "Bea", "Cleo"] && names.receipt.commit == nil)
+        #expect(names.value == ["Ann", "Bea", "Cleo"])
+        #expect(names.receipt.commit == nil)
     }
 
-    @Test func aWriteWithoutAValueReturnsTheReceipt() async throws {
+    @Test("A write without a value returns the receipt")
+    func writeReturnsReceipt() async throws {
         let storage = try await storage()
         let receipt: CommitReceipt = try await storage.write { tx in
             try tx.delete(Author.self, id: 1)
@@ -61,7 +65,8 @@ import Testing
 
     // MARK: Counts
 
-    @Test func rowsThatGoAlongAreNoDeletedEntities() async throws {
+    @Test("Rows that are deleted along don't count")
+    func cascadedRowsDontCount() async throws {
         let storage = try await storage()
         #expect(try await storage.deleteAll(Author.self) == 2)
         #expect(try await storage.count(Book.self) == 5)
@@ -71,7 +76,8 @@ import Testing
         #expect(try await storage.deleteAll(Book.self) == 0)
     }
 
-    @Test func aTransactionCountsWhatItDeletes() async throws {
+    @Test("A transaction counts what it deletes")
+    func deletionCounts() async throws {
         let storage = try await storage()
         let counts = try await storage.write { tx in
             [try tx.deleteAll(Book.self, where: "authorId", equals: 1), try tx.deleteAll(Author.self)]
@@ -81,7 +87,8 @@ import Testing
 
     // MARK: Reads at one state
 
-    @Test func noCommitComesInBetween() async throws {
+    @Test("No commit comes between the reads of a transaction")
+    func readTransactionIsolation() async throws {
         let store = try TemporaryStore { $0.autoSchema(AuthorRecord.self) }
         let storage = store.storage
         try await storage.save(Author(id: 1, name: "Ann", books: []))
@@ -100,17 +107,23 @@ import Testing
         #expect(try await storage.count(Author.self) == 2)
     }
 
-    @Test func aReadTransactionReadsAsTheStoreDoes() async throws {
+    @Test("A read transaction reads as the store does")
+    func readTransactionEqualsStore() async throws {
         let storage = try await storage()
         let books = try await storage.all(Book.self, orderBy: "title", ascending: false)
         try await storage.readTransaction { tx in
             #expect(try tx.all(Book.self, orderBy: "title", ascending: false) == books)
-            #expect(try tx.get(Book.self, id: 2) == books[3] && tx.exists(Book.self, id: 2))
-            #expect(try tx.get(Book.self, id: 9) == nil && !tx.exists(Book.self, id: 9))
+            #expect(try tx.get(Book.self, id: 2) == books[3])
+            #expect(try tx.exists(Book.self, id: 2))
+            #expect(try tx.get(Book.self, id: 9) == nil)
+            #expect(try !tx.exists(Book.self, id: 9))
             let page = try tx.page(Book.self, limit: 2, offset: 4)
-            #expect(page.items.map(\.id) == [5] && !page.hasMore)
+            #expect(page.items.map(\.id) == [5])
+            #expect(!page.hasMore)
             let query = tx.query(Book.self).where { $0.authorId == 1 }
-            #expect(try query.fetch().map(\.id) == [2, 4] && query.count() == 2 && query.exists())
+            #expect(try query.fetch().map(\.id) == [2, 4])
+            #expect(try query.count() == 2)
+            #expect(try query.exists())
             #expect(try query.orderBy(\.id, .descending).fetchOne()?.id == 4)
             #expect(try query.page(size: 1).items.map(\.id) == [2])
             #expect(try tx.loadChildren(Book.self, where: "authorId", equals: 1).map(\.id) == [2, 4])
@@ -128,11 +141,13 @@ import Testing
         #expect(unknown?.code == .invalidName)
     }
 
-    @Test func aWriteTransactionReadsWhatItHasChanged() async throws {
+    @Test("A write transaction reads its own changes")
+    func writeTransactionReadsItsChanges() async throws {
         let storage = try await storage()
         try await storage.write { tx in
             try tx.delete(Book.self, id: 1)
-            #expect(try tx.count(Book.self) == 4 && !tx.exists(Book.self, id: 1))
+            #expect(try tx.count(Book.self) == 4)
+            #expect(try !tx.exists(Book.self, id: 1))
             #expect(try tx.page(Book.self, limit: 1).items.map(\.id) == [2])
             #expect(try tx.loadChildren(Book.self, where: "authorId", equals: 2).map(\.id) == [3, 5])
         }
@@ -146,15 +161,18 @@ import Testing
         var length: Double
     }
 
-    @Test func whatCannotBeStoredIsNamedByItsColumn() async throws {
+    @Test("An error names the column that a value doesn't fit")
+    func errorNamesColumn() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(MeasureRecord.self) }.facade
         let error = await #expect(throws: StorageError.self) {
             try await storage.save(Measure(id: 1, length: .nan))
         }
-        #expect(error?.code == .invalidValue && error?.message.contains("\"measures.length\"") == true)
+        #expect(error?.code == .invalidValue)
+        #expect(error?.message.contains("\"measures.length\"") == true)
     }
 
-    @Test func columnsAreNamedByTheirProperties() async throws {
+    @Test("Columns are named by their properties")
+    func columnsByProperty() async throws {
         let storage = try await storage()
         #expect(try await storage.all(Book.self, orderBy: \.title, ascending: false).map(\.id) == [5, 4, 3, 2, 1])
         #expect(try await storage.page(Book.self, orderBy: \.title, limit: 2).items.map(\.id) == [1, 2])
@@ -162,16 +180,19 @@ import Testing
         let rest = try await storage.readTransaction { tx in
             (try tx.all(Book.self, orderBy: \.title), try tx.page(Book.self, orderBy: \.title, limit: 1, offset: 2))
         }
-        #expect(rest.0.map(\.id) == [1, 2, 4, 5] && rest.1.items.map(\.id) == [4])
+        #expect(rest.0.map(\.id) == [1, 2, 4, 5])
+        #expect(rest.1.items.map(\.id) == [4])
     }
 
     // MARK: Positions
 
-    @Test func theRowsPositionComesWithTheRow() async throws {
+    @Test("The row's position comes with the row")
+    func positionWithRow() async throws {
         let storage = try await storage()
         let receipt = try await storage.save(Author(id: 1, name: "Anna", books: []))
         let found = try #require(try await storage.getWithPosition(Author.self, id: 1))
-        #expect(found.entity.name == "Anna" && found.position == receipt.position)
+        #expect(found.entity.name == "Anna")
+        #expect(found.position == receipt.position)
         #expect(try await storage.position(of: Author.self, id: 1) == receipt.position)
         #expect(try await storage.position(of: Author.self, id: 9) == nil)
         #expect(try await storage.getWithPosition(Author.self, id: 9) == nil)
@@ -181,7 +202,8 @@ import Testing
         let late = await #expect(throws: StorageError.self) {
             try await storage.save(changed, expecting: .position(found.position))
         }
-        #expect(late?.code == .conflict && late?.message.hasSuffix("not at position \(found.position).") == true)
+        #expect(late?.code == .conflict)
+        #expect(late?.message.hasSuffix("not at position \(found.position).") == true)
         let inside = try await storage.write { try $0.getWithPosition(Author.self, id: 1)?.position }
         #expect(inside.value == storage.head)
     }

@@ -30,12 +30,13 @@ import Testing
         ("loadChildren", { _ = try await $0.loadChildren(Stray.self, where: "name", equals: "a") }),
     ]
 
-    @Test(arguments: calls.map(\.0))
-    func itSaysToDeclareTheEntity(call: String) async throws {
+    @Test("The error says to declare the entity", arguments: calls.map(\.0))
+    func undeclaredEntity(call: String) async throws {
         let storage = try StorageKit.inMemory().facade
         let body = try #require(Self.calls.first { $0.0 == call }?.1)
         let error = await #expect(throws: StorageError.self) { try await body(storage) }
         #expect(error?.code == .notFound, "\(call)")
-        #expect(error?.message.contains("\"strays\"") == true && error?.remedy.contains("autoSchema") == true)
+        #expect(error?.message.contains("\"strays\"") == true)
+        #expect(error?.remedy.contains("autoSchema") == true)
     }
 }

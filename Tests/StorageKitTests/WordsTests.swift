@@ -75,7 +75,8 @@ import Testing
         let word: Word
     }
 
-    @Test func publicTextUsesTheWordsOfTheField() throws {
+    @Test("Public text uses the words of the field")
+    func publicText() throws {
         let search = try Search(Self.words)
         var unused = Self.exceptions
         for file in try Self.files() {
@@ -93,7 +94,8 @@ import Testing
         #expect(unused.isEmpty, "These exceptions aren't needed any more.")
     }
 
-    @Test func commentsOfPublicDeclarationsAndLiteralsAreChecked() throws {
+    @Test("Comments of public declarations and literals are checked")
+    func checkedText() throws {
         let source = """
             /// Tells the time.
             @discardableResult

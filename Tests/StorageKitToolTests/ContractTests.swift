@@ -54,13 +54,15 @@ import Testing
     }
 
     /// A key that goes, or means another thing, takes another version; a new one is added here.
-    @Test func theKeysAreThese() throws {
+    @Test("The keys of the contract are these")
+    func pinnedKeys() throws {
         #expect(Contract.version == 1)
         let lines = try Self.records().map { "\($0.name): \($0.keys.joined(separator: " "))" }
         #expect(lines.sorted() == Self.keys.split(separator: "\n").map(String.init))
     }
 
-    @Test func eachKeyIsDocumented() throws {
+    @Test("Each key is documented")
+    func documentedKeys() throws {
         for record in try Self.records() {
             for key in record.keys {
                 #expect(record.documentation.contains("`\(key)`"), "\(record.name) doesn't say what \(key) means")
@@ -68,7 +70,8 @@ import Testing
         }
     }
 
-    @Test func nothingElseWritesKeys() throws {
+    @Test("Nothing else writes keys")
+    func keysOutsideContract() throws {
         for source in try Self.sources(where: { !$0.hasPrefix("Contract/") && !$0.hasPrefix("Support/JSON/") }) {
             #expect(!source.text.contains(#/\.(?:key|member)\("/#), "\(source.path)")
         }
@@ -87,7 +90,8 @@ import Testing
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    @Test func whatIsNotThereIsNull() throws {
+    @Test("Missing values are null")
+    func missingValues() throws {
         let written = try text { json in
             json.member("a", nil as Int64?)
             json.member("b", nil as String?)
@@ -99,7 +103,8 @@ import Testing
         #expect(written == #"{"a":null,"b":null,"c":null,"d":null,"e":null,"f":[]}"#)
     }
 
-    @Test func objectsStandInOthers() throws {
+    @Test("Objects are nested")
+    func nestedObjects() throws {
         var counts = CommitSummary.Counts()
         counts.insert = 1
         let record = CountsRecord(counts: counts)

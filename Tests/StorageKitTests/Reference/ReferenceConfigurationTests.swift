@@ -112,11 +112,13 @@ import Testing
     }
 
     /// One configuration says how the store is opened and what its caches are made with.
-    @Test func howTheStoreIsOpenedIsSaidInOneLine() async throws {
+    @Test("One configuration says how the store is opened")
+    func configurationInOneLine() async throws {
         let store = try TemporaryStore { $0.autoSchema(SeedlingRecord.self) }
         try await store.storage.save(Seedling(id: "1", name: "Basil"))
         let reader = try StorageKit.start(at: store.url, config: .init(isReadOnly: true, defaultTTL: .hours(2)))
-        #expect(reader.config.isReadOnly && reader.config.defaultTTL == .seconds(7_200))
+        #expect(reader.config.isReadOnly)
+        #expect(reader.config.defaultTTL == .seconds(7_200))
         #expect(try await reader.facade.get(Seedling.self, id: "1")?.name == "Basil")
         let refused = await #expect(throws: StorageError.self) {
             try await reader.facade.save(Seedling(id: "2", name: "Dill"))

@@ -119,7 +119,8 @@ import Testing
         }
     }
 
-    @Test func aRecordOfGRDBIsBroughtAlong() async throws {
+    @Test("A record of GRDB can be used")
+    func handWrittenGRDBRecord() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(TokenRow.self) }.facade
         let tokens = [
             Token(id: UUID(), word: "a", weight: nil, minted: Date(timeIntervalSince1970: 1_000_000.125)),

@@ -394,7 +394,8 @@ import Testing
         let second = try open(["2026-01-15_b", "2026-01-16_a", "2026-01-17_c"])
         let applied = try await second.appliedMigrations()
         #expect(applied.map(\.id) == ["2026-01-15_b", "2026-01-16_a", "2026-01-17_c"])
-        #expect(applied[2].date == clock.now && applied[1].date == clock.now - 60)
+        #expect(applied[2].date == clock.now)
+        #expect(applied[1].date == clock.now - 60)
         #expect(applied.allSatisfy { $0.position <= second.head })
         try await second.close()
         let none = try StorageKit.inMemory { $0.autoSchema(MemberRecord.self) }.facade
@@ -415,7 +416,8 @@ import Testing
             }
         }
         #expect(error?.code == .migrationFailed)
-        #expect(error?.remedy.contains("_position") == true && error?.remedy.contains("name the columns") == true)
+        #expect(error?.remedy.contains("_position") == true)
+        #expect(error?.remedy.contains("name the columns") == true)
     }
 
     @Test("A program declares all of its store")

@@ -49,7 +49,8 @@ import Testing
         }
     }
 
-    @Test func theIndexCanBeAskedWithSQLOfOnesOwn() async throws {
+    @Test("The full-text table can be queried with SQL")
+    func queryingIndexWithSQL() async throws {
         let storage = try await open()
         let index = try await storage.fullTextTable(of: Recipe.self)
         let ids = try await storage.read { db in
