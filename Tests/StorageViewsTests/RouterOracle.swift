@@ -61,7 +61,7 @@ struct RouterOracle {
     func told(_ routed: [RoutedChange], _ changes: FoldedChanges) -> [Told] {
         routed.map { routed in
             let change = changes.changes[routed.change]
-            let key = (change.exists ? changes.new(change) : changes.old(change))[0].value
+            let key = (change.exists ? changes.new(change) : changes.old(change))[0].value()
             guard case .text(let text) = key else { return Told(token: routed.token, key: "?", effect: routed.effect) }
             return Told(token: routed.token, key: text, effect: routed.effect)
         }
