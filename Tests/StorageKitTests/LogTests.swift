@@ -174,7 +174,7 @@ import Testing
         configuration.clock = clock
         let store = try TemporaryStore(config: configuration) { $0.autoSchema(NoteRecord.self) }
         for number in 0..<300 {
-            clock.advance(seconds: 1.0 / 7 + Double(number) / 1_000_000)
+            clock.advance(by: .seconds(1.0 / 7 + Double(number) / 1_000_000))
             let receipt = try await store.storage.save(Note(id: number, text: "a"))
             let date = Date(timeIntervalSince1970: Double(receipt.time) / 1_000_000)
             #expect(try await store.storage.log.position(of: .time(date)) == receipt.last)

@@ -39,7 +39,7 @@ import Testing
             (try db.columns(in: "exhibits"), try db.columns(in: "museum_rooms"), try db.primaryKey("exhibits").columns)
         }
         #expect(columns.0.map(\.name) == ["id", "title", "value", "updatedAt", "_position"])
-        #expect(columns.0.allSatisfy(\.isNotNull))
+        #expect(columns.0.allSatisfy { $0.isNotNull })
         #expect(columns.2 == ["id"])
         #expect(columns.1.first { $0.name == "openedAt" }?.isNotNull == false)
     }

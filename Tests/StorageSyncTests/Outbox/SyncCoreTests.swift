@@ -250,7 +250,7 @@ struct SyncCoreTests {
             #expect(bench.core.connection == .closed)
             #expect(bench.core.record.failures == 1)
             #expect(bench.core.record.position == 0)
-            #expect(bench.saved.allSatisfy(\.changes.isEmpty))
+            #expect(bench.saved.allSatisfy { $0.changes.isEmpty })
         }
         for welcome in [
             SyncWelcome(lines: Self.lines, head: -1, lastNumber: 0, results: []),
