@@ -1,5 +1,5 @@
 public import StorageCore
-public import StorageProjections
+public import StorageEntities
 
 // Columns by property, where the compiler checks the name.
 
