@@ -136,7 +136,7 @@ let package = Package(
         .target(
             name: "StorageHTTP",
             dependencies: [
-                "StorageSync",
+                "StorageCore", "StorageSync",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
@@ -225,7 +225,8 @@ let package = Package(
         .testTarget(
             name: "StorageSQLiteClientTests",
             dependencies: [
-                "ProcessTestSupport", "StorageSQLiteClient", "StorageSQLiteNIO", "StorageKit", "StorageRecords",
+                "StorageMaintenance", "ProcessTestSupport", "StorageSQLiteClient", "StorageSQLiteNIO", "StorageKit",
+                "StorageRecords",
                 "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
@@ -250,7 +251,7 @@ let package = Package(
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "ProcessTestSupport", "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit",
+                "CSQLite", "ProcessTestSupport", "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit",
                 "StorageViews", "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities",
                 "StorageHistory", "StorageLog", "StorageCore", "crash-worker", "fault-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -269,11 +270,13 @@ let package = Package(
             ]),
         // A worked example, which the tests run.
         .executableTarget(
-            name: "reader", dependencies: ["StorageHTTP", "StorageSync", "StorageKit"], path: "Examples/Reader"),
+            name: "reader", dependencies: ["StorageHTTP", "StorageSync", "StorageKit"],
+            path: "Examples/Reader"),
         .testTarget(
             name: "StorageHTTPTests",
             dependencies: [
-                "ProcessTestSupport", "StorageHTTP", "StorageSync", "StorageTesting", "StorageKit", "reader",
+                "StorageCore", "StorageEntities", "ProcessTestSupport", "StorageHTTP", "StorageSync", "StorageTesting",
+                "StorageKit", "reader",
                 "sync-worker",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
@@ -287,7 +290,8 @@ let package = Package(
         .testTarget(
             name: "StorageServerTests",
             dependencies: [
-                "PredicateTestSupport", "ProcessTestSupport", "StorageServer", "StorageHTTP", "StorageLifecycle",
+                "StorageEntities", "PredicateTestSupport", "ProcessTestSupport", "StorageServer", "StorageHTTP",
+                "StorageLifecycle",
                 "StorageSync", "StorageTesting", "StorageKit", "StorageLog", "StorageCore", "StorageKitMain",
                 "sync-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -314,7 +318,8 @@ let package = Package(
         .executableTarget(
             name: "crash-worker",
             dependencies: [
-                "StorageSync", "StorageLifecycle", "StorageKit", "StorageLog", "StorageCore",
+                "StorageEntities", "StorageMaintenance", "StorageProjections", "StorageSync", "StorageLifecycle",
+                "StorageKit", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -323,7 +328,8 @@ let package = Package(
         // The devices that HubProcessTests and RESTKillTests kill.
         .executableTarget(
             name: "sync-worker",
-            dependencies: ["PredicateTestSupport", "StorageHTTP", "StorageSync", "StorageKit"], path: "Tests/SyncWorker"
+            dependencies: ["StorageEntities", "PredicateTestSupport", "StorageHTTP", "StorageSync", "StorageKit"],
+            path: "Tests/SyncWorker"
         ),
         // A disk and an allocator that record and fail, and the process that puts them in the place of the system's.
         .target(name: "FaultSupport", path: "Tests/FaultSupport", linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -339,7 +345,8 @@ let package = Package(
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "ProcessTestSupport", "SchemaTestSupport", "StorageKitTool", "StorageKitMain", "crash-worker",
+                "StorageEntities", "StorageMaintenance", "StorageProjections", "ProcessTestSupport",
+                "SchemaTestSupport", "StorageKitTool", "StorageKitMain", "crash-worker",
                 "StorageServer", "StorageSync", "StorageKit", "StorageLog", "StorageCore", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

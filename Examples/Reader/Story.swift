@@ -1,5 +1,4 @@
 #if STORAGE_HTTP
-    import StorageEntities
     import StorageHTTP
 
     @StorageEntity(table: "stories")

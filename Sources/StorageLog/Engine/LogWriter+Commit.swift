@@ -148,29 +148,6 @@ extension LogWriter {
         changes.renumbered = []
     }
 
-    private func repeated(_ key: String) throws -> CommitReceipt? {
-        let select = try statement("SELECT number, first, last, time FROM storage_commit_key WHERE key = ?")
-        defer { select.reset() }
-        select.bind(text: key, at: 1)
-        guard try select.step() else { return nil }
-        let number = select.integer(0)
-        return CommitReceipt(
-            commit: number == 0 ? nil : number, first: select.integer(1), last: select.integer(2),
-            time: select.integer(3), isDuplicate: true)
-    }
-
-    private func remember(_ key: String?, _ receipt: CommitReceipt) throws {
-        guard let key else { return }
-        let insert = try statement(
-            "INSERT INTO storage_commit_key(key, number, first, last, time) VALUES (?, ?, ?, ?, ?)")
-        insert.bind(text: key, at: 1)
-        insert.bind(receipt.commit ?? 0, at: 2)
-        insert.bind(receipt.first, at: 3)
-        insert.bind(receipt.last, at: 4)
-        insert.bind(receipt.time, at: 5)
-        try insert.execute()
-    }
-
     /// Deferred foreign keys are due when SQLite commits, which would fail every commit of the group.
     func checkReferences() throws {
         var unresolved: Int32 = 0

@@ -1,0 +1,105 @@
+internal import StorageCore
+
+/// Whether a file is a store of a format that this version knows, and what it needs that this version lacks.
+package enum StoreFormat {
+    /// Whether the file says of itself that it is a store, of whatever format.
+    package static func isStore(_ connection: Connection) throws -> Bool {
+        let identity = try PreparedStatement(connection, "PRAGMA application_id")
+        return try identity.step() && identity.integer(0) == StoreSchema.applicationId
+    }
+
+    static func isEmpty(_ connection: Connection) throws -> Bool {
+        let select = try PreparedStatement(connection, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")
+        return try select.step() && select.integer(0) == 1
+    }
+
+    /// - Throws: `not-a-store` or `unsupported-format`.
+    static func check(_ connection: Connection, forWriting: Bool = false) throws {
+        guard try isStore(connection) else {
+            throw StorageError(
+                .notAStore, "The file is an SQLite database, but not a StorageKit store.",
+                remedy: "Check the name; storagekit adopt converts another program's database.")
+        }
+        // What stands there instead of the table could be without end.
+        let table = try PreparedStatement(connection, "SELECT type FROM sqlite_schema WHERE name = 'storage_meta'")
+        guard try table.step(), table.string(0) == "table" else {
+            throw StorageError.corruptLog("it has no table storage_meta")
+        }
+        let select = try PreparedStatement(connection, "SELECT format FROM storage_meta")
+        let format = try select.step() ? select.integer(0) : 0
+        guard format == StoreSchema.formatVersion else {
+            throw StorageError(
+                .unsupportedFormat,
+                "The store has format \(format); this version knows format \(StoreSchema.formatVersion) only.",
+                remedy: "Open it with the version of StorageKit that wrote it, or a newer one.")
+        }
+        try checkFeatures(connection, forWriting: forWriting)
+    }
+
+    /// A newer version says in bits which features a store uses: this one knows none of them yet. Those that are compatible
+    /// don't matter to who doesn't know them.
+    private static func checkFeatures(_ connection: Connection, forWriting: Bool) throws {
+        let select: PreparedStatement
+        do {
+            select = try PreparedStatement(
+                connection, "SELECT incompatible, read_only_compatible, first_position FROM storage_meta")
+        } catch let error as StorageError where error.code == .database {
+            throw StorageError.corruptLog("storage_meta isn't what StorageKit made", cause: error)
+        }
+        guard try select.step() else { return }
+        guard select.integer(0) == 0 else {
+            throw StorageError(
+                .unsupportedFormat,
+                "The store uses features that this version of StorageKit doesn't know (incompatible \(select.integer(0))).",
+                remedy: "Open it with a newer version.")
+        }
+        guard select.integer(1) == 0 || !forWriting else {
+            throw StorageError(
+                .unsupportedFormat,
+                "The store uses features that this version of StorageKit can't write (read_only_compatible \(select.integer(1))).",
+                remedy: "Open it for reading only, or with a newer version.")
+        }
+        // A log that begins elsewhere has a baseline, which is an incompatible feature.
+        guard select.integer(2) == 1 else {
+            throw StorageError.corruptLog("its first position is \(select.integer(2))")
+        }
+    }
+
+    /// Before anything is written: the engine's tables are those that it made, with its triggers on them and no others, which
+    /// would change tables behind the log.
+    ///
+    /// - Throws: `corrupt`, naming what isn't as it was made.
+    static func checkObjects(_ connection: Connection) throws {
+        var expected = Dictionary(uniqueKeysWithValues: StoreSchema.objects.map { ($0.name, $0.sql) })
+        let own = Set(expected.keys)
+        let select = try PreparedStatement(
+            connection, "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        while try select.step() {
+            let (type, name, table) = (select.string(0), select.string(1), select.string(2))
+            if let sql = expected.removeValue(forKey: name), sql == select.string(3) { continue }
+            if own.contains(name) { throw StorageError.foreignObject("\(name) isn't what StorageKit made") }
+            guard type == "trigger" || type == "index", own.contains(table) else { continue }
+            throw StorageError.foreignObject("it has a \(type) \"\(name)\" on \(table) that isn't StorageKit's")
+        }
+        // A guard that is gone lets others write to the log, which is no reason to write nothing oneself; verify says so.
+        let missing = StoreSchema.objects.first { expected[$0.name] != nil && !$0.sql.hasPrefix("CREATE TRIGGER") }
+        if let missing = missing?.name { throw StorageError.foreignObject("\(missing) is missing") }
+        let epoch = try PreparedStatement(
+            connection,
+            "SELECT typeof(writer_epoch) = 'integer' AND writer_epoch BETWEEN 0 AND 1 << 62 FROM storage_meta")
+        guard try epoch.step(), epoch.integer(0) == 1 else {
+            throw StorageError.foreignObject("the writer_epoch of storage_meta isn't a number that can rise")
+        }
+    }
+}
+
+extension StorageError {
+    /// What another program did to the engine's tables.
+    fileprivate static func foreignObject(_ problem: String) -> StorageError {
+        StorageError(
+            .corrupt, "The store can't be written to: \(problem). Another program has changed it.",
+            remedy:
+                "Undo that change with the program that made it, or restore a backup. storagekit verify lists all differences."
+        )
+    }
+}
