@@ -52,7 +52,7 @@ struct ManualTests {
         #expect(read.errors.isEmpty, "\(read.errors)")
         let plain = read.output.replacing(/.\u{8}/, with: "")
         for text in [
-            "storagekit - look into, replay", "   log [RANGE-OR-TARGET...]", "--break BREAK",
+            "storagekit - inspect, replay", "   log [RANGE-OR-TARGET...]", "--break BREAK",
             "storagekit replay -s app.sqlite -q --watch 'orders/42#status'", "EXIT STATUS", "@1234, @1234~",
         ] {
             #expect(plain.contains(text), "\(text)")
