@@ -4,8 +4,8 @@ import StorageCore
 import StorageHistory
 import Testing
 
-@testable import StorageLog
 @testable import StorageHistory
+@testable import StorageLog
 
 /// The fold that writes each row once, held to the one that applies event by event.
 @Suite struct NetWindowTests {
