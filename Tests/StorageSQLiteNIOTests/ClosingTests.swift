@@ -71,6 +71,18 @@
             try await eventually { try openFiles(folder.database) == 0 }
         }
 
+        @Test("Closing in several tasks at once closes once")
+        func closingAtOnce() async throws {
+            for _ in 0..<100 {
+                let connection = try await SQLiteConnection.open(storage: .memory)
+                try await connection.execute("CREATE TABLE items(a)")
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 { group.addTask { try await connection.close() } }
+                    try await group.waitForAll()
+                }
+            }
+        }
+
         @Test("A stopped thread pool is an error and leaves nothing open")
         func stoppedThreadPool() async throws {
             let folder = try TemporaryFolder()

@@ -14,6 +14,8 @@
         let storage: SQLiteStorage
         let observation: TableObservation
         private let nextNumber = Atomic<Int>(0)
+        /// Closing, once it has begun.
+        private let closing = Mutex<Task<Void, Never>?>(nil)
 
         init(storage: SQLiteStorage, configuration: SQLiteConnectionConfiguration, thread: EngineThread) {
             let observation = TableObservation()
@@ -40,13 +42,20 @@
             try await waitingWhileBusy { try await self.thread.run { try database.open() } }
         }
 
-        /// Closes the connection once nobody uses it any more.
+        /// Closes the connection once nobody uses it any more. Several tasks may call it at once: it is closed once, and all
+        /// return afterwards.
         func close() async {
-            let database = database
-            await thread.runInAnyCase { database.close() }
-            observation.end()
+            let task = closing.withLock { closing in
+                if let closing { return closing }
+                let task = Task { [database, thread, observation] in
+                    await thread.runInAnyCase { database.close() }
+                    observation.end()
+                }
+                closing = task
+                return task
+            }
+            await task.value
         }
-
     }
 
     // MARK: Jobs
