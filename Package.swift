@@ -207,35 +207,35 @@ let package = Package(
 
         // Random conditions and a table of SQLite to answer them, for every suite that evaluates conditions.
         .target(
-            name: "PredicateTestSupport", dependencies: ["ProcessTestSupport", "StorageCore", "CSQLite"],
+            name: "PredicateTestSupport", dependencies: ["TestSupport", "StorageCore", "CSQLite"],
             path: "Tests/PredicateTestSupport"),
         // Seeds, folders and waits of every suite; processes that tests talk to and kill, their memory, and real histories.
-        .target(name: "ProcessTestSupport", path: "Tests/ProcessTestSupport"),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
         // Random statements against tables that use all that SQLite allows.
         .target(
             name: "SchemaTestSupport",
             dependencies: [
-                "ProcessTestSupport", "StorageLog", "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
+                "TestSupport", "StorageLog", "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/SchemaTestSupport"),
         .testTarget(
             name: "StorageCoreTests",
-            dependencies: ["PredicateTestSupport", "ProcessTestSupport", "StorageCore", "CSQLite"]),
+            dependencies: ["PredicateTestSupport", "TestSupport", "StorageCore", "CSQLite"]),
         // Both engines of SQLiteClient, and the store's, in one run.
         .testTarget(
             name: "StorageSQLiteClientTests",
             dependencies: [
-                "StorageMaintenance", "ProcessTestSupport", "StorageSQLiteClient", "StorageSQLiteNIO", "StorageKit",
+                "StorageMaintenance", "TestSupport", "StorageSQLiteClient", "StorageSQLiteNIO", "StorageKit",
                 "StorageRecords",
                 "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "StorageRecordsTests",
-            dependencies: ["ProcessTestSupport", "StorageRecords", "StorageCore", "CSQLite"]),
+            dependencies: ["TestSupport", "StorageRecords", "StorageCore", "CSQLite"]),
         .testTarget(
             name: "StorageViewsTests",
             dependencies: [
-                "PredicateTestSupport", "ProcessTestSupport", "StorageViews", "StorageRouting", "StorageEntities",
+                "PredicateTestSupport", "TestSupport", "StorageViews", "StorageRouting", "StorageEntities",
                 "StorageLog",
                 "StorageCore",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
@@ -243,7 +243,7 @@ let package = Package(
         .testTarget(
             name: "StorageLogTests",
             dependencies: [
-                "ProcessTestSupport", "SchemaTestSupport", "StorageMaintenance", "StorageEntities", "StorageHistory",
+                "TestSupport", "SchemaTestSupport", "StorageMaintenance", "StorageEntities", "StorageHistory",
                 "StorageLog", "StorageRecords",
                 "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -251,7 +251,7 @@ let package = Package(
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "CSQLite", "ProcessTestSupport", "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit",
+                "CSQLite", "TestSupport", "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit",
                 "StorageViews", "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities",
                 "StorageHistory", "StorageLog", "StorageCore", "crash-worker", "fault-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -262,7 +262,7 @@ let package = Package(
         .testTarget(
             name: "StorageSyncTests",
             dependencies: [
-                "PredicateTestSupport", "ProcessTestSupport", "StorageServer", "StorageHTTP", "StorageSync",
+                "PredicateTestSupport", "TestSupport", "StorageServer", "StorageHTTP", "StorageSync",
                 "StorageTesting", "StorageKit",
                 "StorageMaintenance", "StorageEntities", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -275,7 +275,7 @@ let package = Package(
         .testTarget(
             name: "StorageHTTPTests",
             dependencies: [
-                "StorageCore", "StorageEntities", "ProcessTestSupport", "StorageHTTP", "StorageSync", "StorageTesting",
+                "StorageCore", "StorageEntities", "TestSupport", "StorageHTTP", "StorageSync", "StorageTesting",
                 "StorageKit", "reader",
                 "sync-worker",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
@@ -290,7 +290,7 @@ let package = Package(
         .testTarget(
             name: "StorageServerTests",
             dependencies: [
-                "StorageEntities", "PredicateTestSupport", "ProcessTestSupport", "StorageServer", "StorageHTTP",
+                "StorageEntities", "PredicateTestSupport", "TestSupport", "StorageServer", "StorageHTTP",
                 "StorageLifecycle",
                 "StorageSync", "StorageTesting", "StorageKit", "StorageLog", "StorageCore", "StorageKitMain",
                 "sync-worker",
@@ -310,7 +310,7 @@ let package = Package(
         .testTarget(
             name: "StorageUITests",
             dependencies: [
-                "ProcessTestSupport", "StorageUI", "StorageTesting", "StorageKit", "StorageViews", "StorageEntities",
+                "TestSupport", "StorageUI", "StorageTesting", "StorageKit", "StorageViews", "StorageEntities",
                 "StorageCore",
             ],
             exclude: ["StandIn"]),
@@ -336,7 +336,7 @@ let package = Package(
         .executableTarget(
             name: "fault-worker",
             dependencies: [
-                "FaultSupport", "ProcessTestSupport", "SchemaTestSupport", "StorageKitTool", "StorageSync",
+                "FaultSupport", "TestSupport", "SchemaTestSupport", "StorageKitTool", "StorageSync",
                 "StorageKit",
                 "StorageMaintenance", "StorageProjections", "StorageEntities", "StorageLog", "StorageCore", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -345,7 +345,7 @@ let package = Package(
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "StorageEntities", "StorageMaintenance", "StorageProjections", "ProcessTestSupport",
+                "StorageEntities", "StorageMaintenance", "StorageProjections", "TestSupport",
                 "SchemaTestSupport", "StorageKitTool", "StorageKitMain", "crash-worker",
                 "StorageServer", "StorageSync", "StorageKit", "StorageLog", "StorageCore", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -355,7 +355,7 @@ let package = Package(
         .testTarget(
             name: "StorageSQLiteNIOTests",
             dependencies: [
-                "ProcessTestSupport", "StorageSQLiteNIO", "StorageSQLiteClient", "StorageRecords", "StorageCore",
+                "TestSupport", "StorageSQLiteNIO", "StorageSQLiteClient", "StorageRecords", "StorageCore",
                 "CSQLite",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),

@@ -14,7 +14,7 @@ void capture_find_attached(const storage_capture *capture, captured_table *table
     table->attached = 0;
     if (!capture->requested_count) return;
     for (uint32_t i = 0; i < table->column_count; i++) {
-        // The key is told by every event.
+        // Every event carries the key.
         if (!table->columns[i] || table->key_indices[i]) continue;
         if (!bsearch(&table->columns[i], capture->requested, capture->requested_count, sizeof(uint32_t), order)) continue;
         if (!table->attached) table->attached = calloc(table->words, sizeof(uint64_t));

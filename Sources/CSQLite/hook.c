@@ -131,7 +131,7 @@ static void note_touch(storage_capture *capture, const captured_table *table, st
 
 static void capture_update(storage_capture *capture, captured_table *table, int64_t old_rowid, storage_event event) {
     uint32_t changed = 0;
-    // A row that gets another row number is told like one with another key: back-links are kept by row number.
+    // A row that gets another rowid is captured like one with another key: back-links are kept by rowid.
     int key_changed = old_rowid != event.rowid;
     memset(capture->mask, 0, table->words * 8);
     for (uint32_t i = 0; i < table->column_count; i++) {

@@ -148,7 +148,7 @@ extension EntityDefinition {
         return "CREATE TABLE \(quoted(stored)) (\n  \(lines.joined(separator: ",\n  "))\n)"
     }
 
-    /// What the store has and the declaration doesn't must be told apart from what was renamed, and mustn't make every
+    /// What the store has and the declaration doesn't must be distinguished from what was renamed, and mustn't make every
     /// insert fail.
     fileprivate func checkUndeclared(in known: CatalogEntity) throws {
         let names = Set(columns.map { ExactText($0.schema.name) })

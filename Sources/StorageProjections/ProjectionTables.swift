@@ -21,7 +21,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
         }
     }
 
-    /// Bytes that tables and indexes take in the file.
+    /// Bytes of tables and indexes in the file.
     package func bytes(_ database: Connection) throws -> Int64 {
         let select = try PreparedStatement(
             database,

@@ -70,7 +70,7 @@ extension SQLRule {
         return SQLRule(operations: operations, table: table)
     }
 
-    /// The statements of a text. SQLite tells where one ends, so semicolons in texts and triggers don't matter.
+    /// The statements of a text. SQLite reports where one ends, so semicolons in texts and triggers don't matter.
     private static func statements(of text: String) throws -> [String] {
         var statements: [String] = []
         var pending = ""

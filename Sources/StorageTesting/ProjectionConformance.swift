@@ -81,7 +81,7 @@ public struct ProjectionConformance: Sendable {
                 begins: commits.count < 2))
     }
 
-    /// Opens the store with the projection behind the commits; lets it take in everything again, or go on where it stands.
+    /// Opens the store with the projection behind the commits; lets it apply everything again, or continue at its checkpoint.
     private func again(
         _ store: TemporaryStore, _ watched: WatchedProjection?, batchSize size: Int, expected: [String]?,
         what: String, begins: Bool = true

@@ -14,7 +14,7 @@ import StorageKit
 /// `fault-worker memory-out …`: likewise, and all later allocations fail too. The process may die of it; `case …` names the
 /// folder that it leaves then.
 ///
-/// `fault-worker live SEED FOLDER PREFIX`: lives with a store until it is killed, and tells its ledger line by line.
+/// `fault-worker live SEED FOLDER PREFIX`: lives with a store until it is killed, and reports its ledger line by line.
 /// `fault-worker check FOLDER`: holds the store in a folder to the ledger in the file beside it.
 /// `fault-worker operations`: names the operations that `disk` and `memory` know, a line each.
 ///

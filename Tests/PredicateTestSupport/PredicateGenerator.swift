@@ -1,6 +1,6 @@
 internal import Foundation
-internal import ProcessTestSupport
 package import StorageCore
+internal import TestSupport
 
 /// Random rows and conditions, the same for the same seed, with the values that are apt to be treated differently.
 package struct PredicateGenerator: RandomNumberGenerator {

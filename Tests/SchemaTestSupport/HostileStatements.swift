@@ -1,4 +1,4 @@
-package import ProcessTestSupport
+package import TestSupport
 
 /// Makes up commits against the tables of ``HostileTables``: sensible statements, useless ones, and ones that fail.
 package struct HostileStatements {

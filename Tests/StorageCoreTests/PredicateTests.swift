@@ -1,7 +1,7 @@
 import CSQLite
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 @testable import StorageCore

@@ -1,5 +1,5 @@
-import ProcessTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 /// How long remotes that fail are left alone.

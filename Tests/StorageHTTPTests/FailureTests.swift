@@ -1,6 +1,6 @@
 #if STORAGE_HTTP
     import Foundation
-    import ProcessTestSupport
+    import TestSupport
     import StorageHTTP
     import StorageTesting
     import Testing

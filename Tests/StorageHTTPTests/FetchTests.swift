@@ -1,7 +1,7 @@
 #if STORAGE_HTTP
     import Foundation
     import NIOHTTP1
-    import ProcessTestSupport
+    import TestSupport
     import StorageHTTP
     import StorageSync
     import Testing

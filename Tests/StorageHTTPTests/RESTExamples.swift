@@ -1,6 +1,6 @@
 #if STORAGE_HTTP
     import Foundation
-    import ProcessTestSupport
+    import TestSupport
     import StorageEntities
     import StorageHTTP
     import StorageKit

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// The past reads as it was when it was the present.

@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageMaintenance
 import Synchronization
+import TestSupport
 import Testing
 
 /// A clock that tests move.

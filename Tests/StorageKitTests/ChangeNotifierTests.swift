@@ -5,7 +5,7 @@ import StorageTesting
 import StorageViews
 import Testing
 
-/// What the notifier promises to code that reads it: nothing is missed, nothing is told that didn't happen, a slow reader
+/// What the notifier promises to code that reads it: nothing is missed, nothing is reported that didn't happen, a slow reader
 /// costs nobody anything, and nothing is left behind.
 @Suite struct ChangeNotifierTests {
     private static func store() throws -> TemporaryStore {
@@ -61,12 +61,12 @@ import Testing
         try await save(Person(id: "adult", name: "C", age: 3, score: 9))
         try await save(Person(id: "adult", name: "D", age: 4, score: 9))
         try await save(Person(id: "last", name: "Z", age: 99, score: 0))
-        var told: [ChangeEvent] = []
+        var reported: [ChangeEvent] = []
         for await event in events {
-            told.append(event)
+            reported.append(event)
             if event.id == "last" { break }
         }
-        #expect(Self.ids(told) == ["adult", "adult", "child", "adult", "last"])
+        #expect(Self.ids(reported) == ["adult", "adult", "child", "adult", "last"])
     }
 
     @Test("What is rolled back is never delivered")
@@ -163,7 +163,7 @@ import Testing
         let store = try Self.store()
         let events = try await store.storage.changeNotifier.events(for: Note.self)
         try await store.storage.close()
-        for await _ in events { Issue.record("told of nothing") }
+        for await _ in events { Issue.record("an event without a change") }
         await #expect(throws: StorageError.self) { try await store.storage.changeNotifier.events(for: Note.self) }
     }
 

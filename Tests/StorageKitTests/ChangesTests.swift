@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Changes can be followed from any place: each comes once, in order, whole.

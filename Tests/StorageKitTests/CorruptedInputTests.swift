@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
+import TestSupport
 import Testing
 
 /// P10: a byte that is changed behind our back is reported, or harmless.

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import StorageLog
 import StorageMaintenance
 import StorageProjections
 import StorageSync
+import TestSupport
 import Testing
 
 /// P1 and P2: a write that returned survives SIGKILL, and a commit is wholly there or not at all.
@@ -205,15 +205,15 @@ import Testing
             let worker = try Worker(store: path, mode: "refolding", prefix: "rest")
             // Ready, where it begins, and a step further, where it rests.
             #expect(try await worker.waitForLines(3))
-            let told = worker.kill()
-            #expect(!told.contains { $0.name == "done" }, "\(told)")
+            let reported = worker.kill()
+            #expect(!reported.contains { $0.name == "done" }, "\(reported)")
             #expect(FileManager.default.fileExists(atPath: file))
         }
         let last = try Worker(store: path, mode: "refolding", prefix: "-")
-        let told = last.finish()
-        let resumed = try #require(told.last { $0.name == "done" }).rows
-        #expect(resumed >= 10_000, "\(told)")
-        #expect(told.first?.rows == resumed, "\(told)")
+        let reported = last.finish()
+        let resumed = try #require(reported.last { $0.name == "done" }).rows
+        #expect(resumed >= 10_000, "\(reported)")
+        #expect(reported.first?.rows == resumed, "\(reported)")
         #expect(!FileManager.default.fileExists(atPath: file))
         let storage = try StorageKit.start(at: URL(fileURLWithPath: path)).facade
         try await storage.read { db in

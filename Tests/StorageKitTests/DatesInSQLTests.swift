@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
 import StorageViews
+import TestSupport
 import Testing
 
 /// Dates and UUIDs in SQL of one's own mean what properties mean, however they are bound and read.

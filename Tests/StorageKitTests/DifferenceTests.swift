@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 /// The difference between two points, as programs ask for it.

@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
+import TestSupport
 import Testing
 
-/// P1, P2 and P9 on a disk that fails: whichever call of it fails, once or from then on, whoever asked for something is told
+/// P1, P2 and P9 on a disk that fails: whichever call of it fails, once or from then on, whoever asked for something is reported
 /// that it is done or that it failed, and the store that is opened afterwards is sound and holds what was acknowledged.
 struct DiskFaultTests {
     private static let faults = 4

@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// After an error of the disk the store says that it is out of use, and opening it again brings back what was committed.

@@ -177,12 +177,12 @@ enum ProjectionExample {
 
         func apply(_ batch: ProjectionBatch, _ db: Database) throws {
             for change in try batch.changes(of: Order.self) {
-                if let old = change.old { try add(-1, -old.cents, to: old.customer, db) }
-                if let new = change.new { try add(1, new.cents, to: new.customer, db) }
+                if let old = change.old { try add(orders: -1, cents: -old.cents, to: old.customer, in: db) }
+                if let new = change.new { try add(orders: 1, cents: new.cents, to: new.customer, in: db) }
             }
         }
 
-        private func add(_ orders: Int, _ cents: Int, to customer: String, _ db: Database) throws {
+        private func add(orders: Int, cents: Int, to customer: String, in db: Database) throws {
             try db.execute(
                 sql: """
                     INSERT INTO order_totals VALUES (?1, ?2, ?3)

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import ServiceLifecycle
 import StorageKit
 import StorageLifecycle
@@ -8,6 +7,7 @@ import StorageMaintenance
 import StorageProjections
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// How long an event takes.

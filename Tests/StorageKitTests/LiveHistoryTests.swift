@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 @testable import StorageEntities
@@ -40,7 +40,7 @@ extension Thing {
         let words = changes[changes.count / 2].id.split { !$0.isLetter && !$0.isNumber }.map(String.init)
         let (folder, storage) = try open()
         let views = Views(storage, word: words.last ?? "the")
-        var told: [Thing] = []
+        var reported: [Thing] = []
         var differences = views.largest.differences.makeAsyncIterator()
         var random = SplitMix64(seed: 1)
         var (next, rows): (Int, [String: [String: Any]]) = (0, [:])
@@ -63,7 +63,7 @@ extension Thing {
             try await views.compare()
         }
         #expect(views.hasFound)
-        while told != views.largest.items { try #require(await differences.next()).apply(to: &told) }
+        while reported != views.largest.items { try #require(await differences.next()).apply(to: &reported) }
         withExtendedLifetime(folder) {}
     }
 

@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
+import TestSupport
 import Testing
 
 @testable import StorageEntities

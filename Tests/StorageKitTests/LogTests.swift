@@ -166,7 +166,7 @@ import Testing
         #expect(try await storage.asOf(.before(.head, commits: 1)).count(Note.self) == 5)
     }
 
-    /// A time that a commit tells is the time of the commit, though dates hold it as a fraction of seconds.
+    /// The date of a commit is the time of the commit, though dates hold it as a fraction of seconds.
     @Test("The time of a commit resolves to the commit")
     func timeOfCommitAsPoint() async throws {
         let clock = ManualClock(microseconds: 1_714_557_600_000_000)
@@ -219,7 +219,7 @@ import Testing
         #expect(events.map { $0.old?["name"] } == [nil, "Anna", "Anne"])
         #expect(events.allSatisfy { $0.key["id"] == "1" })
         #expect(events[0].new?["age"] == .null)
-        // The update tells of what it changed alone, and NULL is a value.
+        // The update has what it changed alone, and NULL is a value.
         for missing in [events[1].new?["age"], events[0].new?["Name"], events[0].new?["name "]] {
             #expect(missing.map { "\($0)" } == nil)
         }
@@ -234,20 +234,20 @@ import Testing
     func positionGuardsSave() async throws {
         let store = try Self.store()
         let storage = store.storage
-        #expect(try await storage.log.position(of: Person.self, id: "1") == nil)
+        #expect(try await storage.position(of: Person.self, id: "1") == nil)
         let first = try await storage.save(Person(id: "1", name: "Anna", age: nil, score: 1))
-        #expect(try await storage.log.position(of: Person.self, id: "1") == first.position)
+        #expect(try await storage.position(of: Person.self, id: "1") == first.position)
         try await storage.save(Person(id: "2", name: "Ben", age: nil, score: 1))
         let second = try await storage.save(Person(id: "1", name: "Anne", age: nil, score: 1))
-        let position = try #require(try await storage.log.position(of: Person.self, id: "1"))
+        let position = try #require(try await storage.position(of: Person.self, id: "1"))
         #expect(position == second.position)
         let third = try await storage.save(
             Person(id: "1", name: "Annie", age: nil, score: 1), expecting: .position(position))
         await #expect(throws: StorageError.self) {
             try await storage.save(Person(id: "1", name: "Ann", age: nil, score: 1), expecting: .position(position))
         }
-        #expect(try await storage.log.position(of: Person.self, id: "1") == third.position)
+        #expect(try await storage.position(of: Person.self, id: "1") == third.position)
         try await storage.delete(Person.self, id: "1")
-        #expect(try await storage.log.position(of: Person.self, id: "1") == nil)
+        #expect(try await storage.position(of: Person.self, id: "1") == nil)
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 /// P2 and P9 where memory runs out: SQLite's allocations fail, one alone or all from one moment on, and the store that is

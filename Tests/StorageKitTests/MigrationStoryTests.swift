@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// One store through ten versions of a program, with data written under each, and everything that was ever true still

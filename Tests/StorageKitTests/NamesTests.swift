@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
+import TestSupport
 import Testing
 
 /// A file that imports Foundation and StorageKit: the names of Swift, Foundation and GRDB mean what they mean without it, and the

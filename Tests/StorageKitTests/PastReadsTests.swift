@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 /// What can be asked of the present can be asked of the past.

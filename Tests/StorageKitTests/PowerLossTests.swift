@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 /// P1 and P2: a write that returned survives the loss of power, and a commit is wholly there or not at all.

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import StorageProjections
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Keeps whole rows and every event's kind: what it gets must not depend on how and when it gets it.

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageProjections
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// A projection is rebuilt beside the store, and only swapped in its transaction.
@@ -57,7 +57,7 @@ struct ProjectionRebuildTests {
         try await storage.waitForProjections(through: storage.save(Note(id: 500, text: "last")))
         let before = try await rows(storage)
         #expect(before.count > 150)
-        let told = Mutex<[RebuildProgress]>([])
+        let reported = Mutex<[RebuildProgress]>([])
         let isDone = Mutex(false)
         let writing = Task {
             var commits = 0
@@ -67,14 +67,14 @@ struct ProjectionRebuildTests {
             }
             return commits
         }
-        try await storage.projections.rebuild("lengths") { progress in told.withLock { $0.append(progress) } }
+        try await storage.projections.rebuild("lengths") { progress in reported.withLock { $0.append(progress) } }
         isDone.withLock { $0 = true }
         let commits = try await writing.value
         try await storage.waitForProjections(through: storage.save(Note(id: 501, text: "after")))
         let after = try await rows(storage)
         #expect(after.prefix(before.count) == before[...])
         #expect(after.count == before.count + commits + 1)
-        let last = try #require(told.withLock { $0.last })
+        let last = try #require(reported.withLock { $0.last })
         #expect(last.completed == last.total)
         #expect(last.fraction == 1)
         let verified = try await storage.verify()

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// A projection that throws, and what is rebuilt.

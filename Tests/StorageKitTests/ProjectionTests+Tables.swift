@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Plans, conversions, and whose tables are whose.

@@ -1,12 +1,11 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
-import StorageEntities
 import StorageKit
 import StorageMaintenance
 import StorageProjections
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// Counts the events that it gets, and throws where it should.

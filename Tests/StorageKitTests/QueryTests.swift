@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// A row with a column of every stored type, and its optional.

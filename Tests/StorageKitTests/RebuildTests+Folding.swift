@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 /// What a rebuild makes of many versions of a row.
@@ -47,7 +47,7 @@ extension RebuildTests {
         #expect(try await store.storage.verify().isSound)
     }
 
-    /// A stretch that is put together gives the same tables and tombstones as its events one by one, wherever it ends.
+    /// A window that is put together gives the same tables and tombstones as its events one by one, wherever it ends.
     @Test("Folded ranges equal replaying event by event", arguments: 0..<8)
     func foldedRangesEqualReplay(seed: Int) async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
@@ -134,7 +134,7 @@ extension RebuildTests {
         #expect(try await storage.verify().isSound)
     }
 
-    /// Where stretches bring the same rows again and again, it is found out by itself which events are needed: the rows are
+    /// Where windows bring the same rows again and again, it is found out by itself which events are needed: the rows are
     /// written in fewer steps then, and are the same.
     @Test("Superseded versions far apart are skipped")
     func supersededVersionsAreSkipped() async throws {
@@ -151,7 +151,7 @@ extension RebuildTests {
         var steps: [Bool?: Int] = [:]
         for seeks in [nil, false] as [Bool?] {
             var pace = Rebuild.Pace()
-            // A stretch holds far fewer rows than there are, also where it may be five times as long.
+            // A window holds far fewer rows than there are, also where it may be five times as long.
             (pace.memory, pace.seeksNeeded, pace.gap) = (20_000, seeks, 100)
             let count = Counter()
             _ = try await Rebuild(storage.engine, ["notes"], pace: pace) { _ in count.add() }.run()
@@ -218,7 +218,7 @@ extension RebuildTests {
         let select = "SELECT id || text || _position FROM notes ORDER BY id"
         let before = try await storage.read { try String.fetchAll($0, sql: select) }
         var pace = Rebuild.Pace()
-        // The first stretch ends where the exchanges have begun, so that those rows are in the table already.
+        // The first window ends where the exchanges have begun, so that those rows are in the table already.
         for limit in [1, 40, Int.max] {
             for seeks in [true, false] {
                 (pace.limit, pace.seeksNeeded) = (limit, seeks)

@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// P5: a table is the fold of the log; damage to it is found, and a rebuild repairs it.
@@ -161,15 +161,15 @@ struct RebuildTests {
         #expect(try await store.storage.verify().isSound)
         try await store.storage.save(Note(id: 7, text: "between"))
         try await store.storage.save(Note(id: 7, text: "round 19"))
-        let told = Mutex<[RebuildProgress]>([])
+        let reported = Mutex<[RebuildProgress]>([])
         let again = store.storage
         let report = try await Rebuild(again.engine, ["notes"], pace: pace) { progress in
-            told.withLock { $0.append(progress) }
+            reported.withLock { $0.append(progress) }
         }.run()
         #expect(report.resumedAt > 0)
         #expect(report.isSwapped)
         // What the interrupted one has done isn't counted as this one's work.
-        let reading = told.withLock { $0 }.filter { $0.phase == .reading }
+        let reading = reported.withLock { $0 }.filter { $0.phase == .reading }
         let first = try #require(reading.first)
         #expect(first.completed == report.resumedAt)
         #expect(first.eventsPerSecond == nil)
@@ -185,7 +185,7 @@ struct RebuildTests {
             #expect(abs(remaining * rate - Double(progress.total - progress.completed)) < 1)
         }
         #expect(reading.last.map { $0.completed == $0.total } ?? false)
-        #expect(told.withLock { $0.last?.phase } == .swapping)
+        #expect(reported.withLock { $0.last?.phase } == .swapping)
         let after = try await dump(store.storage)
         #expect(after.filter { !$0.hasPrefix("7'") } == before.filter { !$0.hasPrefix("7'") })
         #expect(try await store.storage.verify().isSound)

@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Repositories, relationships and the ways below the facade.

@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 /// What a revert meets in the tables as they are now.

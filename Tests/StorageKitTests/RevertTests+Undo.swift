@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
+import TestSupport
 import Testing
 
 /// Undo and redo, which choose what to revert.

@@ -1,10 +1,10 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageHistory
 import StorageKit
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Changes are reverted by changes, and nothing is overwritten silently.

@@ -1,10 +1,10 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageHistory
 import StorageKit
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Schema changes lose nothing, and what would lose something is refused with the words that say it.

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
+import TestSupport
 import Testing
 
 @StorageEntity

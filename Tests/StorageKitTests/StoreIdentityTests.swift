@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import StorageLog
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// What a store says of itself: whose history it is, which features it needs, and that each part of it stands where it was written.

@@ -1,10 +1,10 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageHistory
 import StorageKit
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Tags and notes are events like any other, and no data of users.

@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
+import TestSupport
 import Testing
 
 /// P7 of the engine: one process writes, any number read, and nobody but the writer checkpoints.

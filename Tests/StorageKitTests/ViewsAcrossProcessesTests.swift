@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 @testable import StorageEntities
@@ -17,7 +17,7 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     /// What a reader of differences and one of events make of what they get.
-    private final class Told {
+    private final class Reported {
         var rows: [Mark] = []
         var marks: [StorageValue: [String: StorageValue]] = [:]
         /// Events that don't fit those before.
@@ -28,7 +28,7 @@ import Testing
             case .inserted(_, let id, let data, _):
                 if marks.updateValue(data, forKey: id) != nil { faults.append("inserted twice: \(id)") }
             case .updated(_, let id, let changes, _):
-                guard var row = marks[id] else { return faults.append("updated before it was told: \(id)") }
+                guard var row = marks[id] else { return faults.append("updated before it was reported: \(id)") }
                 for (column, change) in changes {
                     if row[column] != change.old { faults.append("\(column) of \(id) was another") }
                     row[column] = change.new
@@ -36,7 +36,7 @@ import Testing
                 marks[id] = row
             case .deleted(_, let id, let data, _):
                 if marks.removeValue(forKey: id) != data { faults.append("deleted as another: \(id)") }
-            case .bulkChange, .schemaChange: faults.append("told as a whole: \(event)")
+            case .bulkChange, .schemaChange: faults.append("reported as a whole: \(event)")
             }
         }
     }
@@ -52,11 +52,11 @@ import Testing
         let count = CountSubscription(storage.query(Mark.self))
         let batches = GroupedAggregationSubscription(
             storage.query(Mark.self), .count, .max(\.number), groupedBy: \.batch)
-        let told = Told()
+        let reported = Reported()
         var differences = page.differences.makeAsyncIterator()
-        try #require(await differences.next()).apply(to: &told.rows)
+        try #require(await differences.next()).apply(to: &reported.rows)
         let events = try await storage.changeNotifier.events(for: Mark.self, limit: 1_000_000)
-        let reading = Task { for await event in events { told.take(event) } }
+        let reading = Task { for await event in events { reported.take(event) } }
 
         for round in 0..<max(4, Int(4 * testScale)) {
             let mode = round % 2 == 0 ? "batch" : "single"
@@ -80,7 +80,7 @@ import Testing
             let wanted = try await storage.query(Mark.self).orderBy(\.number, .descending).orderBy(\.id).limit(15)
                 .fetch()
             #expect(page.items == wanted)
-            while told.rows != wanted { try #require(await differences.next()).apply(to: &told.rows) }
+            while reported.rows != wanted { try #require(await differences.next()).apply(to: &reported.rows) }
             let groups = Dictionary(grouping: all, by: \.batch)
             #expect(batches.groups.map(\.key) == groups.keys.sorted())
             for group in batches.groups {
@@ -89,11 +89,11 @@ import Testing
             }
         }
         let rows = Dictionary(uniqueKeysWithValues: try await storage.query(Mark.self).fetch().map { ($0.id, $0) })
-        try await eventually { told.marks.count == rows.count }
+        try await eventually { reported.marks.count == rows.count }
         try await storage.close()
         await reading.value
-        #expect(told.faults.isEmpty, "\(told.faults.prefix(3))")
-        for (id, row) in told.marks {
+        #expect(reported.faults.isEmpty, "\(reported.faults.prefix(3))")
+        for (id, row) in reported.marks {
             #expect(try row["number"] == rows[String(storageValue: id)].map { .integer(Int64($0.number)) })
         }
     }

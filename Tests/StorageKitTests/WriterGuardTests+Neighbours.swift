@@ -1,9 +1,9 @@
 import CSQLite
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Commits that share a transaction.
@@ -179,10 +179,10 @@ extension WriterGuardTests {
             try Int64.fetchOne($0, sql: "SELECT max(_position) FROM notes WHERE id < ?", arguments: [10 + large])
         }
         #expect(try #require(committed.all.last) >= #require(before))
-        let told = order.all
-        let place = try #require(told.firstIndex(of: large))
+        let reported = order.all
+        let place = try #require(reported.firstIndex(of: large))
         // Their tasks may be slow to go on, but none of those behind it can have been answered before it.
-        #expect(told[..<place].allSatisfy { $0 < large })
+        #expect(reported[..<place].allSatisfy { $0 < large })
         #expect(try await storage.count(Note.self) == rows + savers + 1)
         #expect(try await storage.verify().isSound)
     }

@@ -114,15 +114,15 @@ struct WriterGuardTests {
         }
         let store = try await makeStore()
         let observer = Observer()
-        let told = Record<ClosedRange<Int64>>()
+        let reported = Record<ClosedRange<Int64>>()
         let observation = store.storage.engine.observers.add { events in
-            told.append(events.first...events.last)
+            reported.append(events.first...events.last)
         }
         try await store.storage.write { tx in tx.database.add(transactionObserver: observer, extent: .databaseLifetime)
         }
         let receipt = try await store.storage.save(Note(id: 2, text: "second"))
         #expect(observer.failed.load(ordering: .relaxed) > 0)
-        #expect(told.all == [receipt.first...receipt.last])
+        #expect(reported.all == [receipt.first...receipt.last])
         observation.cancel()
         try await expect(["first", "second"], store)
     }

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
 import StorageLog
 import StorageMaintenance
+import TestSupport
 import Testing
 
 /// `storagekit adopt`: a database that was made without StorageKit keeps every row, and records every later change.

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageLog
+import TestSupport
 import Testing
 
 /// What the tool says to type next works when it is typed, and what it refuses it refuses for a reason.

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
 import StorageLog
 import StorageMaintenance
+import TestSupport
 import Testing
 
 /// `backup` and `restore`: what gets the final name is whole, and is what the store was.
@@ -139,7 +139,7 @@ import Testing
             #expect(outcome.status == 0, "\(point): \(outcome.errors)")
             let done = outcome.output.replacing(#"dry_run":false"#, with: #"dry_run":true"#)
                 .replacing(/"recorded":\d+/, with: #""recorded":null"#)
-            #expect(plan.output == done, "a dry run tells the same rows")
+            #expect(plan.output == done, "a dry run prints the same rows")
             #expect(try isWhole(restored), "\(point)")
             let lines = try export(restored)
             #expect(lines[...] == whole.prefix(lines.count), "\(point)")

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
 import StorageLog
 import StorageProjections
+import TestSupport
 import Testing
 
 /// `storagekit doctor`: every kind of trouble shows, with what mends it, and a sound store is called sound.

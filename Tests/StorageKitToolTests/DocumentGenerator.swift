@@ -1,4 +1,4 @@
-import ProcessTestSupport
+import TestSupport
 
 /// Random JSON documents that keep our rules and use every freedom that these leave.
 enum DocumentGenerator {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 @testable import StorageKitTool

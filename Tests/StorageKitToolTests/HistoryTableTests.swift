@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
 import StorageProjections
+import TestSupport
 import Testing
 
 /// The tables in which `sql` asks the history, and points by time, in stores with names and commits that stand in the way.

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageLog
+import TestSupport
 import Testing
 
 /// Tables that use all that SQLite allows, and random statements: what `export` writes leads to what the tables held behind each commit.

@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
+import TestSupport
 import Testing
 
 /// `export` of an `import` gives the same operations back, whatever they hold.

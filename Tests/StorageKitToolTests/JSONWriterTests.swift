@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageKitTool

@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
+import TestSupport
 import Testing
 
 /// The tool beside another process that keeps writing.

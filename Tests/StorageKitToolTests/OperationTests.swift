@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
 import StorageLog
 import StorageProjections
+import TestSupport
 import Testing
 
 @testable import StorageKitTool
@@ -159,9 +159,9 @@ import Testing
         let before = try questions.map { try run($0, sample).output }
         #expect(try run(["rebuild", "--reason", "it was asked for"], sample).status == 0)
         for (question, answer) in zip(questions, before) { #expect(try run(question, sample).output == answer) }
-        let told = try run(["log", "--table", "storage_operation", "--oneline"], sample)
-        #expect(told.status == 0)
-        #expect(told.output.contains("it was asked for"))
+        let reported = try run(["log", "--table", "storage_operation", "--oneline"], sample)
+        #expect(reported.status == 0)
+        #expect(reported.output.contains("it was asked for"))
     }
 
     @Test("What changes nothing isn't recorded")
@@ -255,9 +255,9 @@ import Testing
         try Data(lines.joined(separator: "\n").utf8).write(to: folder.url.appendingPathComponent("bad.jsonl"))
         let stopped = try ToolProcess.run(["import", folder.path("bad.jsonl")], store: folder.path())
         #expect(stopped.status == 7)
-        let told = try ToolProcess.run(
+        let reported = try ToolProcess.run(
             ["log", "--table", "storage_operation", "-p", "--format", "jsonl"], store: folder.path())
-        #expect(told.output.contains(#"{\"complete\":false,\"commits\":1,\"inserts\":1,"#), "\(told.output)")
+        #expect(reported.output.contains(#"{\"complete\":false,\"commits\":1,\"inserts\":1,"#), "\(reported.output)")
         // A file of nothing but a bad line leaves nothing to tell.
         try Data("{".utf8).write(to: folder.url.appendingPathComponent("worse.jsonl"))
         #expect(

@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
 import StorageSync
+import TestSupport
 import Testing
 
 /// `storagekit outbox`: what it shows of a store with sync engines, and what it changes for the program to find.

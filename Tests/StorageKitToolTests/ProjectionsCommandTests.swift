@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
 import StorageLog
 import StorageProjections
+import TestSupport
 import Testing
 
 /// `storagekit projections`: what it shows of a store with projections, and what it changes for the program to find.

@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 /// Histories that happened, not made up for a test: `export` of an `import` gives the same operations back, and what is said of
@@ -80,7 +80,7 @@ import Testing
         #expect(export.status == 0, "\(export.errors)")
         let verified = try ToolProcess.run(["verify"], store: store)
         #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
-        // Python compares: its JSON tells 1 from 1.0 and true from 1, and it shares no code with what it judges.
+        // Python compares: its JSON reports 1 from 1.0 and true from 1, and it shares no code with what it judges.
         let compared = try ToolProcess.shell(
             "python3 '\(Self.package.path)/Tests/StorageKitToolTests/Support/compare-histories' '\(file)' '\(exported)'",
             store: nil)

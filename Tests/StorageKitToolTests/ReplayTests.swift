@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 /// `storagekit replay`: wherever it goes, forward or back, the tables are what they were there.

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import StorageLog
+import TestSupport
 import Testing
 
 @testable import StorageKitTool

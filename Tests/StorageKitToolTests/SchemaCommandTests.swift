@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageLog
 import StorageProjections
+import TestSupport
 import Testing
 
 /// `storagekit schema`, `schema log` and `schema diff` on a store that has gone through every kind of change.

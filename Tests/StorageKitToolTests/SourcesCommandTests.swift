@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
 import StorageSync
+import TestSupport
 import Testing
 
 /// `storagekit sources`: what it shows of a store that query sources were fetched into.

@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageCore
 import StorageLog
+import TestSupport
 import Testing
 
 /// `storagekit tag` and `storagekit note`, and what other commands tell of tags and notes.

@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageServer
+import TestSupport
 import Testing
 
 /// `storagekit tokens`: what it shows of the tokens of a hub, and what it refuses.

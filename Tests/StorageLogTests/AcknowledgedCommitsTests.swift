@@ -1,11 +1,11 @@
 import CSQLite
 import Foundation
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageMaintenance
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StorageLog

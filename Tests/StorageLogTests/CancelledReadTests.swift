@@ -1,9 +1,9 @@
 import CSQLite
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageRecords
+import TestSupport
 import Testing
 
 @testable import StorageLog

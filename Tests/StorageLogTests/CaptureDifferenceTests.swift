@@ -1,10 +1,10 @@
 import CSQLite
 import Foundation
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StorageLog
@@ -32,7 +32,7 @@ import Testing
             let faults = try await run.commit()
             guard faults.isEmpty else {
                 Issue.record(
-                    "\(test.testDescription), commit \(number): \(faults.prefix(5).joined(separator: "\n"))\n\(run.told)"
+                    "\(test.testDescription), commit \(number): \(faults.prefix(5).joined(separator: "\n"))\n\(run.reported)"
                 )
                 return
             }
@@ -50,7 +50,7 @@ struct CaptureRun {
     private let engine: StorageEngine
     private var oracle = LogOracle()
     /// The steps of the last commit, for the report of a failure.
-    private(set) var told = ""
+    private(set) var reported = ""
 
     init(seed: UInt64, engine: StorageEngine) {
         generator = StatementGenerator(seed: seed)
@@ -76,13 +76,13 @@ struct CaptureRun {
         let steps = makeSteps()
         let throwsAtEnd = generator.random.chance(12)
         let stopsAtErrors = generator.random.chance(15)
-        told =
+        reported =
             steps.map { "\($0)" }.joined(separator: "\n")
             + "\nthrows: \(throwsAtEnd), stops at errors: \(stopsAtErrors)"
         let before = try await look(after: oracle.head)
         var receipt: CommitReceipt?
         do {
-            receipt = try await engine.commit(CommitMetadata(reason: told)) { _, db in
+            receipt = try await engine.commit(CommitMetadata(reason: reported)) { _, db in
                 try Self.run(steps, db, stopsAtErrors: stopsAtErrors)
                 if throwsAtEnd { throw Refusal() }
             }

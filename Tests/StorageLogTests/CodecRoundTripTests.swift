@@ -1,9 +1,9 @@
 import CSQLite
 import CZstd
 import Foundation
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageLog

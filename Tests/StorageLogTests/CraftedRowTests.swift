@@ -1,8 +1,8 @@
 import CSQLite
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageLog

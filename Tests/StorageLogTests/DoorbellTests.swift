@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StorageLog

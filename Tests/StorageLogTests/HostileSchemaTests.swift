@@ -1,9 +1,9 @@
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageHistory
 import StorageMaintenance
+import TestSupport
 import Testing
 
 @testable import StorageLog

@@ -1,13 +1,13 @@
 import CSQLite
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageHistory
 @testable import StorageLog
 
-/// A rebuild leaves out those events alone that later ones of the stretch make up for.
+/// A rebuild leaves out those events alone that later ones of the window make up for.
 @Suite struct NeededEventsTests {
     private struct Event {
         let position: Int64
@@ -27,11 +27,11 @@ import Testing
             var leftOut = 0
             for round in 0..<20 {
                 let low = round < 3 ? 0 : random.below(head)
-                let stretch = Int64(low + 1)...Int64(low + 1 + random.below(head - low))
+                let range = Int64(low + 1)...Int64(low + 1 + random.below(head - low))
                 let entities = writer.catalog.live.filter { _ in round < 3 || random.chance(70) }
-                let wanted = try Self.wanted(of: entities, in: stretch, reader)
-                let needed = try NeededEvents(of: entities, in: stretch, reader)
-                #expect(stretch.filter(needed.contains) == wanted.needed, "seed \(seed), \(stretch)")
+                let wanted = try Self.wanted(of: entities, in: range, reader)
+                let needed = try NeededEvents(of: entities, in: range, reader)
+                #expect(range.filter(needed.contains) == wanted.needed, "seed \(seed), \(range)")
                 leftOut += wanted.all.count - wanted.needed.count
                 for _ in 0..<20 {
                     let from = random.below(head)
@@ -45,21 +45,21 @@ import Testing
 
     /// As it is defined, row by row.
     private static func wanted(
-        of entities: [CatalogEntity], in stretch: ClosedRange<Int64>, _ reader: LogReader
+        of entities: [CatalogEntity], in range: ClosedRange<Int64>, _ reader: LogReader
     ) throws -> (needed: [Int64], all: [Int64]) {
         var rows: [[Event]] = []
         var rowOfEvent: [Int64: Int] = [:]
-        try reader.forEachBatch(in: stretch) { batch in
+        try reader.forEachBatch(in: range) { batch in
             batch.withView { view in
                 for index in 0..<view.count {
                     let (position, shape) = (batch.header.first + Int64(index), view.shape(of: index))
-                    guard stretch.contains(position), let entity = entities.first(where: { $0.id == shape.entity })
+                    guard range.contains(position), let entity = entities.first(where: { $0.id == shape.entity })
                     else { continue }
-                    let told = (0..<Int(shape.column_count)).map { shape.columns[$0] }
+                    let reported = (0..<Int(shape.column_count)).map { shape.columns[$0] }
                     let event = Event(
                         position: position, isUpdate: Int(shape.operation) == STORAGE_UPDATE,
                         isDelete: Int(shape.operation) == STORAGE_DELETE,
-                        columns: Set(told).intersection(entity.live.map(\.id)))
+                        columns: Set(reported).intersection(entity.live.map(\.id)))
                     let row = rowOfEvent[view.events[index].previous] ?? rows.count
                     if row == rows.count { rows.append([]) }
                     rows[row].append(event)

@@ -1,13 +1,13 @@
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageHistory
+import TestSupport
 import Testing
 
 @testable import StorageHistory
 @testable import StorageLog
 
-/// The fold that writes each row once, held to the one that applies event by event.
+/// The fold that writes each row once, checked against the one that applies event by event.
 @Suite struct NetWindowTests {
     @Test(
         "Windows of any size make the table that the events make one by one",

@@ -1,8 +1,8 @@
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageHistory
+import TestSupport
 import Testing
 
 @testable import StorageLog

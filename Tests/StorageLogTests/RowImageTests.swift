@@ -1,7 +1,7 @@
 import CSQLite
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageLog

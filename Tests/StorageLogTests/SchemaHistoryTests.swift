@@ -1,8 +1,8 @@
 import CSQLite
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageLog

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageRecords
+import TestSupport
 import Testing
 
 @testable import StorageLog

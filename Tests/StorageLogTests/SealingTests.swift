@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageLog

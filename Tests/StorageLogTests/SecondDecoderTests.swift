@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
+import TestSupport
 import Testing
 
 @testable import StorageLog

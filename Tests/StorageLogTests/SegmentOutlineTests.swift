@@ -1,7 +1,7 @@
 import CSQLite
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageLog
@@ -18,12 +18,12 @@ import Testing
                 #expect(outline.header == batch.header)
                 batch.withView { view in
                     for index in 0..<view.count {
-                        let (shape, told) = (view.shape(of: index), outline.shape(ofEvent: index))
+                        let (shape, reported) = (view.shape(of: index), outline.shape(ofEvent: index))
                         let columns = UnsafeBufferPointer(start: shape.columns, count: Int(shape.column_count))
                         let operation = batch.event(at: index, catalog: writer.catalog).operation
-                        #expect(told.entity == shape.entity, "seed \(seed)")
-                        #expect(told.columns == Array(columns), "seed \(seed)")
-                        #expect(told.operation == operation, "seed \(seed)")
+                        #expect(reported.entity == shape.entity, "seed \(seed)")
+                        #expect(reported.columns == Array(columns), "seed \(seed)")
+                        #expect(reported.operation == operation, "seed \(seed)")
                         #expect(outline.previous(ofEvent: index) == view.events[index].previous, "seed \(seed)")
                         #expect(outline.commit(ofEvent: index) == batch.commit(ofEvent: index), "seed \(seed)")
                     }
@@ -50,15 +50,16 @@ import Testing
                 }
                 return true
             }
-            for (entity, told) in keys {
-                let isPlain = told.allSatisfy { Self.isPlain($0.key) }
-                let expected = told.map(\.key).min(by: ExactValue.isBefore)
+            for (entity, reported) in keys {
+                let isPlain = reported.allSatisfy { Self.isPlain($0.key) }
+                let expected = reported.map(\.key).min(by: ExactValue.isBefore)
                 #expect(try reader.leastKey(of: entity, in: 1...head) == (isPlain ? expected : nil), "seed \(seed)")
                 for _ in 0..<10 {
                     let lower = random.below(Int(head)) + 1
                     let part = Int64(lower)...Int64(lower + random.below(Int(head) - lower + 1))
                     guard isPlain else { continue }
-                    let expected = told.filter { part.contains($0.position) }.map(\.key).min(by: ExactValue.isBefore)
+                    let expected = reported.filter { part.contains($0.position) }.map(\.key).min(
+                        by: ExactValue.isBefore)
                     #expect(try reader.leastKey(of: entity, in: part) == expected, "seed \(seed), @\(part)")
                 }
             }

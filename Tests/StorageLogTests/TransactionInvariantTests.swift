@@ -2,9 +2,9 @@ import CSQLite
 import CZstd
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StorageLog

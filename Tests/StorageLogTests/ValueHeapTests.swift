@@ -1,10 +1,10 @@
 import CSQLite
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 @testable import StorageHistory
 
-/// The heap of a window's texts, held to an array of arrays.
+/// The heap of a window's texts, checked against an array of arrays.
 @Suite struct ValueHeapTests {
     private static let null = storage_value(type: UInt32(SQLITE_NULL), size: 0, bits: 0)
 

@@ -1,10 +1,10 @@
 import CSQLite
 import Foundation
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageMaintenance
+import TestSupport
 import Testing
 
 @testable import StorageLog

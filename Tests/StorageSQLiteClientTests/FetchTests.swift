@@ -1,7 +1,7 @@
 import Observation
-import ProcessTestSupport
 import StorageSQLiteClient
 import Synchronization
+import TestSupport
 import Testing
 
 #if SQLITE_ENGINE_GRDB

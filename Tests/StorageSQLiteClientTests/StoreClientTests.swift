@@ -1,7 +1,7 @@
 #if SQLITE_ENGINE_GRDB
     import Foundation
     import GRDB
-    import ProcessTestSupport
+    import TestSupport
     import StorageKit
     import StorageMaintenance
     import StorageSQLiteClient

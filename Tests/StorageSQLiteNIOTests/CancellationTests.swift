@@ -1,6 +1,6 @@
 #if SQLITE_ENGINE_SQLITENIO
     import Foundation
-    import ProcessTestSupport
+    import TestSupport
     import StorageSQLiteClient
     import Testing
 

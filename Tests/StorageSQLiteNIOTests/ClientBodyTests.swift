@@ -1,7 +1,7 @@
 #if SQLITE_ENGINE_SQLITENIO
     import Foundation
     import NIOPosix
-    import ProcessTestSupport
+    import TestSupport
     import StorageSQLiteClient
     import Testing
 

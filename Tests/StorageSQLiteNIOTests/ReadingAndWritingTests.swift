@@ -1,8 +1,7 @@
 #if SQLITE_ENGINE_SQLITENIO
     import Foundation
-    import ProcessTestSupport
+    import TestSupport
     import StorageCore
-    import StorageRecords
     import StorageSQLiteClient
     import StorageSQLiteNIO
     import Testing

@@ -1,6 +1,6 @@
 #if SQLITE_ENGINE_SQLITENIO
     import NIOPosix
-    import ProcessTestSupport
+    import TestSupport
     import StorageCore
     import StorageSQLiteClient
     import Synchronization

@@ -1,5 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
-    import ProcessTestSupport
+    import TestSupport
     import StorageSQLiteClient
     import Testing
 

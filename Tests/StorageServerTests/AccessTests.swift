@@ -2,7 +2,7 @@
     import Foundation
     import GRDB
     import NIOHTTP1
-    import ProcessTestSupport
+    import TestSupport
     import StorageKit
     import Testing
 

@@ -5,7 +5,7 @@
     import NIOCore
     import NIOHTTP1
     import NIOPosix
-    import ProcessTestSupport
+    import TestSupport
     import StorageCore
     import StorageTesting
     import Synchronization

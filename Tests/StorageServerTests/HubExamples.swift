@@ -4,7 +4,7 @@
     import Hummingbird
     import Logging
     import NIOHTTP1
-    import ProcessTestSupport
+    import TestSupport
     import ServiceLifecycle
     import StorageEntities
     import StorageHTTP

@@ -1,7 +1,7 @@
 #if STORAGE_SERVER
     import Foundation
     import PredicateTestSupport
-    import ProcessTestSupport
+    import TestSupport
     import StorageCore
     import StorageKit
     import Testing

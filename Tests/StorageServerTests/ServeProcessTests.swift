@@ -4,7 +4,7 @@
     import NIOCore
     import NIOHTTP1
     import NIOPosix
-    import ProcessTestSupport
+    import TestSupport
     import Testing
 
     @testable import StorageHTTP

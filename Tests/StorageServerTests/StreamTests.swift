@@ -1,7 +1,7 @@
 #if STORAGE_SERVER
     import Foundation
     import NIOHTTP1
-    import ProcessTestSupport
+    import TestSupport
     import ServiceLifecycle
     import Testing
 

@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageSync
 import StorageTesting
+import TestSupport
 import Testing
 
 /// What refreshes make of the store's rows.

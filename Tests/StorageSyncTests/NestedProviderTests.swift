@@ -1,8 +1,8 @@
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageSync
 import StorageTesting
+import TestSupport
 import Testing
 
 @QuerySources

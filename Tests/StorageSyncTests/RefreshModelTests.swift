@@ -1,9 +1,9 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 @testable import StorageSync

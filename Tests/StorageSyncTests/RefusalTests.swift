@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageSync
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Remotes that answer the same however often they are asked.

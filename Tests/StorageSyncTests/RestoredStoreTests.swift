@@ -1,10 +1,10 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageLog
 import StorageMaintenance
 import StorageSync
 import StorageTesting
+import TestSupport
 import Testing
 
 /// Copies of a store keep what is known of its sources as far as they have the rows.

@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageSync
 import StorageTesting
+import TestSupport
 import Testing
 
 /// What those who show a source see.

@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageSync
+import TestSupport
 import Testing
 
 /// Sources of an entity that a sync engine keeps.

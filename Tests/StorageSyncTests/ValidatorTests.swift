@@ -1,9 +1,9 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageSync
 import StorageTesting
+import TestSupport
 import Testing
 
 /// When a remote is asked only whether something is new: as long as the rows that it speaks of can't have changed here.

@@ -52,17 +52,17 @@ import Testing
             row.value(at: 0)
         }
         let spec = ListSpec(form, RowRequest(predicate: .comparison(column: "extra", .equal, .value(1))))
-        let told = Mutex<[StorageValue]>([])
+        let reported = Mutex<[StorageValue]>([])
         let handle = try engine.now { engine in
             try engine.add(
-                ListNode(spec), PendingUpdate { update in told.withLock { update.difference.apply(to: &$0) } })
+                ListNode(spec), PendingUpdate { update in reported.withLock { update.difference.apply(to: &$0) } })
         }
-        #expect(told.withLock { $0 } == ["a"])
+        #expect(reported.withLock { $0 } == ["a"])
         _ = try await store.commit(CommitMetadata()) { _, db in
             try db.execute(sql: "UPDATE rows SET extra = 1 WHERE id = 'b'")
         }
         await engine.catchUp()
-        #expect(told.withLock { $0 } == ["a", "b"])
+        #expect(reported.withLock { $0 } == ["a", "b"])
         #expect(await engine.counters.router.fallbacks == 0)
         withExtendedLifetime(handle) {}
     }

@@ -1,8 +1,8 @@
 import GRDB
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
+import TestSupport
 import Testing
 
 @testable import StorageLog

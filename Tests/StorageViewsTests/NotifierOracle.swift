@@ -17,18 +17,18 @@ final class NotifierOracle: Sendable {
 
     let wanted: Wanted
     private let handle: LiveHandle
-    private let told = Told()
+    private let reported = Reported()
 
-    private final class Told: Sendable {
+    private final class Reported: Sendable {
         let events = Mutex<[ChangeEvent]>([])
     }
 
     init(_ filter: SubscriptionFilter, _ wanted: Wanted, _ engine: SubscriptionEngine) throws {
         self.wanted = wanted
-        let told = told
+        let reported = reported
         handle = try engine.now { engine in
             let pendingUpdate = PendingUpdate<ChangeEventUpdate> { update in
-                told.events.withLock { $0 += update.events }
+                reported.events.withLock { $0 += update.events }
             }
             return try engine.add(ChangeEventNode("rows", filter: filter, limit: 1_000), pendingUpdate)
         }
@@ -53,28 +53,28 @@ final class NotifierOracle: Sendable {
 
     /// - Returns: What is wrong since the last call; nil where nothing is.
     func fault(_ before: [String: [StorageValue]], _ after: [String: [StorageValue]]) -> String? {
-        let events = told.events.withLock { events in
+        let events = reported.events.withLock { events in
             defer { events = [] }
             return events
         }
-        var told: [String: ChangeEvent] = [:]
+        var reported: [String: ChangeEvent] = [:]
         for event in events {
             guard case .text(let key)? = event.id else { return "\(event) isn't of a row" }
-            if told.updateValue(event, forKey: key) != nil { return "\(key) is told twice" }
+            if reported.updateValue(event, forKey: key) != nil { return "\(key) is reported twice" }
         }
         for key in Set(before.keys).union(after.keys).sorted() where before[key] != after[key] {
             let (old, new) = (before[key], after[key])
-            let event = told.removeValue(forKey: key)
+            let event = reported.removeValue(forKey: key)
             guard isWanted(key, old, new) else {
-                if let event { return "told: \(event)" }
+                if let event { return "reported: \(event)" }
                 continue
             }
-            guard let event else { return "not told: \(key)" }
+            guard let event else { return "not reported: \(key)" }
             if event != Self.event(key, old, new, event.position) {
                 return "\(event), but \(old ?? []) and \(new ?? [])"
             }
         }
-        return told.first.map { "told of nothing: \($0.value)" }
+        return reported.first.map { "an event without a change: \($0.value)" }
     }
 
     private static func event(

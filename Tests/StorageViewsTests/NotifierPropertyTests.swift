@@ -5,7 +5,7 @@ import Testing
 @testable import StorageLog
 @testable import StorageViews
 
-/// Every filter tells exactly the changes that it is for, each with the values that the tables have: held to what the
+/// Every filter reports exactly the changes that it is for, each with the values that the tables have: checked against what the
 /// tables before and after differ in, after random transactions of which some are rolled back.
 @Suite struct NotifierPropertyTests {
     @Test("A filter delivers what it is for", arguments: RouterSettings.seeds(20, from: 20_000))

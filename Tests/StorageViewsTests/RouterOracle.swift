@@ -1,8 +1,8 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageCore
 import StorageLog
+import TestSupport
 
 @testable import StorageRouting
 
@@ -16,7 +16,7 @@ struct RouterOracle {
     }
 
     /// What somebody gets, by the row's key.
-    struct Told: Hashable, CustomStringConvertible {
+    struct Reported: Hashable, CustomStringConvertible {
         let token: SubscriptionToken
         let key: String
         let effect: SubscriptionEffect
@@ -42,8 +42,8 @@ struct RouterOracle {
         router.remove(token)
     }
 
-    func expected(_ before: [String: [StorageValue]], _ after: [String: [StorageValue]]) -> Set<Told> {
-        var told: Set<Told> = []
+    func expected(_ before: [String: [StorageValue]], _ after: [String: [StorageValue]]) -> Set<Reported> {
+        var reported: Set<Reported> = []
         for key in Set(before.keys).union(after.keys) {
             let (old, new) = (before[key], after[key])
             if old == new { continue }
@@ -52,18 +52,20 @@ struct RouterOracle {
                 let isIn = new.map { subscription.evaluator.evaluate($0) == true } ?? false
                 if wasIn, isIn, let old, let new, subscription.affecting.allSatisfy({ old[$0] == new[$0] }) { continue }
                 guard wasIn || isIn else { continue }
-                told.insert(Told(token: token, key: key, effect: wasIn ? isIn ? .stay : .leave : .enter))
+                reported.insert(Reported(token: token, key: key, effect: wasIn ? isIn ? .stay : .leave : .enter))
             }
         }
-        return told
+        return reported
     }
 
-    func told(_ routed: [RoutedChange], _ changes: FoldedChanges) -> [Told] {
+    func reported(_ routed: [RoutedChange], _ changes: FoldedChanges) -> [Reported] {
         routed.map { routed in
             let change = changes.changes[routed.change]
             let key = (change.exists ? changes.new(change) : changes.old(change))[0].value()
-            guard case .text(let text) = key else { return Told(token: routed.token, key: "?", effect: routed.effect) }
-            return Told(token: routed.token, key: text, effect: routed.effect)
+            guard case .text(let text) = key else {
+                return Reported(token: routed.token, key: "?", effect: routed.effect)
+            }
+            return Reported(token: routed.token, key: text, effect: routed.effect)
         }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import StorageLog
 @testable import StorageRouting
 
-/// Whoever is concerned by a change is told, nobody else is, and what they are told is right: held to evaluating every
+/// Whoever is concerned by a change is reported, nobody else is, and what they are reported is right: held to evaluating every
 /// condition on every row, with real commits of random statements.
 @Suite struct RouterPropertyTests {
     /// Everything that one run needs, on the writer's queue.
@@ -121,14 +121,14 @@ import Testing
 
         /// Routes what is in `changes` and holds it to the difference of the tables.
         func compare(to after: [String: [StorageValue]]) throws {
-            let told = oracle.told(router.route(changes, rows: rows), changes)
+            let reported = oracle.reported(router.route(changes, rows: rows), changes)
             let wanted = oracle.expected(before, after)
             before = after
             compared += wanted.count
-            if Set(told).count != told.count { faults.append("told twice") }
-            for fault in Set(told).symmetricDifference(wanted) {
+            if Set(reported).count != reported.count { faults.append("reported twice") }
+            for fault in Set(reported).symmetricDifference(wanted) {
                 let predicate = oracle.subscriptions[fault.token].map { "\($0.predicate)" } ?? ""
-                faults.append("\(wanted.contains(fault) ? "not told" : "told"): \(fault) of \(predicate)")
+                faults.append("\(wanted.contains(fault) ? "not reported" : "reported"): \(fault) of \(predicate)")
             }
         }
     }

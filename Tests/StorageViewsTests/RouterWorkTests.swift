@@ -1,6 +1,6 @@
 import CSQLite
-import ProcessTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageLog

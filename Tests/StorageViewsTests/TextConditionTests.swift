@@ -7,7 +7,7 @@ import Testing
 
 @testable import StorageRouting
 
-/// Whether a search fits is told from a row's words, without the index: as FTS5 tells it with the index.
+/// Whether a search fits is reported from a row's words, without the index: as FTS5 reports it with the index.
 @Suite struct TextConditionTests {
     private static let tokenizers = [
         "unicode61", "porter unicode61", "ascii", "trigram", "trigram case_sensitive 1",

@@ -27,9 +27,9 @@ let package = Package(
         .target(
             name: "ToolParsing", dependencies: ["StorageCore", "CZstd"], path: "Modules/ToolParsing"),
         // Rows and conditions, and the SQLite that they are checked against.
-        .target(name: "ProcessTestSupport", path: "Modules/ProcessTestSupport"),
+        .target(name: "TestSupport", path: "Modules/TestSupport"),
         .target(
-            name: "PredicateTestSupport", dependencies: ["ProcessTestSupport", "StorageCore", "CSQLite"],
+            name: "PredicateTestSupport", dependencies: ["TestSupport", "StorageCore", "CSQLite"],
             path: "Modules/PredicateTestSupport"),
         .executableTarget(
             name: "storagekit-fuzz",

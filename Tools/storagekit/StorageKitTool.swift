@@ -34,7 +34,7 @@ struct StorageKitTool: AsyncParsableCommand {
             CompletionsCommand.self, ManualCommand.self,
         ])
 
-    /// Without a command, tells where to begin.
+    /// Without a command, prints where to begin.
     func run() throws {
         let output = StandardOutput()
         try output.write(Overview.text)
@@ -57,7 +57,7 @@ struct StorageKitTool: AsyncParsableCommand {
         if status != .done { Foundation.exit(status.rawValue) }
     }
 
-    /// Runs the command that the arguments name, and tells the user why it ended, if there is something to tell.
+    /// Runs the command that the arguments name, and reports why it ended, if there is something to report.
     fileprivate static func status(running arguments: [String]) async -> ExitStatus {
         do {
             var command = try parseAsRoot(RelativePoints.protected(arguments))

@@ -2,7 +2,7 @@
 //
 // The pre-update hook of the writer connection appends each row change of an entity table to a growing buffer. A
 // virtual table, the sentinel, takes part in every write transaction and hears of savepoints and of statements that
-// are undone half-way, neither of which the hook is told; it truncates the buffer to what SQLite kept.
+// are undone half-way, neither of which the hook is notified of; it truncates the buffer to what SQLite kept.
 //
 // A capture belongs to one connection and is used on that connection's thread only.
 #ifndef STORAGEKIT_CAPTURE_H
@@ -55,7 +55,7 @@ typedef struct {
     uint32_t entity;
 } storage_touch;
 
-// A value that an update left alone, told beside its event because somebody asked for the column. `bits` of text and
+// A value that an update left alone, captured beside its event because the column was requested. `bits` of text and
 // blobs is an offset in the attached bytes. Attached values never reach the log.
 typedef struct {
     uint32_t event;

@@ -17,7 +17,7 @@ public struct KeyBuilder: Sendable, Hashable {
         return "\(escaped(namespace)).query:\(escaped(name))" + (list.isEmpty ? "" : "?" + list.joined(separator: "&"))
     }
 
-    /// The signs that hold a key together are told from those of its parts.
+    /// The signs that hold a key together are distinguished from those of its parts.
     private func escaped(_ text: String) -> String {
         var result = ""
         for character in text {

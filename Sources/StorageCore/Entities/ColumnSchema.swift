@@ -19,7 +19,7 @@ public struct ColumnSchema: Sendable, Equatable {
 
     /// The row of another entity that the column refers to.
     public let reference: ColumnReference?
-    /// What is wrong with the declaration, where it can't be told before the store is opened.
+    /// What is wrong with the declaration, where it can't be known before the store is opened.
     package let problem: String?
 
     /// The ``coding`` of 16-byte blobs that are UUIDs: the command-line tool shows and takes them as text.

@@ -38,7 +38,7 @@ package final class SearchIndexes: Sendable {
 
     private let remembers: Bool
 
-    /// - Parameter remembers: Whether the schema's version tells which schema it is: not where databases are recreated.
+    /// - Parameter remembers: Whether the schema's version identifies the schema: not where databases are recreated.
     package init(remembers: Bool = true) { self.remembers = remembers }
 
     private let known = Mutex<[ObjectIdentifier: Entry]>([:])

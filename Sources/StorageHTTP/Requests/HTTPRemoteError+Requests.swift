@@ -121,7 +121,7 @@
                 cause: cause)
         }
 
-        /// BoringSSL's errors can only be told apart by their texts.
+        /// BoringSSL's errors differ only by their texts.
         private static func isDistrust(_ error: BoringSSLInternalError) -> Bool {
             error.description.contains("CERTIFICATE_VERIFY_FAILED")
         }

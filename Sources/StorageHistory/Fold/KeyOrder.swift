@@ -10,7 +10,7 @@ struct KeyOrder {
     /// Values in a key.
     let parts: Int
 
-    /// What tells most keys apart, so that their bytes, which lie anywhere in memory, needn't be looked at.
+    /// What distinguishes most keys, so that their bytes, which lie anywhere in memory, needn't be looked at.
     private struct Prefix {
         var high: UInt64 = 0
         var low: UInt64 = 0

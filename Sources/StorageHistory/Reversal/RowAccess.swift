@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 
-/// Single rows of one table by their keys, value for value, columns told apart by their ids.
+/// Single rows of one table by their keys, value for value, columns identified by their ids.
 ///
 /// Not `Sendable`: it belongs to its writer's thread.
 final class RowAccess {

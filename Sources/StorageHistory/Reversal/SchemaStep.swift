@@ -1,4 +1,4 @@
-/// How a step of a schema is told apart from other commits.
+/// How a step of a schema is distinguished from other commits.
 package enum SchemaStep {
     /// Before the name of a step among the store's idempotency keys: a step that is to be done once is remembered as
     /// the commit that did it.

@@ -8,7 +8,7 @@ package struct UndoStack {
     package static let undoes = "storagekit.undoes"
     package static let redoes = "storagekit.redoes"
     package static let reverts = "storagekit.reverts"
-    /// Says of a commit that it tells what was there before.
+    /// Marks a commit that records what existed before.
     package static let adopts = "storagekit.adopted"
 
     private let log: LogReader

@@ -1,7 +1,7 @@
 internal import StorageCore
 package import StorageLog
 
-/// Finds single rows of one table by their keys, value for value, columns told apart by their ids.
+/// Finds single rows of one table by their keys, value for value, columns identified by their ids.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 package struct RowSelect {

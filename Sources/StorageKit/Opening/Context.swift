@@ -1,5 +1,4 @@
 public import StorageCore
-internal import StorageProjections
 
 /// An open store, as ``start(at:cacheTTL:diskQuota:config:_:)`` returns it: the facade, and what lies beside and below it.
 ///

@@ -1,7 +1,6 @@
 public import Foundation
 public import StorageCore
 internal import StorageLog
-internal import StorageProjections
 
 /// What opening the store with this schema would change: a dry run. Everything is really done in one transaction,
 /// migrations included, and then undone, so nothing is guessed and nothing is kept.

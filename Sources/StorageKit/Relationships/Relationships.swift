@@ -2,7 +2,6 @@ internal import Foundation
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
 
 /// What relationships ask, on whichever connection.
 enum Relationships {

@@ -1,7 +1,6 @@
 internal import GRDB
 public import StorageCore
 public import StorageLog
-internal import StorageProjections
 
 extension TransactionReader {
     /// The entity that another refers to, nil where it isn't there.

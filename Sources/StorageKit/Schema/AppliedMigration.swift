@@ -2,7 +2,6 @@ public import Foundation
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
 
 /// A step of a schema that was done once in the life of a store: a migration by its id, or a change of its columns and tables
 /// by its title, such as `rename users.mail to email`.

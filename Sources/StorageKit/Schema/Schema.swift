@@ -37,7 +37,7 @@ public struct Schema: Sendable {
     /// What the declared conversions of columns do, by their titles.
     var upcasts: [String: Upcast] = [:]
     private(set) var projections: [ProjectionRegistration] = []
-    /// A declaration that can't be right, told when the schema is applied.
+    /// A declaration that can't be right, reported when the schema is applied.
     private var mistake: StorageError?
 
     /// Declares nothing yet; for ``run(on:)``. What opens a store hands one to its closure.

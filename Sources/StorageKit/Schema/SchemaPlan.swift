@@ -23,7 +23,7 @@ public struct SchemaPlan: Sendable, CustomStringConvertible {
 }
 
 extension SchemaPlan {
-    /// What a step has made of the catalog, told in lines.
+    /// What a step changed in the catalog, as lines of text.
     static func changes(from old: Catalog, to new: Catalog) -> [String] {
         SchemaChange.all(from: old, to: new).flatMap(lines)
     }

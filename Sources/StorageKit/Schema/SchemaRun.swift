@@ -11,7 +11,7 @@ struct SchemaRun {
     let engine: StorageEngine
     private static let keyPrefix = SchemaStep.keyPrefix
 
-    /// Changes the store, and tells what was changed. Where anything fails, nothing is.
+    /// Changes the store, and returns what was changed. Where anything fails, nothing is.
     func apply() throws -> SchemaPlan {
         try schema.checkMistakes()
         guard !engine.configuration.isReadOnly else {

@@ -1,5 +1,4 @@
 public import StorageCore
-internal import StorageProjections
 
 extension ReadTransaction {
     /// The entities whose indexed columns fit a text, best first: see ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.

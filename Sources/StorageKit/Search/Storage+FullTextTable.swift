@@ -1,7 +1,6 @@
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
 
 extension Storage {
     /// The name of the FTS5 table that is an entity's full-text index, for SQL of your own. Its rows have the rowids of the

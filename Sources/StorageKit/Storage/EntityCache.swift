@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The entities of one type that were read lately, each until its row changes.
 ///
-/// Commits of this process invalidate it, whatever made them: the rows of each durable transaction are told before the
+/// Commits of this process invalidate it, whatever made them: the rows of each durable transaction are reported before the
 /// writer goes on, so a read that begins after a write has returned never finds the value from before it.
 ///
 /// Isolation: `Sendable`, its state behind a mutex that is never held across a suspension.

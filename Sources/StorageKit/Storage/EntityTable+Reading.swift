@@ -1,7 +1,6 @@
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
 
 // What readers ask of an entity's table, on whichever connection and state they have.
 extension EntityTable where Record.E: RegisteredEntity {
@@ -22,7 +21,7 @@ extension EntityTable where Record.E: RegisteredEntity {
                 remedy: "Use numbers of 0 or more.")
         }
         let order = try order(by: column, ascending: ascending)
-        // One more than asked for tells whether there are more.
+        // One more than requested shows whether there are more.
         let found = try entities(select + order + " LIMIT ?1 OFFSET ?2", in: db) { row in
             row.bind(Int64(limit) + 1, at: 1)
             row.bind(Int64(offset), at: 2)

@@ -1,7 +1,6 @@
 internal import GRDB
 public import StorageCore
 public import StorageLog
-internal import StorageProjections
 
 extension Storage {
     /// The log, to read from any position in either direction.
@@ -73,25 +72,6 @@ public struct EventLog: Sendable {
         try await engine.read { db in
             let connection = try db.connection
             return try LogReader(connection).position(of: point)
-        }
-    }
-
-    /// The position of the last event of an entity's row; nil where there is no such row.
-    ///
-    /// ```swift
-    /// if let position = try await storage.log.position(of: User.self, id: "42") {
-    ///     try await storage.save(changed, expecting: .position(position))
-    /// }
-    /// ```
-    ///
-    /// Read it before the entity, so that it isn't newer. Costs one look-up by key.
-    ///
-    /// - Throws: ``StorageError`` with `closed` after the store.
-    public func position<E: RegisteredEntity>(of type: E.Type, id: E.Id) async throws -> Int64? {
-        let (name, key) = (E.Record.databaseTableName, E.Record.key(of: id))
-        return try await engine.readHistory { history in
-            guard let entity = history.catalog.entity(named: name) else { return nil }
-            return try history.log.livePosition(of: [key], in: entity)
         }
     }
 

@@ -1,5 +1,4 @@
 public import GRDB
-internal import StorageProjections
 
 /// One state of the store, as the body of ``Storage/readTransaction(_:)`` gets it: see ``TransactionReader`` for what it reads.
 ///

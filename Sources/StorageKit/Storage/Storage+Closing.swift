@@ -3,7 +3,7 @@ internal import StorageLog
 internal import StorageProjections
 
 extension Storage {
-    /// Lets projections take in what is committed by now, then seals what is full: what is better done before the store is closed.
+    /// Lets projections apply what is committed by now, then seals what is full: what is better done before the store is closed.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled; the work goes on after the next opening then.
     package func finishWork() async throws {

@@ -1,6 +1,5 @@
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
 internal import StorageViews
 
 extension StorageError {

@@ -1,7 +1,6 @@
 public import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
 
 /// Reads entities inside of a transaction: a ``ReadTransaction``, which sees one state of the store, or a
 /// ``WriteTransaction``, which also sees what it has changed.

@@ -51,7 +51,7 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
     ///
     /// - Parameters:
     ///   - past: The entity as it was when its columns may have had other names.
-    ///   - value: The value of the column with an id, as far as an event tells of it.
+    ///   - value: The value of the column with an id, as far as an event has it.
     package func row(
         _ key: [StorageValue], of entity: CatalogEntity, or past: CatalogEntity? = nil,
         _ value: (UInt32) -> ExactValue?

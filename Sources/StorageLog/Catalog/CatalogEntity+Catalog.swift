@@ -3,7 +3,7 @@ extension CatalogEntity {
     package static let lastReservedId: UInt32 = 31
 
     /// The store's own entities, which are known without being read: their changes are events like any other, but they
-    /// are no data of users, so whatever tells, compares or takes back users' rows leaves them out.
+    /// are no data of users, so whatever reports, compares or reverts users' rows leaves them out.
     package static let reserved: [CatalogEntity] = [.catalog, .tag, .note, .operation]
 
     package static func isReserved(_ id: UInt32) -> Bool { id <= lastReservedId }

@@ -44,10 +44,10 @@ struct BatchFill: ~Copyable {
     private let streams: UnsafeMutableBufferPointer<DecodedStream>
     /// For each event where the columns of its row lie in `lastValues`.
     private let rows: UnsafeMutableBufferPointer<Int>
-    /// The last value of each column of each row that the run has told, or -1.
+    /// The last value of each column of each row that the run contains, or -1.
     private var lastValues = GrowingBuffer<Int32>(capacity: 1_024)
     private var nextValue = 0
-    /// Texts that were told as edits. The body, into which the streams point, stays where it is meanwhile; offsets
+    /// Texts that were stored as edits. The body, into which the streams point, stays where it is meanwhile; offsets
     /// from its end on mean this buffer.
     private var edits = ByteBuffer(capacity: 256)
     private let bodySize: Int
@@ -148,7 +148,7 @@ struct BatchFill: ~Copyable {
         }
     }
 
-    /// The key is told by the first event of a row in this run; later ones link to it.
+    /// The first event of a row in this run has the key; later ones link to it.
     ///
     /// - Returns: Where the row's columns lie in `lastValues`.
     @inline(__always)

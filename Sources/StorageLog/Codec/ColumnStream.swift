@@ -61,7 +61,7 @@ final class ColumnStream {
         }
     }
 
-    /// The new value of an update, which may be told as an edit of the old one.
+    /// The new value of an update, which may be stored as an edit of the old one.
     @inline(__always)
     func append(_ value: storage_value, _ view: EventView, old: storage_value) {
         let bytes = value.hasBytes

@@ -1,4 +1,4 @@
-/// The last value of each column of each row within one run of events, as far as the encoder has told it.
+/// The last value of each column of each row within one run of events, as far as the encoder has stored it.
 ///
 /// An old value that an earlier event of the run already holds isn't stored again; ``BatchFill`` keeps the same in step. A row is a
 /// slot, which grows when a later shape brings new columns.
@@ -21,7 +21,7 @@ struct ValueDictionary {
         return starts.count - 1
     }
 
-    /// Index of the value that the row's column has, if the run has told it.
+    /// Index of the value that the row's column has, if the run contains it.
     @inline(__always)
     func value(_ slot: Int, _ columnIndex: Int) -> Int? {
         guard columnIndex < sizes[slot] else { return nil }

@@ -10,7 +10,7 @@ internal import StorageCore
 /// anywhere, needs no more than the right to read the file, and leaves nothing behind, however it ends. Going to sleep compares the
 /// number with the one that was seen before looking, so that no ring falls between looking and sleeping.
 ///
-/// The number says that there may be news, never what they are; it is right to look too often. Where there is no such file the
+/// The number says that there may be commits, never which; it is right to look too often. Where there is no such file the
 /// bell is silent, and who wants to know has to look now and then. On systems without such sleepers there is the file all the
 /// same, for what stands behind the number.
 ///
@@ -140,7 +140,7 @@ extension Doorbell {
     /// Wakes whoever sleeps, in whatever process.
     func ring() { storage_bell_ring(memory) }
 
-    /// Wakes whoever sleeps without there being news: for those who are to stop listening.
+    /// Wakes all waiting threads without a commit: for those that are to stop listening.
     func disturb() { storage_bell_wake(memory) }
 
     /// How often the bell was rung, modulo 2³²; nil where the file was cut. Read through the file, because reading memory that is gone

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// The tables of the file as SQLite tells them.
+/// The tables of the file as SQLite reports them.
 struct IntrospectedSchema {
     var version: Int64
     /// By name, folded.

@@ -4,7 +4,7 @@ internal import StorageCore
 
 /// How history begins for a table whose rows are there already.
 extension LogWriter {
-    /// Enters a table in the catalog as it is. Its rows are told by ``recordBaseline(of:after:count:)``, in this commit or in
+    /// Enters a table in the catalog as it is. Its rows are recorded by ``recordBaseline(of:after:count:)``, in this commit or in
     /// later ones.
     ///
     /// - Throws: Where the table isn't there, or is an entity already.

@@ -64,7 +64,7 @@ extension LogWriter {
         }
         defer { storage_capture_end_body(capture) }
         try body()
-        // It may have passed over the interruption.
+        // It may have missed the interruption.
         guard storage_capture_outgrown(capture) == 0 else { throw OutgrownCommit() }
         guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
             throw StorageError.transactionEnded()

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import StorageCore
 
 /// Entity tables that were made anew under the same name in the commit under way. Nothing of them is captured until
-/// somebody has told the log how the new rows differ from the old.
+/// the log has recorded how the new rows differ from the old.
 extension LogWriter {
     /// The entities whose tables were replaced, as they were before.
     package var replacedEntities: [CatalogEntity] { catalog.live.filter { schema.replaced.contains($0.id) } }

@@ -32,7 +32,7 @@ struct SchemaState {
 extension LogWriter {
     /// Installs capture for the schema as it is. Called once after opening.
     ///
-    /// - Parameter toleratesLoss: Whether tables may be gone: ``missingEntities`` tells which, then.
+    /// - Parameter toleratesLoss: Whether tables may be missing: ``missingEntities`` has them then.
     func watchSchema(toleratesLoss: Bool = false) throws {
         let found = try readSchema()
         (schema.missing, schema.foreign, schema.replaced, schema.dropped) = ([], [], [], [])

@@ -11,7 +11,7 @@ package final class StorageEngine: Sendable {
     package let path: String
     package let configuration: StorageConfig
     package let pool: any GRDB.DatabaseWriter
-    /// Who is told of each transaction of this process.
+    /// Who is notified of each transaction of this process.
     package let observers: CommitObservers
     private let lock: WriterLock?
     /// Sound as `nonisolated(unsafe)`: set before the engine is shared; from then on read, used and taken away on the
@@ -104,7 +104,7 @@ extension StorageEngine {
 
     /// Rings after every transaction of this process, also after the failure of the store, and ends when it is closed. Of a
     /// store that is open for reading only it rings when another process has committed. Whoever gets a bell and then reads
-    /// the store misses nothing; a ring can come without there being news.
+    /// the store misses nothing; a ring can come without a commit.
     package func commitBell() -> AsyncStream<Void> { observers.bell() }
 
     /// Calls `body` when ``commitBell()`` would ring, and a last time when the store is closed: something may have been

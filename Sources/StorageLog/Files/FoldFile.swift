@@ -27,7 +27,7 @@ package struct FoldFile: Sendable {
         var info = stat()
         let mode = stat(store, &info) == 0 ? info.st_mode & 0o777 : 0o600
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR, 0o600)
-        // Where it can't be made, whoever opens it is told why.
+        // Where it can't be created, opening it reports why.
         guard descriptor >= 0 else { return }
         fchmod(descriptor, mode)
         close(descriptor)

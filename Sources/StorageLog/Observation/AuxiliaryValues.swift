@@ -1,6 +1,6 @@
 package import CSQLite
 
-/// Values that updates of a transaction left alone, told because somebody asked for their columns; lent like the events.
+/// Values that updates of a transaction left alone, captured because their columns were requested; lent like the events.
 ///
 /// There may be fewer than were asked for, and none of a transaction that had begun before.
 package struct AuxiliaryValues {

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Who wants to know of commits. Costs a writer one look at a number while nobody does.
 ///
-/// Of its own commits a process tells by ``notify(_:)`` and ``ring()``. Where the store is open for reading only, a
+/// A process reports its own commits by ``notify(_:)`` and ``ring()``. Where the store is open for reading only, a
 /// ``CommitWatcher`` rings for the commits of others; it is at work while there are bells.
 ///
 /// Isolation: `Sendable`, its state behind a mutex; observers are called on the writer's queue and must be quick.

@@ -104,9 +104,9 @@ extension CommitWatcher {
         state.withLock { $0.bell = nil }
     }
 
-    /// Rings if there is news. The observers are held no longer than this takes, so that letting go of the store ends the thread.
+    /// Rings if there are commits. The observers are held no longer than this takes, so that letting go of the store ends the thread.
     ///
-    /// - Returns: Whether there was news; nil where nobody wants to know any more.
+    /// - Returns: Whether there were commits; nil where no observer is left.
     private func look(_ poller: HeadPoller?, _ observers: () -> CommitObservers?) -> Bool? {
         guard let observers = observers(), observers.bellCount > 0, !state.withLock({ $0.isEnded }) else { return nil }
         let hasMoved = (try? poller?.hasMoved()) ?? true

@@ -1,9 +1,9 @@
 internal import CSQLite
 internal import Foundation
 
-/// The events of one transaction that has just become durable, lent to those who are told of it.
+/// The events of one transaction that has just become durable, lent to the observers.
 ///
-/// Nothing of it is copied or decoded until somebody asks. It is good only while it is told; ``batch(byteLimit:where:)`` is what
+/// Nothing of it is copied or decoded until somebody asks. It is valid only during the notification; ``batch(byteLimit:where:)`` is what
 /// can be kept and handed on.
 package struct CommittedEvents {
     package let view: EventView

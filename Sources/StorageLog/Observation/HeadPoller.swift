@@ -2,7 +2,7 @@ internal import StorageCore
 
 /// Sees whether the log of a store has grown, by whatever process.
 ///
-/// It has a connection of its own, because `PRAGMA data_version` tells of the commits of others since the same connection
+/// It has a connection of its own, because `PRAGMA data_version` counts the commits of others since the same connection
 /// was asked before. That question is the cheaper one and is asked first; the head of the log is what counts, since
 /// checkpoints and work without events move the version, too.
 ///
@@ -24,7 +24,7 @@ final class HeadPoller {
         }
     }
 
-    /// Whether the log has grown since this was asked before. The first time it is news in any case.
+    /// Whether the log has grown since the last call. The first call returns true.
     func hasMoved() throws -> Bool {
         // Before the head: what is committed in between is seen now, and found old the next time.
         let version = try value(of: selectVersion)

@@ -16,7 +16,7 @@ extension LogWriter {
     ///
     /// - Parameter time: The commit's; nil for the present. An import gives the time of the last commit that it made: with
     ///   the present one every older commit of a history that is imported later would get that time, because times in
-    ///   the log never go back. When it really was the row's column `at` tells.
+    ///   the log never go back. The row's column `at` has the real time.
     @discardableResult
     package func record(
         _ operation: StorageOperation, metadata: CommitMetadata, at time: Int64? = nil

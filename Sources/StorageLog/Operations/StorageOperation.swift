@@ -1,6 +1,6 @@
 /// What somebody did to a store as a whole, beside changing rows: an import, a rebuild, a pause of a projection.
 ///
-/// It is a row of `storage_operation` and so an event of the log, in a commit that tells who did it, with what and why.
+/// It is a row of `storage_operation` and so an event of the log, in a commit with who did it, with what and why.
 package struct StorageOperation: Sendable, Equatable {
     /// The command, with its action where it has several: `rebuild`, `projections pause`.
     package let command: String

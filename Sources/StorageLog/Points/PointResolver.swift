@@ -67,7 +67,7 @@ package struct PointResolver {
         let commits = min(commits, last + 1)
         var number = last - commits
         var seen = last
-        // Each that is passed over is one step more, which may pass others.
+        // Each that is skipped is one step more, which may pass others.
         while seen > max(number, 0) {
             let first = max(number, 0) + 1
             guard let start = try index.commit(first), let end = try index.commit(seen) else { break }

@@ -37,7 +37,7 @@ extension StorageEngine {
         }
     }
 
-    /// Takes a tag away. What was tagged stays as it is, and the log tells that there was the tag.
+    /// Deletes a tag. What was tagged stays as it is, and the log keeps the tag's history.
     ///
     /// - Throws: `not-found`.
     package func removeTag(

@@ -4,7 +4,7 @@ internal import StorageCore
 extension Catalog {
     /// The catalog as it was after the commit that a position belongs to; 0 is the time before everything.
     ///
-    /// The end of the commit counts, because a commit tells its rows before it tells what it did to the schema. Rows of
+    /// The end of the commit counts, because a commit's rows precede its changes of the schema. Rows of
     /// the catalog are never deleted, so each one is taken back along its own chain of events: the cost is one look-up
     /// for each change of the schema since then.
     package static func load(_ database: Connection, at position: Int64) throws -> Catalog {

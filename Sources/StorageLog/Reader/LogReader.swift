@@ -196,7 +196,7 @@ extension LogReader {
         }
     }
 
-    /// The least first part among the keys of an entity's rows that were changed in a stretch, in SQLite's order.
+    /// The least first part among the keys of an entity's rows that were changed in a range, in SQLite's order.
     ///
     /// - Returns: nil where there are none, or where a key's place in that order isn't beyond doubt.
     package func leastKey(of entity: UInt32, in positions: ClosedRange<Int64>) throws -> ExactValue? {

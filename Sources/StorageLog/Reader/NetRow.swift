@@ -1,9 +1,9 @@
 internal import CSQLite
 internal import Foundation
 
-/// What became of one row over a stretch of the log: one change, however many events there were.
+/// The net change of one row over a range of the log: one change, however many events there were.
 ///
-/// A single event is such a change, and two that follow each other make one again (``followed(by:)``), so a stretch can
+/// A single event is such a change, and two that follow each other make one again (``followed(by:)``), so a range can
 /// be folded in pieces of any size.
 package struct NetRow: Hashable, Sendable {
     package struct Cell: Hashable, Sendable {
@@ -24,7 +24,7 @@ package struct NetRow: Hashable, Sendable {
     /// Whether the row was there before the first event, and whether it is after the last one.
     package private(set) var existed: Bool
     package private(set) var exists: Bool
-    /// Whether the row began or ended inside the stretch, so that ``new`` is all there is of it and ``old`` all that
+    /// Whether the row began or ended inside the range, so that ``new`` is all there is of it and ``old`` all that
     /// there was.
     package private(set) var isWhole: Bool
     /// Columns that were touched, by rising id, as they were before and as they are after.

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Decodes rows of the log on another thread while the reader takes in the ones before them.
+/// Decodes segments on another thread while the reader processes the ones before them.
 ///
 /// Decoding takes about as long as what a long read does with the events, so the two side by side take half the time.
 ///
@@ -9,7 +9,7 @@ final class ReadAheadDecoder {
     /// One row, on its way to the other thread and back.
     ///
     /// Sound as `@unchecked Sendable`: the queue is serial, so the decoder has one user at a time, and the reader looks at
-    /// `batch` only after it has been told that it is there.
+    /// `batch` only after it has been signalled.
     private final class Work: @unchecked Sendable {
         let header: SegmentHeader
         let body: [UInt8]

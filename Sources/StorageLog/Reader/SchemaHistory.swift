@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import StorageCore
 
-/// Walks through the commits that changed the schema, and tells what each did to it.
+/// Walks through the commits that changed the schema, and returns what each did to it.
 ///
 /// The rows of the catalog are held as they were at the commit that was reached; of the log only rows with changes of
 /// the catalog are decoded. Not `Sendable`: it belongs to its connection's thread.
@@ -68,7 +68,7 @@ package final class SchemaHistory {
         }
     }
 
-    /// The entity that a row of the catalog belongs to: itself, or that of the column. Only the row's insert tells it.
+    /// The entity that a row of the catalog belongs to: itself, or that of the column. Only the row's insert has it.
     private func entity(of batch: EventBatch, _ index: Int) throws -> UInt32 {
         let id = batch.withView { view in
             let id = CatalogRow.id(view.value(view.key(of: index)[0]))

@@ -8,7 +8,7 @@ package struct SegmentOutline {
     package struct Shape: Sendable {
         package let entity: UInt32
         package let operation: StorageEvent.Operation
-        /// The columns that are told, by their ids.
+        /// The columns that are contained, by their ids.
         package let columns: [UInt32]
     }
 
@@ -34,9 +34,9 @@ package struct SegmentOutline {
     /// The position of the event before of the same row; 0 where there is none.
     package func previous(ofEvent index: Int) -> Int64 { previous[index] }
 
-    /// For each key that the row tells of an entity's rows, in their order, whether an event at `positions` is about it.
+    /// For each key that the segment has of an entity's rows, in their order, whether an event at `positions` is about it.
     ///
-    /// An event that points back to another of the same row of the log tells no key of its own.
+    /// An event that points back to another of the same segment has no key of its own.
     func keys(of entity: UInt32, at positions: ClosedRange<Int64>) -> [Bool] {
         var wanted: [Bool] = []
         var slots = [Int?](repeating: nil, count: shapeOfEvent.count)

@@ -1,6 +1,6 @@
 internal import SwiftSyntax
 
-/// The text of the extension that tells the entity its record.
+/// The text of the extension that gives the entity its record.
 struct RegistrationSource {
     let entity: EntityDeclaration
     /// The entity as the file's top level names it.

@@ -22,7 +22,7 @@ package struct PointRestore: Sendable {
         package var rows: [String: Int64] = [:]
         /// Projections of programs, which their programs make again when they open the store.
         package var projections: [String] = []
-        /// The commit behind the restored ones that tells who restored them.
+        /// The commit after the restored ones that records who restored them.
         package var recorded: Int64?
     }
 

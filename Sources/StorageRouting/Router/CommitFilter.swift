@@ -23,7 +23,7 @@ internal import Synchronization
 ///   is shown, or before anybody followed, schemas may have changed that nobody has seen here.
 /// - A step that fails closes it, and so does a node that couldn't be registered. A node that couldn't be read keeps its
 ///   place in the router, and reads everything when it tries again.
-/// - Rows of changes that wait to be taken in must stay as those changes left them, or else they couldn't be read. So the
+/// - Rows of changes that wait to be applied must stay as those changes left them, or else they couldn't be read. So the
 ///   inbox keeps everything while something waits, as it would without a filter.
 ///
 /// Sound as `@unchecked Sendable`: the router and the changes are touched only while ``lock`` is held, by the engine through

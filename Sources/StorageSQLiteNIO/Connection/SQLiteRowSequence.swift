@@ -1,5 +1,4 @@
 #if SQLITE_ENGINE_SQLITENIO
-    internal import StorageRecords
     internal import StorageSQLiteClient
 
     /// The rows of a query, read on demand.

@@ -1,6 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import CSQLite
-    internal import StorageRecords
     internal import StorageSQLiteClient
 
     extension Database {

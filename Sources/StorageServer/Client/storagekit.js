@@ -312,7 +312,7 @@ export class StorageKitClient extends EventTarget {
         return work();
     }
 
-    /** Does something to the outbox, and tells all tabs which documents it concerns. */
+    /** Changes the outbox, and notifies all tabs of the documents that changed. */
     async #change(work) {
         const documents = await this.#do(work);
         this.#tell({ kind: "written", documents });
@@ -625,7 +625,7 @@ class View {
 /** What is begun by a hello ends a session, without being a failure. */
 class SessionOver extends Error {}
 
-/** Talks to the hub until something goes wrong: then nobody knows what became of a batch, and the next hello tells. */
+/** Talks to the hub until something goes wrong: then the outcome of a batch is unknown, and the next hello returns it. */
 class Session {
     #hub;
     #store;
@@ -727,7 +727,7 @@ class Session {
         for (;;) {
             const page = await this.#hub.get(`/v1/changes?${this.#query(session, [name], position)}`, signal);
             await this.#take(session, [name], page, position);
-            // An empty page may be one of many: that none follows is told by one that goes nowhere.
+            // An empty page may be one of many: the last one is the one that doesn't advance.
             if (page.end === position) return;
             position = page.end;
         }
@@ -1445,7 +1445,7 @@ function parsed(text) {
     }
 }
 
-/** A problem as the hub, or a proxy before it, tells it. */
+/** A problem as the hub, or a proxy before it, reports it. */
 function problem(body, response) {
     let details = body;
     try {

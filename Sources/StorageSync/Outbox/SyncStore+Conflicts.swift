@@ -68,7 +68,7 @@ extension SyncStore {
             StorageOperation("sync conflict", subject: table.entity, outcome: JSONText.of(attributes)))
     }
 
-    /// A page in which changes without news are marked as echoes: they only repeat, for a document with unsent writes,
+    /// A page in which changes with nothing new are marked as echoes: they only repeat, for a document with unsent writes,
     /// what the remote had, or what it has once it has accepted the writes.
     func markingEchoes(in page: SyncPage, since: Int64) async throws -> SyncPage {
         let changes = try await storage.engine.read { db in

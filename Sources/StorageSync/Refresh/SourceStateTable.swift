@@ -5,7 +5,7 @@ internal import StorageKit
 internal import StorageLog
 
 /// The table that stores the state of query sources, beside their rows and changed in the same commits. It isn't an
-/// entity: a request without news leaves nothing in the log.
+/// entity: a request that brings nothing new leaves nothing in the log.
 enum SourceStateTable {
     static let name = "query_source_state"
 

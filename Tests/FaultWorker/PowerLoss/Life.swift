@@ -1,9 +1,9 @@
 import FaultSupport
 import Foundation
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageKit
 import StorageMaintenance
+import TestSupport
 
 /// The life of a store, made of random steps through the API as programs hold it.
 ///

@@ -1,9 +1,9 @@
 import CSQLite
 import FaultSupport
 import Foundation
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageKit
+import TestSupport
 
 /// Records the life of a store and opens what is left of it where the power goes at random moments.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import SchemaTestSupport
+import TestSupport
 
 /// What is on a disk after a series of calls, and what is left of it when the power goes there.
 ///

@@ -1,5 +1,5 @@
-import ProcessTestSupport
 import SchemaTestSupport
+import TestSupport
 
 /// A file on a disk with a cache: what has come to the disk, and what was asked for since.
 ///

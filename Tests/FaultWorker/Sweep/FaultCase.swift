@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageKitTool
+import TestSupport
 
 /// A store of its own on which one operation is tried while one call fails.
 struct FaultCase: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
+import TestSupport
 
 extension Operation {
     /// What people do with the command-line tool.

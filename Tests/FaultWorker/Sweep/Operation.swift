@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageProjections
+import TestSupport
 
 /// Something that a program or a person does to a store, and during which the disk fails.
 struct Operation: Sendable {

@@ -1,10 +1,10 @@
 import FaultSupport
 import Foundation
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageKit
+import TestSupport
 
-/// Lets one call after another fail while an operation runs. Whoever asked for it is told that it is done, or that it failed;
+/// Lets one call after another fail while an operation runs. Whoever asked for it is reported that it is done, or that it failed;
 /// then the store is opened again on a disk that works, is sound, and holds every write that was acknowledged.
 struct Sweep {
     let operation: Operation

@@ -1,8 +1,8 @@
 import FaultSupport
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageMaintenance
+import TestSupport
 
 /// The store that each case begins with: sealed runs, a tail, tables, an index, a projection, and files beside it to work with.
 struct UsualStore {

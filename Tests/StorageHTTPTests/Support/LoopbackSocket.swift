@@ -6,7 +6,7 @@
     #endif
 
     /// A socket of 127.0.0.1 that holds its port for as long as somebody holds it, and answers nobody. Who connects to it is
-    /// refused, as it doesn't listen, unless told to.
+    /// refused, as it doesn't listen, unless reported to.
     final class LoopbackSocket: Sendable {
         private let descriptor: Int32
         let port: UInt16

@@ -9,7 +9,7 @@
     import Logging
     import NIOCore
     import NIOSSL
-    import ProcessTestSupport
+    import TestSupport
     import StorageHTTP
     import Synchronization
 

@@ -1,8 +1,8 @@
 import Observation
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 /// The reference's beginnings and its whole program, without their screens: the models, the store, what a view would ask.

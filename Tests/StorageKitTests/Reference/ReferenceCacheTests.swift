@@ -1,7 +1,7 @@
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// The reference's chapters on caches, their settings and their keys.
@@ -179,8 +179,8 @@ import Testing
     @Test("Every error of a cache is reported by its code")
     func cacheErrors() async throws {
         let context = try StorageKit.inMemory { $0.addKVCache() }
-        let told = Mutex<[StorageError.Code]>([])
-        let onError: @Sendable (StorageError) -> Void = { error in told.withLock { $0.append(error.code) } }
+        let reported = Mutex<[StorageError.Code]>([])
+        let onError: @Sendable (StorageError) -> Void = { error in reported.withLock { $0.append(error.code) } }
         let numbers = DiskCache<Double>(db: context.storage.dbActor, config: context.config, onError: onError)
         await numbers.set(.nan, for: "n", ttl: nil)
         await DiskCache<String>(db: context.storage.dbActor, config: context.config).set("x", for: "n", ttl: nil)
@@ -190,7 +190,7 @@ import Testing
         #expect(await nowhere.get("n") == nil)
         await nowhere.set(1, for: "n", ttl: nil)
         #expect(
-            told.withLock { $0 } == [
+            reported.withLock { $0 } == [
                 .cacheEncodingFailed, .cacheDecodingFailed, .cacheReadFailed, .cacheWriteFailed,
             ])
     }

@@ -1,7 +1,7 @@
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 /// The reference's chapters on opening a store: each form of `start`, and what it sets.

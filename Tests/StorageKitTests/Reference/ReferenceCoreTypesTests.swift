@@ -1,8 +1,8 @@
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
 import StorageTesting
+import TestSupport
 import Testing
 
 /// The reference's chapter on core types: entities, records written by hand, schemas of tables, errors.

@@ -1,9 +1,9 @@
-import ProcessTestSupport
 import StorageEntities
 import StorageKit
 import StorageMaintenance
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// The reference's chapter on migrations: declared tables, indexes, caches and steps of one's own, over the life of a store.
@@ -325,10 +325,10 @@ import Testing
             }
         }
         try await open(declare).close()
-        let told = lines.withLock { $0 }
-        #expect(told.contains { $0.contains("create table \"members\"") }, "\(told)")
-        #expect(told.contains("cache kv_cache: create table \"kv_cache\""), "\(told)")
-        #expect(told.contains { $0.hasPrefix("migration 2026-01-15_email_index") })
+        let reported = lines.withLock { $0 }
+        #expect(reported.contains { $0.contains("create table \"members\"") }, "\(reported)")
+        #expect(reported.contains("cache kv_cache: create table \"kv_cache\""), "\(reported)")
+        #expect(reported.contains { $0.hasPrefix("migration 2026-01-15_email_index") })
         lines.withLock { $0 = [] }
         try await open(declare).close()
         #expect(lines.withLock { $0 } == [])

@@ -1,7 +1,7 @@
 import GRDB
-import ProcessTestSupport
 import StorageKit
 import Synchronization
+import TestSupport
 import Testing
 
 /// The streams of the reference, with its names.

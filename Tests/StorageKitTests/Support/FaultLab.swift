@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 /// A run of the fault laboratory, which is a process of its own because it takes the place of SQLite's disk and allocator.

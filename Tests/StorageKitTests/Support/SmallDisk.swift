@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTestSupport
+import TestSupport
 
 /// A file system in memory of a given size, gone when it is no longer used. Only root can make one.
 final class SmallDisk {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
+import TestSupport
 
 /// A database in the shape of the public sample "Chinook", with generated rows: a shop for music, made without StorageKit.
 enum ChinookDatabase {

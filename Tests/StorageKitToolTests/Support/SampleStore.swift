@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
+import TestSupport
 
 @testable import StorageLog
 

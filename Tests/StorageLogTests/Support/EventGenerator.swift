@@ -1,8 +1,8 @@
 import CSQLite
-import ProcessTestSupport
 import SchemaTestSupport
-
 import StorageCore
+import TestSupport
+
 @testable import StorageLog
 
 /// Makes up histories of rows that hang together, without a database.

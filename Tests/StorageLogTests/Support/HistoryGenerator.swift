@@ -1,8 +1,8 @@
 import GRDB
-import ProcessTestSupport
 import SchemaTestSupport
 import StorageCore
 import StorageEntities
+import TestSupport
 
 @testable import StorageLog
 

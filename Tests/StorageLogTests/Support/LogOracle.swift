@@ -47,7 +47,7 @@ struct LogOracle {
         guard var row else { return faults.append("\(event) changes a row that doesn't exist") }
         for (column, old) in event.old where (row.cells[column] ?? nil) != nil && row.cells[column] != old {
             faults.append(
-                "\(event) tells the old value \(old) of column \(column), which was \(row.cells[column] ?? .null)")
+                "\(event) has the old value \(old) of column \(column), which was \(row.cells[column] ?? .null)")
         }
         if event.operation == STORAGE_DELETE {
             state[event.entity]?[event.key] = nil

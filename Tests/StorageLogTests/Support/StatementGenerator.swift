@@ -1,5 +1,5 @@
-import ProcessTestSupport
 import SchemaTestSupport
+import TestSupport
 
 /// Makes up statements against the tables of ``CaptureTables``: sensible ones, useless ones, and ones that fail.
 struct StatementGenerator {

@@ -1,5 +1,5 @@
 import Foundation
-import ProcessTestSupport
+import TestSupport
 
 /// What the environment says of how the tests are run.
 enum TestSettings {

@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageSQLiteClient
+import TestSupport
 
 // Size, observation and cancellation.
 

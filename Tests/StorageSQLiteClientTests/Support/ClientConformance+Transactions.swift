@@ -1,7 +1,6 @@
 import Foundation
-import ProcessTestSupport
-import StorageRecords
 import StorageSQLiteClient
+import TestSupport
 
 // Statements, transactions, and bodies inside of each other.
 

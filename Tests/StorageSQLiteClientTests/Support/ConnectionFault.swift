@@ -1,6 +1,6 @@
-import ProcessTestSupport
 import StorageCore
 import StorageSQLiteClient
+import TestSupport
 
 /// What a connection of an engine might do wrong.
 enum ConnectionFault: CaseIterable, Sendable {

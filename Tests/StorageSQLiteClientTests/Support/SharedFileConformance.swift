@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
-import ProcessTestSupport
 import StorageCore
 import StorageSQLiteClient
+import TestSupport
 
 /// What every engine of `SQLiteClient` must do where several connections are open to one file.
 enum SharedFileConformance: String, CaseIterable, Sendable {

@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageSQLiteClient
 import StorageSQLiteNIO
+import TestSupport
 import Testing
 
 #if SQLITE_ENGINE_GRDB

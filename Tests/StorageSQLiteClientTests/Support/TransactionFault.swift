@@ -1,6 +1,6 @@
-import ProcessTestSupport
 import StorageCore
 import StorageSQLiteClient
+import TestSupport
 
 /// What an engine might do wrong around the bodies that it runs, whichever engine it is.
 enum TransactionFault: CaseIterable, Sendable {

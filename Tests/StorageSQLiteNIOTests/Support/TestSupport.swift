@@ -2,7 +2,7 @@
     import CSQLite
     import Foundation
     import NIOPosix
-    import ProcessTestSupport
+    import TestSupport
     import StorageSQLiteClient
     import StorageSQLiteNIO
     import Synchronization

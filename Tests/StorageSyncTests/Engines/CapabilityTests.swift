@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageSync
+import TestSupport
 import Testing
 
 /// What a remote can't do is seen, and made up for where that can be.

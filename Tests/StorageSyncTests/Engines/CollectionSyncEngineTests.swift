@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageSync
+import TestSupport
 import Testing
 
 /// What users of an engine of a collection are promised.

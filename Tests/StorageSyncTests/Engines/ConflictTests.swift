@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageSync
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a write expects of its document, and what becomes of documents that are changed on both sides.

@@ -1,7 +1,7 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageSync
+import TestSupport
 import Testing
 
 /// What users of an engine of one document are promised.

@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageKit
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StorageSync

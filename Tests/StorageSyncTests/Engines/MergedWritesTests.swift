@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageSync
+import TestSupport
 import Testing
 
 /// Changes of a document that weren't sent are sent as one.

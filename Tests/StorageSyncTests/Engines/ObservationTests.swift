@@ -1,8 +1,8 @@
 import Foundation
 import Observation
-import ProcessTestSupport
 import StorageSync
 import Synchronization
+import TestSupport
 import Testing
 
 /// Observers of an engine, or of a manager that wraps one, are notified of each change, on the main actor.

@@ -1,7 +1,7 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageMaintenance
+import TestSupport
 import Testing
 
 @testable import StorageSync

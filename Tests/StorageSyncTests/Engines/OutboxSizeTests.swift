@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageSync
+import TestSupport
 import Testing
 
 /// Long outboxes drain in order and in batches. `STORAGEKIT_TEST_SCALE` multiplies the writes: 100 of it are 100,000.

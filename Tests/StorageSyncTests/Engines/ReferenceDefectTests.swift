@@ -1,6 +1,6 @@
 import Foundation
-import ProcessTestSupport
 import StorageSync
+import TestSupport
 import Testing
 
 /// The defects of the engines that ours are modelled on, each by its name.

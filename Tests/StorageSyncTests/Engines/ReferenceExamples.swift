@@ -1,7 +1,7 @@
 import Foundation
 import Observation
-import ProcessTestSupport
 import StorageSync
+import TestSupport
 import Testing
 
 // The patterns of SwiftfulDataManagers' documentation, as its users write them: managers that are given engines, an interactor and a

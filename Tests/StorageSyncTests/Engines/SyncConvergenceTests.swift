@@ -1,7 +1,7 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageSync
+import TestSupport
 import Testing
 
 /// Devices that write the same few documents at random, offline at times, with processes that end, answers that get lost and

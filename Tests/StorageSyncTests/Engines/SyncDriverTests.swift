@@ -1,4 +1,4 @@
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 @testable import StorageSync

@@ -1,8 +1,8 @@
 import Foundation
 import Logging
-import ProcessTestSupport
 import StorageEntities
 import StorageSync
+import TestSupport
 import Testing
 
 // The examples of the guide to sync engines, compiled and run. `DocumentationTests` holds the page to this file.

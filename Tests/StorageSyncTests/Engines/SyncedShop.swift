@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageEntities
 import StorageSync
 import StorageTesting
+import TestSupport
 import Testing
 
 @StorageEntity

@@ -1,6 +1,5 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -8,6 +7,7 @@ import StorageLog
 import StorageMaintenance
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StorageSync

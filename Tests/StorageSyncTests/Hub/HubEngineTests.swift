@@ -1,10 +1,10 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StorageSync

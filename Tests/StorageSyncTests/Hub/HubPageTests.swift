@@ -1,8 +1,8 @@
-import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageLog
 import StorageTesting
+import TestSupport
 import Testing
 
 @testable import StorageSync

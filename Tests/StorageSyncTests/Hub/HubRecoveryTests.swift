@@ -1,8 +1,8 @@
 import Foundation
-import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 @testable import StorageSync

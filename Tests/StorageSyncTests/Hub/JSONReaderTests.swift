@@ -1,6 +1,6 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
+import TestSupport
 import Testing
 
 @testable import StorageSync

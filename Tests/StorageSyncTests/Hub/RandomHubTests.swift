@@ -1,7 +1,7 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageSync

@@ -1,9 +1,9 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageCore
 import StorageKit
 import StorageTesting
+import TestSupport
 import Testing
 
 @testable import StorageSync
@@ -56,7 +56,7 @@ struct StoreHubTests {
                 #expect(seen.contains(change.document), "received a document that it could never see")
                 switch change.operation {
                 case .save(let fields): documents[change.document] = fields.texts
-                case .patch: Issue.record("a hub tells whole documents")
+                case .patch: Issue.record("a hub sends whole documents")
                 case .delete: documents[change.document] = nil
                 }
             }

@@ -1,8 +1,8 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageCore
 import StorageSync
+import TestSupport
 import Testing
 
 /// Queries find what Firestore's rules say.

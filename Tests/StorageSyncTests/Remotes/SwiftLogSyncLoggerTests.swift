@@ -1,7 +1,7 @@
 import Logging
-import ProcessTestSupport
 import StorageSync
 import Synchronization
+import TestSupport
 import Testing
 
 /// Events of engines as swift-log has them.

@@ -20,7 +20,7 @@ struct AggregateOracle: ViewOracle {
         node = try FollowedNode(engine, stepFault: { $0.fault(on: $1, id: \.key) }) { AggregateNode(spec) }
     }
 
-    var told: (steps: Int, wholes: Int) { (node.state.steps, node.state.wholes) }
+    var reported: (steps: Int, wholes: Int) { (node.state.steps, node.state.wholes) }
     var shown: [Row]? { nil }
 
     /// The sum of the groups' counts.

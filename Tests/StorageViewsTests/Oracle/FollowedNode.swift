@@ -18,7 +18,7 @@ struct FollowedNode<Node: LiveNode>: Sendable where Node.Update: SteppedUpdate {
         var fault: Fault?
     }
 
-    private final class Told: Sendable {
+    private final class Reported: Sendable {
         let state = Mutex(State())
     }
 
@@ -26,19 +26,19 @@ struct FollowedNode<Node: LiveNode>: Sendable where Node.Update: SteppedUpdate {
 
     let handle: LiveHandle
     let engine: SubscriptionEngine
-    private let told: Told
+    private let reported: Reported
 
     /// - Parameter stepFault: What is wrong with a step that is to be made on a value; nil where nothing is.
     init(_ engine: SubscriptionEngine, stepFault: @escaping StepFault, _ node: @Sendable () -> Node) throws {
         self.engine = engine
-        let told = Told()
-        self.told = told
+        let reported = Reported()
+        self.reported = reported
         handle = try engine.now { engine in
-            try engine.add(node(), PendingUpdate { update in told.state.withLock { $0.take(update, stepFault) } })
+            try engine.add(node(), PendingUpdate { update in reported.state.withLock { $0.take(update, stepFault) } })
         }
     }
 
-    var state: State { told.state.withLock { $0 } }
+    var state: State { reported.state.withLock { $0 } }
 }
 
 extension FollowedNode.State {

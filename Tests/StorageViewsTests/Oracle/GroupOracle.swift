@@ -26,7 +26,7 @@ struct GroupOracle: ViewOracle {
         }
     }
 
-    var told: (steps: Int, wholes: Int) { (node.state.steps, node.state.wholes) }
+    var reported: (steps: Int, wholes: Int) { (node.state.steps, node.state.wholes) }
     var shown: [Row]? { node.state.error == nil && spec.limit == nil ? node.state.value.flatMap(\.items) : nil }
     var total: Int? { node.state.error == nil ? node.state.last?.total : nil }
     /// The steps that were emitted last.

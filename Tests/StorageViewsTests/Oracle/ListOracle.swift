@@ -26,7 +26,7 @@ struct ListOracle: ViewOracle {
         }
     }
 
-    var told: (steps: Int, wholes: Int) { (node.state.steps, node.state.wholes) }
+    var reported: (steps: Int, wholes: Int) { (node.state.steps, node.state.wholes) }
     var shown: [Row]? { node.state.error == nil ? node.state.value : nil }
     var total: Int? { node.state.error == nil ? node.state.last?.total : nil }
 

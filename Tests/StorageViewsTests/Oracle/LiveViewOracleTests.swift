@@ -1,18 +1,18 @@
 import Foundation
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StorageLog
 @testable import StorageViews
 
 /// Whatever views there are and whatever happens to their rows: each view is what SQLite answers at its position, and
-/// what it tells leads from what was there before to what is there now.
+/// what it reports leads from what was there before to what is there now.
 ///
 /// Each scenario comes from one seed. At scale 1 each row of ``ViewTraits/rows`` is run once, at scale 20 twenty times with
-/// other tables, views and transactions. A scenario that fails is made as small as it can be and told as Swift source:
+/// other tables, views and transactions. A scenario that fails is made as small as it can be and reported as Swift source:
 /// once its fault is mended, it belongs among the known ones.
 @Suite struct LiveViewOracleTests {
     private static let seeds = RouterSettings.seeds(ViewTraits.rows.count, from: 0)
@@ -23,9 +23,9 @@ import Testing
 
     /// What all scenarios of a run have shown.
     private struct Summary {
-        /// How often the views of each trait have told something, by dimension and value.
-        var told: [String: Int] = [:]
-        /// How often views that can be brought up to date step by step were told of changes, and how often they read
+        /// How often the views of each trait have reported something, by dimension and value.
+        var reported: [String: Int] = [:]
+        /// How often views that can be brought up to date step by step were notified of changes, and how often they read
         /// everything anew instead.
         var wakes = 0
         var reloads = 0
@@ -60,7 +60,7 @@ import Testing
         for dimension in ViewTraits.dimensions {
             // Of no rows there is nothing to tell but how many there are.
             for value in dimension.values where value != "empty" {
-                #expect(found.told["\(dimension.name) \(value)", default: 0] > 0, "\(dimension.name) \(value)")
+                #expect(found.reported["\(dimension.name) \(value)", default: 0] > 0, "\(dimension.name) \(value)")
             }
         }
         #expect(found.skipped > 0)
@@ -106,7 +106,7 @@ import Testing
         let goesStepByStep = scenario.views.allSatisfy { $0.goesStepByStep(on: scenario.table) }
         let isNew = all.summary.withLock { summary in
             for (dimension, value) in zip(ViewTraits.dimensions, traits.names) {
-                summary.told["\(dimension.name) \(value)", default: 0] += outcome.told["main", default: 0]
+                summary.reported["\(dimension.name) \(value)", default: 0] += outcome.reported["main", default: 0]
             }
             summary.skipped += outcome.counters.skipped
             if goesStepByStep {

@@ -11,7 +11,7 @@ struct ScenarioRun {
     struct Outcome: Sendable {
         var fault: Fault?
         /// How many steps the views have emitted, and how often everything, the first time not counted; by their names.
-        var told: [String: Int] = [:]
+        var reported: [String: Int] = [:]
         var counters = EngineCounters()
     }
 
@@ -84,7 +84,7 @@ struct ScenarioRun {
         }
         letGo()
         for view in views {
-            outcome.told[view.name] = view.oracle.told.steps + view.oracle.told.wholes - 1
+            outcome.reported[view.name] = view.oracle.reported.steps + view.oracle.reported.wholes - 1
         }
         outcome.counters = await engine.counters
         return outcome

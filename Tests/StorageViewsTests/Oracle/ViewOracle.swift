@@ -15,7 +15,7 @@ protocol ViewOracle: Sendable {
     /// How many rows there are in all; nil where that isn't known, or something went wrong.
     var total: Int? { get }
     /// How many steps have been emitted, and how often everything.
-    var told: (steps: Int, wholes: Int) { get }
+    var reported: (steps: Int, wholes: Int) { get }
 }
 
 extension ViewOracle {

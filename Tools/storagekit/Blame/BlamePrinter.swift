@@ -119,7 +119,7 @@ final class BlamePrinter {
         if output.format == .csv || output.format == .md {
             try output.titles(["table", "id", "op"] + Self.originTitles)
         }
-        // At the head the table itself tells after how many rows nothing can follow.
+        // At the head the table itself has the number of rows after which nothing can follow.
         let isHead = position == store.head.position && !entity.isDropped
         let most = min(request.limit ?? .max, isHead ? try count(entity) : .max)
         var rows = 0

@@ -5,7 +5,7 @@ import StorageKit
 /// - `ok`: `true`.
 /// - `dry_run`: Whether it was only looked at.
 /// - ``LeftoversRecord``
-/// - `recorded`: The commit that tells of it; null where nothing was changed.
+/// - `recorded`: The commit that records it; null where nothing was changed.
 struct AbandonRecord: JSONRecord {
     let leftovers: RebuildLeftovers
     let isDryRun: Bool

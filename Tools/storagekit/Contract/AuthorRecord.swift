@@ -1,6 +1,6 @@
 import StorageKit
 
-/// Who made a commit and why: part of each line that tells of one.
+/// Who made a commit and why: part of each line about one.
 ///
 /// - `actor`: The person or service; null where the commit names none.
 /// - `app`: The program, where it is named.

@@ -30,7 +30,7 @@ struct ChangeRecord<Change: RowChange>: JSONRecord {
         guard let fields else { return json.null() }
         json.beginObject()
         for field in fields where column.map({ $0.utf8.elementsEqual(field.column.utf8) }) ?? true {
-            // A whole row tells what it has; of a change, NULL is one of the two sides.
+            // A whole row has its values; of a change, NULL is one of the two sides.
             if change.operation != .update, field.value == .null { continue }
             json.member(field.column, field)
         }

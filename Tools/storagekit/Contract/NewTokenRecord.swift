@@ -3,7 +3,7 @@ import StorageServer
 
 /// The answer of `tokens create`.
 ///
-/// - `token`: The token's text, which isn't told again.
+/// - `token`: The token's text, which isn't printed again.
 /// - ``TokenRecord``
 struct NewTokenRecord: JSONRecord {
     let text: String

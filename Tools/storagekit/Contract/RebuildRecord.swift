@@ -10,7 +10,7 @@ import StorageKit
 /// - `kept`: By table, what the old one is called now, where it was kept.
 /// - `differing_rows`, `differences`: Where it was compared: how many rows differ, and the first of them, a
 ///   ``RebuildRecord/Difference`` each.
-/// - `recorded`: The commit that tells of the rebuild; null where nothing was changed.
+/// - `recorded`: The commit that records the rebuild; null where nothing was changed.
 struct RebuildRecord: JSONRecord {
     let report: RebuildReport
     let isCompared: Bool

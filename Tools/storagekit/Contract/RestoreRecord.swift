@@ -9,7 +9,7 @@ import StorageKit
 /// - `inside_commit`: Whether the point was inside of a commit, which is restored as a whole.
 /// - `tables`: A ``RestoreRecord/Table`` each.
 /// - `projections`: Projections that the program rebuilds when it opens the store.
-/// - `recorded`: The commit that tells of it; null where no file was made.
+/// - `recorded`: The commit that records it; null where no file was made.
 struct RestoreRecord: JSONRecord {
     let outcome: PointRestore.Outcome
     let path: String

@@ -9,7 +9,7 @@ import StorageKit
 /// - `events`, `commits`, `rows`: How many were read, and how many rows of tables were compared.
 /// - `findings`: What is wrong, a ``VerifyRecord/Finding`` each.
 /// - `warnings`: What isn't wrong but worth knowing, in the same form.
-/// - `truncated`: Whether there are more findings than are told.
+/// - `truncated`: Whether there are more findings than are listed.
 struct VerifyRecord: JSONRecord {
     let report: VerifyReport
     let verified: ClosedRange<Int64>?

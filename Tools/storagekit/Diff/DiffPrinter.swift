@@ -7,7 +7,7 @@ final class DiffPrinter {
         var cells = 0
     }
 
-    /// What is told of what differs.
+    /// What is printed of what differs.
     enum Content {
         case rows
         /// The rows, but of those that came or went only the keys.

@@ -93,7 +93,7 @@ struct DoctorCommand: AsyncParsableCommand {
         try change.confirmation.confirmIfAttended("This would \(plan); what the log doesn't know is lost. Continue?")
     }
 
-    /// Mends what can be made again, records and tells what was done.
+    /// Repairs what can be rebuilt, records and prints what was done.
     private func mend(_ repairs: [Checkup.Repair], _ path: String) async throws -> [String] {
         let storage = try Storage.open(path: path)
         var done: [Checkup.Repair] = []
@@ -105,7 +105,7 @@ struct DoctorCommand: AsyncParsableCommand {
             try await record(done, isComplete: true, in: storage)
             try await storage.close()
         } catch {
-            // What was mended stays, and why the rest failed is what is told.
+            // What was repaired stays, and the reason of the failure is printed.
             if !done.isEmpty, done.count < repairs.count { try? await record(done, isComplete: false, in: storage) }
             try? await storage.close()
             throw error

@@ -183,7 +183,7 @@ final class GrepPrinter {
 }
 
 extension CommitMetadata {
-    /// Everything that a commit says of itself, by name; an attribute's name is told with its value.
+    /// Everything that a commit says of itself, by name; an attribute's name is printed with its value.
     fileprivate var fields: [(name: String, value: String)] {
         let named: [(String, String?)] = [
             ("actor", actor), ("app", app), ("reason", reason), ("correlation", correlation), ("key", idempotencyKey),

@@ -80,7 +80,7 @@ final class HistoryImporter {
 
     /// An import is one operation, at the end, so that positions and numbers of commits are those of the history; a run
     /// that changes nothing is none. One that is killed, or for which the disk has no room, isn't recorded: the run that
-    /// goes on tells after which line it did.
+    /// is resumed prints the line after which it did.
     private func record(isComplete: Bool) throws {
         guard summary.operations > summary.unchanged else { return }
         let operation = try StorageOperation(

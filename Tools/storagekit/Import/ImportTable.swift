@@ -194,7 +194,7 @@ extension ImportTable {
             ColumnSchema(name: keyColumn, type: "TEXT", notNull: true, primaryKey: true), coding: keyCoding)
     }
 
-    /// A row's own `id` where the key column has that name: told by the key, or the table was begun otherwise.
+    /// A row's own `id` where the key column has that name: it is the key, or the table was begun otherwise.
     private func columnIndexOfOwnId(_ value: JSONValue, _ operation: HistoryOperation) throws -> Int {
         if case .null = value, keyCoding == ImportedCoding.key { return -1 }
         guard keyCoding == ImportedCoding.keyInRow, Self.isText(value, equalTo: operation.id) else { throw mixedIds() }

@@ -1,7 +1,7 @@
 import StorageKit
 
 extension ImportedKind {
-    /// Nil for null, which tells nothing.
+    /// Nil for null, which has no kind.
     init?(_ value: JSONValue) {
         switch value {
         case .null: return nil

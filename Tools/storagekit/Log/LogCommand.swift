@@ -59,7 +59,7 @@ struct LogCommand: AsyncParsableCommand {
 
 /// Writes commits as they are found.
 private final class LogPrinter {
-    /// How much is told of a commit.
+    /// How much is printed of a commit.
     enum Content {
         case line
         /// How many rows changed, by table.

@@ -1,4 +1,4 @@
-/// What ArgumentParser tells of a command and its options, as far as the manual needs it.
+/// What ArgumentParser reports of a command and its options, as far as the manual needs it.
 struct CommandDescription: Decodable {
     struct Document: Decodable {
         let command: CommandDescription

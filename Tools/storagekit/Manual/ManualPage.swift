@@ -6,7 +6,7 @@ struct ManualPage {
     private let version: String
     private var roff = RoffWriter()
 
-    /// - Parameter description: What ArgumentParser tells of the tool, in JSON.
+    /// - Parameter description: What ArgumentParser reports of the tool, in JSON.
     init(_ description: String, version: String) throws {
         tool = try JSONDecoder().decode(CommandDescription.Document.self, from: Data(description.utf8)).command
         self.version = version

@@ -3,11 +3,11 @@ import StorageKit
 /// Writes what a replay passes.
 final class ReplayPrinter {
     let output: ResultOutput
-    /// Whether only watches and stops are told.
+    /// Whether only watches and stops are printed.
     let isQuiet: Bool
     private let unit: ReplayUnit
     private let store: HistoryReader
-    /// The commit whose events are being told.
+    /// The commit whose events are being printed.
     private var commit: Int64?
     private var isFirst = true
 
@@ -18,7 +18,7 @@ final class ReplayPrinter {
         self.isQuiet = isQuiet
     }
 
-    /// Forgets which commit was told last, so that the next event names its own.
+    /// Forgets which commit was printed last, so that the next event names its own.
     func breakOff() { commit = nil }
 
     func write(_ event: StorageEvent, _ part: CommitPart, in batch: EventBatch) throws {

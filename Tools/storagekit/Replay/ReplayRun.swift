@@ -1,8 +1,8 @@
 import StorageKit
 
-/// Steps through a stretch of history, forward and back, with an eye on breakpoints and watches.
+/// Steps through a range of history, forward and back, with an eye on breakpoints and watches.
 ///
-/// The log tells each event with the values before and after, so going back undoes events and never begins anew. Not
+/// The log has each event with the values before and after, so going back undoes events and never starts over. Not
 /// `Sendable`: it lives inside one read.
 final class ReplayRun {
     let store: HistoryReader
@@ -75,7 +75,7 @@ final class ReplayRun {
         return through < logRange.through ? .point : .end
     }
 
-    /// Lets the projection take in what was passed, and tells what became of its rows.
+    /// Lets the projection apply what was passed, and prints the changes of its rows.
     private func fold(_ stop: inout ReplayStop?) throws {
         guard let folded else { return }
         do {

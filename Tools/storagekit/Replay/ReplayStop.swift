@@ -4,7 +4,7 @@ enum ReplayStop: Equatable {
     case step
     /// A condition was true of the event at a position.
     case condition(String, at: Int64)
-    /// An event couldn't be taken in; what was said of it.
+    /// An event couldn't be applied; the error.
     case failure(String, at: Int64)
     /// There is nothing more in the range, on this side.
     case end, beginning

@@ -11,7 +11,7 @@ struct ReversalOptions: ParsableArguments {
     @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions
 
-    /// Looks, asks, does it and tells.
+    /// Plans, asks, applies and reports.
     ///
     /// - Parameters:
     ///   - title: What is done, for the question.

@@ -1,6 +1,6 @@
 import StorageKit
 
-/// Takes changes back for a command: looks first, asks, then does it and tells what was done.
+/// Reverts changes for a command: plans, asks, then applies and reports.
 struct ReversalRun: Sendable {
     let store: StoreOption
     let change: ChangeOptions
@@ -35,7 +35,7 @@ struct ReversalRun: Sendable {
     }
 
     private func run(in storage: Storage) async throws -> ExitStatus? {
-        // What stands in the way is told as a whole, so it is looked for without refusing.
+        // All conflicts are reported together, so the plan doesn't abort at the first.
         let plan = try await body(storage, policy == .abort ? .skip : policy, change.metadata, true)
         let subject = try await subject(of: plan, in: storage)
         let catalog = try await storage.readHistory { $0.catalog }
@@ -59,7 +59,7 @@ struct ReversalRun: Sendable {
         return report.outcome.conflicts.isEmpty ? nil : .partial
     }
 
-    /// So many rows are told to people before it is done.
+    /// So many rows are printed for people before it is applied.
     private static let rowLimit = 20
 
     private func write(

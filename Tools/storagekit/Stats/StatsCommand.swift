@@ -59,7 +59,7 @@ struct StoreStats {
     private var operationEvents = CommitSummary.Counts()
     private var entities: [String: Entity] = [:]
 
-    /// - Parameter progress: is told the position that was reached.
+    /// - Parameter progress: is called with the position that was reached.
     init(_ store: HistoryReader, path: String, progress: (Int64) -> Void) throws {
         head = store.head
         fileBytes = Self.size(of: path)

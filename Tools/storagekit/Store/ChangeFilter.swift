@@ -11,7 +11,7 @@ struct ChangeFilter {
     /// Names of the tables of which every row passes, where rows were named too.
     var tables: Set<String> = []
     var logRange: LogRange
-    /// Whether the stretch is worth telling: it was asked for.
+    /// Whether the range is worth printing: it was given.
     var isBounded = false
     /// Whether anything is left out.
     var isNarrow = false

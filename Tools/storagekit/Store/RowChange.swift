@@ -20,7 +20,7 @@ extension RowChange {
 
     var target: TargetArgument { TargetArgument(table: table, id: id) }
 
-    /// Each column that is told, with the value before and the one after.
+    /// Each column that is printed, with the value before and the one after.
     func changedColumns(only column: String? = nil) -> [(column: String, old: Field?, new: Field?)] {
         let all: [(column: String, old: Field?, new: Field?)] =
             switch operation {

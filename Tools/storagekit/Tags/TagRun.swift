@@ -1,6 +1,6 @@
 import StorageKit
 
-/// Changes a tag or note for a command: tries it, asks where something would be lost, does it and tells.
+/// Changes a tag or note for a command: plans it, asks where something would be lost, applies and reports.
 struct TagRun: Sendable {
     typealias Body =
         @Sendable (Storage, _ metadata: CommitMetadata, _ isDryRun: Bool) async throws -> TagReport

@@ -54,7 +54,7 @@ struct TailCommand: AsyncParsableCommand {
         if follow {
             for await _ in commits(of: storage, in: file) {
                 let last = position
-                // A ring says that there may be news; the head is what counts.
+                // A ring says that there may be commits; the head is what counts.
                 position = try await storage.readHistory { store in
                     store.head.position > last ? try command.write(after: last, store) : last
                 }

@@ -25,7 +25,7 @@ struct VerifyCommand: AsyncParsableCommand {
         defer { bars.finish() }
         let report = try await storage.verify { bars.update("verify", done: Int($0), of: Int($1)) }
         bars.finish()
-        // What is too damaged to be counted is told by the report.
+        // What is too damaged to be counted is in the report.
         let segments = try? await storage.engine.read { try Self.segmentCount($0.connection) }
         try await storage.close()
         let answer = VerifyAnswer(report: report, segments: segments ?? nil)

@@ -20,7 +20,7 @@ final class WatchPrinter {
 
     func show(_ update: ListUpdate<[StorageValue]>) throws {
         if let error = update.error {
-            // The rows stay; the reason is told where it doesn't get among them.
+            // The rows stay; the reason is printed where it doesn't get among them.
             FileHandle.standardError.write(Data("storagekit: \(error.message) Retrying.\n".utf8))
             return
         }

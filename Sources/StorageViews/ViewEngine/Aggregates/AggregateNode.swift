@@ -195,7 +195,7 @@ extension AggregateNode {
 extension AggregateNode {
     package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
         guard let plan, change.effect != .uncertain else { throw StaleNode() }
-        // What comes is taken in before what goes is taken away, so that a group isn't empty in between.
+        // Added values are applied before removed ones, so that a group isn't empty in between.
         let new =
             change.effect == .leave
             ? nil : group(try plan.groupKey(of: change, .new), of: plan) { plan.groupValues(of: change, .new) }

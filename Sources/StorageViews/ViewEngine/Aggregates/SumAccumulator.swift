@@ -1,7 +1,6 @@
 internal import CSQLite
 internal import StorageCore
 internal import StorageLog
-internal import StorageRouting
 
 /// The sum or the mean of the values that aren't NULL. Values are taken for numbers as SQLite's `sum` takes them: a
 /// text that is a number is that number, of any other text or blob what it begins with counts.

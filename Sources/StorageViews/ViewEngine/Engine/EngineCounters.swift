@@ -9,7 +9,7 @@ package struct EngineCounters: Sendable, Hashable {
     package internal(set) var duration = Duration.zero
     /// Transactions that touched entities with views, but concerned none of them, so that nobody looked.
     package internal(set) var skipped = 0
-    /// Nodes that took in changes.
+    /// Nodes that applied changes.
     package internal(set) var wakeups = 0
     /// Nodes that were reloaded, their first time not counted.
     package internal(set) var reloads = 0

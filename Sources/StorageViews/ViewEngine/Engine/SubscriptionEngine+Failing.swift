@@ -21,7 +21,7 @@ extension SubscriptionEngine {
 
     private func retry(_ id: Int) {
         do {
-            // It may be well again, also by what this step takes in.
+            // It may have recovered, also by what this step applies.
             guard hasFailed(id) else { return }
             try step { hasFailed(id) ? [reload(id, $0)] : [] }
         } catch {

@@ -12,7 +12,7 @@ extension SubscriptionEngine {
 
     /// Folds the events that are wanted into changes.
     ///
-    /// - Returns: Where there are more than are worth being taken in one by one, the nodes that they concern; nil otherwise.
+    /// - Returns: The affected nodes, where there are too many changes to apply one by one; nil otherwise.
     func fold(
         _ positions: ClosedRange<Int64>, of log: LogReader, in snapshot: Snapshot, keeping batches: inout [EventBatch]
     ) throws -> Set<Int>? {

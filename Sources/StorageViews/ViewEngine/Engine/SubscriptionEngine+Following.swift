@@ -68,6 +68,6 @@ extension SubscriptionEngine {
         }
     }
 
-    /// Whether the store may be ahead of what was taken in. Commits of this process are in the inbox before they return.
+    /// Whether the store may be ahead of what was applied. Commits of this process are in the inbox before they return.
     private var mayBeBehind: Bool { !source.emitsEvents || isBehind || inbox?.hasPending ?? true }
 }

@@ -1,6 +1,5 @@
 internal import GRDB
 internal import StorageCore
-internal import StorageHistory
 internal import StorageLog
 internal import StorageRouting
 

@@ -5,7 +5,7 @@ internal import StorageRouting
 // A step: one state of the store, to which all nodes are brought that changes concern.
 
 extension SubscriptionEngine {
-    /// One state of the store: first everything up to it is taken in, then `body` runs on it.
+    /// One state of the store: first everything up to it is applied, then `body` runs on it.
     ///
     /// - Parameter interest: That of a node that registers in `body`.
     func step(
@@ -56,7 +56,7 @@ extension SubscriptionEngine {
             return reload(isBack ? Set(slots.keys) : stale, snapshot)
         }
         guard stale.count < slots.count else {
-            // Nobody is left who would take in changes.
+            // No node is left to apply changes.
             _ = inbox?.take(before + 1...snapshot.position)
             position = snapshot.position
             return reload(stale, snapshot)
@@ -80,7 +80,7 @@ extension SubscriptionEngine {
         }
     }
 
-    /// - Returns: The nodes that took in changes, each once.
+    /// - Returns: The nodes that applied changes, each once.
     private func apply(_ routed: [RoutedChange], in snapshot: Snapshot, stale: inout Set<Int>) -> [Int] {
         var touched: [Int] = []
         var isTouched: Set<Int> = []

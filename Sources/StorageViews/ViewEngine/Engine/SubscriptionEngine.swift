@@ -6,9 +6,9 @@ internal import StorageRouting
 
 /// Follows a store's log and keeps nodes up to date: each commit costs the nodes that it concerns.
 ///
-/// It works in steps. A step looks at one state of the store, takes in everything up to that state's position, brings
+/// It works in steps. A step looks at one state of the store, applies everything up to that state's position, brings
 /// every node that is concerned to that position, and hands what is new to the views, all at once. A node begins its
-/// life inside of a step, so nothing can come between what it has read and the changes that it takes in.
+/// life inside of a step, so nothing can come between what it has read and the changes that it applies.
 ///
 /// Isolation: an actor on a queue of its own, because it waits for the database. ``now(_:)`` waits for it without
 /// `await`; don't call it from the writer.
@@ -44,7 +44,7 @@ package actor SubscriptionEngine {
     var owners: [SubscriptionToken: Int] = [:]
     private var nextId = 0
     var schema = KnownSchema()
-    /// Whether what was committed couldn't be taken in.
+    /// Whether what was committed couldn't be applied.
     var isBehind = false
     /// What the step under way has brought, for the consumers.
     var pendingDeliveries: [Delivery?] = []

@@ -66,7 +66,7 @@ package final class CommitInbox: Sendable {
 
     /// Wakes whoever takes commits in, if there are any that they weren't woken for.
     ///
-    /// - Parameter hasCommits: Whether something may have been committed that wasn't taken in here.
+    /// - Parameter hasCommits: Whether something may have been committed that wasn't processed here.
     package func ring(hasCommits: Bool) {
         let wakes = state.withLock { state in
             if hasCommits { state.hasPending = true }

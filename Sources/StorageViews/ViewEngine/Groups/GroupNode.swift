@@ -14,7 +14,7 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: Stepped
         let serial: Int
         /// Its place among the groups.
         var index = 0
-        /// The keys of all its rows in their order, where changes can be taken in one by one.
+        /// The keys of all its rows in their order, where changes can be applied one by one.
         var sorts: [[UInt8]] = []
         /// The first rows.
         var items: [Item] = []

@@ -24,7 +24,7 @@ package final class ChangeEventNode: LiveNode {
 
     package var interest: Interest {
         let everything = Interest(entity: table, predicate: nil)
-        // A condition on columns that have gone can't be held to anything any more.
+        // A condition on columns that were dropped can't be evaluated any more.
         return layout.flatMap { try? filter.interest(in: $0) } ?? everything
     }
 

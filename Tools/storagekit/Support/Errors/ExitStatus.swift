@@ -1,4 +1,4 @@
-/// What the shell is told. Scripts rely on these numbers.
+/// The exit statuses. Scripts rely on these numbers.
 ///
 /// A command that has already written its answer throws a status to end with it and nothing more is written.
 enum ExitStatus: Int32, Error, Sendable {

@@ -1,4 +1,4 @@
-/// A stretch of history `A..B`: what came after A, up to and including B.
+/// A range of history `A..B`: what came after A, up to and including B.
 ///
 /// Without A it begins with the first event, without B it ends at the head.
 struct PointRange: Equatable, Sendable {

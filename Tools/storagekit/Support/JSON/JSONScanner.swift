@@ -16,7 +16,7 @@ struct JSONScanner: ~Copyable {
     var position = 0
     var end = 0
     var depth = 0
-    /// White space skipped so far; tells whether the source of a container is minified already.
+    /// White space skipped so far; shows whether the source of a container is minified already.
     var skippedWhitespace = 0
     var keys = JSONKeySet()
 

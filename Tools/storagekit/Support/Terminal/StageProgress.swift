@@ -2,7 +2,7 @@ import Synchronization
 
 /// Progress of work that goes through stages, each with a bar of its own.
 ///
-/// Isolation: `Sendable`, its bar behind a mutex; work tells of itself from several threads.
+/// Isolation: `Sendable`, its bar behind a mutex; work reports from several threads.
 final class StageProgress: Sendable {
     private struct State {
         var stage = ""

@@ -1,15 +1,15 @@
 import GRDB
 import PredicateTestSupport
-import ProcessTestSupport
 import StorageCore
 import StorageEntities
+import TestSupport
 import Testing
 
 @testable import StorageLog
 @testable import StorageViews
 
 /// A commit that concerns no view wakes nobody, and one that concerns a view always does, whatever happens meanwhile.
-@Suite struct UnconcernedCommitTests {
+@Suite struct SkippedCommitTests {
     private static func id(_ key: String) -> RowPredicate { .comparison(column: "id", .equal, .value(.text(key))) }
 
     private static func list(

@@ -8,7 +8,7 @@ import Testing
 
 /// Those who follow commits get columns that they ask for also where an update leaves them alone, and nothing else
 /// changes by that: neither what is in the log nor what a commit may hold.
-@Suite struct AttachedValueTests {
+@Suite struct AuxiliaryValueTests {
     private final class Asker: Sendable {}
 
     private struct Attached: Equatable, CustomStringConvertible {
@@ -19,7 +19,7 @@ import Testing
     }
 
     /// A store with the table `t(id, a, b, c)`, and what each of its transactions has attached.
-    private final class Told: Sendable {
+    private final class Reported: Sendable {
         let engine: StorageEngine
         let asker = Asker()
         let transactions = Mutex<[[Attached]]>([])
@@ -72,34 +72,34 @@ import Testing
         func attached(by sql: String) async throws -> [Attached] {
             transactions.withLock { $0 = [] }
             try await engine.commit(sql)
-            let told = transactions.withLock { $0 }
-            #expect(told.count == 1)
-            return told.first ?? []
+            let reported = transactions.withLock { $0 }
+            #expect(reported.count == 1)
+            return reported.first ?? []
         }
     }
 
     @Test("Updates attach the requested columns they left alone")
     func attachedColumns() async throws {
-        let told = try await Told()
-        #expect(try await told.attached(by: "UPDATE t SET a = 'x' WHERE id = 1").isEmpty)
-        try await told.ask(for: ["b", "c"])
+        let reported = try await Reported()
+        #expect(try await reported.attached(by: "UPDATE t SET a = 'x' WHERE id = 1").isEmpty)
+        try await reported.ask(for: ["b", "c"])
         #expect(
-            try await told.attached(by: "UPDATE t SET a = 'uno' WHERE id = 1; UPDATE t SET b = 7 WHERE id = 2") == [
+            try await reported.attached(by: "UPDATE t SET a = 'uno' WHERE id = 1; UPDATE t SET b = 7 WHERE id = 2") == [
                 Attached(event: 0, column: "b", value: .real(1.5)), Attached(event: 0, column: "c", value: .null),
                 Attached(event: 1, column: "c", value: .blob(.init([2]))),
             ])
         // Whole rows are recorded anyway, also those that get another key.
-        #expect(try await told.attached(by: "INSERT INTO t(id) VALUES (9); DELETE FROM t WHERE id = 9").isEmpty)
-        #expect(try await told.attached(by: "UPDATE t SET id = 30 WHERE id = 3").isEmpty)
-        try await told.ask(for: [])
-        #expect(try await told.attached(by: "UPDATE t SET a = 'y' WHERE id = 1").isEmpty)
+        #expect(try await reported.attached(by: "INSERT INTO t(id) VALUES (9); DELETE FROM t WHERE id = 9").isEmpty)
+        #expect(try await reported.attached(by: "UPDATE t SET id = 30 WHERE id = 3").isEmpty)
+        try await reported.ask(for: [])
+        #expect(try await reported.attached(by: "UPDATE t SET a = 'y' WHERE id = 1").isEmpty)
     }
 
     @Test("Undone statements attach nothing")
     func undoneUpdatesAttachNothing() async throws {
-        let told = try await Told()
-        try await told.ask(for: ["a"])
-        let attached = try await told.attached(
+        let reported = try await Reported()
+        try await reported.ask(for: ["a"])
+        let attached = try await reported.attached(
             by: """
                 UPDATE t SET b = 10 WHERE id = 1;
                 SAVEPOINT s;
@@ -114,28 +114,28 @@ import Testing
                 Attached(event: 2, column: "a", value: "two"),
             ])
         // A statement that fails half-way takes what it attached with it.
-        try await told.engine.commit(
+        try await reported.engine.commit(
             "CREATE TRIGGER f AFTER UPDATE OF c ON t WHEN new.id = 2 BEGIN SELECT RAISE(ABORT, 'f'); END")
-        _ = try? await told.engine.commit(CommitMetadata()) { _, db in
+        _ = try? await reported.engine.commit(CommitMetadata()) { _, db in
             try? db.execute(sql: "UPDATE t SET c = 5")
             try db.execute(sql: "UPDATE t SET c = 5 WHERE id = 3")
         }
-        #expect(told.transactions.withLock { $0.last } == [Attached(event: 0, column: "a", value: "")])
+        #expect(reported.transactions.withLock { $0.last } == [Attached(event: 0, column: "a", value: "")])
     }
 
     /// The tables that are captured are defined anew when the schema changes.
     @Test("Columns are attached after the schema changed")
     func attachingAfterSchemaChange() async throws {
-        let told = try await Told()
-        try await told.ask(for: ["a", "c"])
-        try await told.engine.commit("ALTER TABLE t DROP COLUMN c; ALTER TABLE t ADD COLUMN d DEFAULT 4")
+        let reported = try await Reported()
+        try await reported.ask(for: ["a", "c"])
+        try await reported.engine.commit("ALTER TABLE t DROP COLUMN c; ALTER TABLE t ADD COLUMN d DEFAULT 4")
         #expect(
-            try await told.attached(by: "UPDATE t SET b = 8 WHERE id = 2") == [
+            try await reported.attached(by: "UPDATE t SET b = 8 WHERE id = 2") == [
                 Attached(event: 0, column: "a", value: "two")
             ])
-        try await told.ask(for: ["d"])
+        try await reported.ask(for: ["d"])
         #expect(
-            try await told.attached(by: "UPDATE t SET b = 9 WHERE id = 2") == [
+            try await reported.attached(by: "UPDATE t SET b = 9 WHERE id = 2") == [
                 Attached(event: 0, column: "d", value: 4)
             ])
     }
@@ -143,26 +143,27 @@ import Testing
     /// However much is asked for, commits go through, and the next one is attached to again.
     @Test("Attaching is bounded")
     func attachingIsBounded() async throws {
-        let told = try await Told()
-        try await told.ask(for: ["a", "c"])
-        try await told.engine.commit(
+        let reported = try await Reported()
+        try await reported.ask(for: ["a", "c"])
+        try await reported.engine.commit(
             "WITH RECURSIVE n(x) AS (SELECT 10 UNION ALL SELECT x + 1 FROM n WHERE x < 1009) INSERT INTO t(id, a) SELECT x, 'v' FROM n"
         )
-        let many = try await told.attached(by: "UPDATE t SET b = 1 WHERE id >= 10")
+        let many = try await reported.attached(by: "UPDATE t SET b = 1 WHERE id >= 10")
         #expect(many.count == 256)
         #expect(many.last?.event == 127)
-        try await told.engine.commit("UPDATE t SET a = printf('%.*c', 70000, 'x') WHERE id = 1")
-        #expect(try await told.attached(by: "UPDATE t SET b = 3 WHERE id = 1; UPDATE t SET b = 3 WHERE id = 2").isEmpty)
-        #expect(try await told.attached(by: "UPDATE t SET b = 4 WHERE id = 2").count == 2)
+        try await reported.engine.commit("UPDATE t SET a = printf('%.*c', 70000, 'x') WHERE id = 1")
+        #expect(
+            try await reported.attached(by: "UPDATE t SET b = 3 WHERE id = 1; UPDATE t SET b = 3 WHERE id = 2").isEmpty)
+        #expect(try await reported.attached(by: "UPDATE t SET b = 4 WHERE id = 2").count == 2)
     }
 
     @Test("Attached values aren't part of the commit")
     func attachedValuesAreNotLogged() async throws {
-        let told = try await Told()
-        try await told.ask(for: ["a"])
-        try await told.engine.commit("UPDATE t SET a = printf('%.*c', 1000, 'x')")
+        let reported = try await Reported()
+        try await reported.ask(for: ["a"])
+        try await reported.engine.commit("UPDATE t SET a = printf('%.*c', 1000, 'x')")
         let bytes = Mutex(0)
-        _ = try await told.engine.commit(CommitMetadata()) { writer, db in
+        _ = try await reported.engine.commit(CommitMetadata()) { writer, db in
             try db.execute(sql: "UPDATE t SET c = 'twelve bytes'")
             #expect(writer.attached.values.count == 3)
             bytes.withLock { $0 = writer.pendingBytes }
