@@ -1,4 +1,3 @@
-
 extension Storage {
     /// The position of a row's last event, nil where there is no row: what ``RowPrecondition/position(_:)`` expects.
     ///
