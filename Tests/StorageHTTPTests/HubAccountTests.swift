@@ -11,7 +11,7 @@
         func tokenOfAnotherAccount() async throws {
             let hub = HTTPHub(url: "http://127.0.0.1:9/", token: { "berta's" }, client: .shared)
             await #expect(throws: RemoteError.unauthorized) {
-                try await RemotePathCheck.$current.withValue({ throw RemoteError.unauthorized }) {
+                try await RemotePathCheck.$current.withValue(RemotePathCheck { throw RemoteError.unauthorized }) {
                     try await hub.hello(from: ProducerID("anna's"), epoch: 1, as: .full)
                 }
             }

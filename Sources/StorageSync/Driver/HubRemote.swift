@@ -52,7 +52,9 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
 
     func answer(_ request: SyncRequest.Kind, knowing record: SyncRecord) async throws -> SyncAnswer {
         try await checkPath()
-        return try await RemotePathCheck.$current.withValue({ [weak self] in try await self?.checkPath() }) {
+        return try await RemotePathCheck.$current.withValue(
+            RemotePathCheck { [weak self] in try await self?.checkPath() }
+        ) {
             try await answer(request, behind: record.position)
         }
     }

@@ -2,6 +2,13 @@
 ///
 /// Credentials are requested between the decision to send something and the request, and somebody else may have signed
 /// in by then: data written for one account must not go to another.
-package enum RemotePathCheck {
-    @TaskLocal package static var current: (@Sendable () async throws -> Void)?
+///
+/// A struct around the closure: optimised by Swift 6.3, programs crash whose task-local values are functions.
+package struct RemotePathCheck: Sendable {
+    @TaskLocal package static var current: RemotePathCheck?
+    private let check: @Sendable () async throws -> Void
+
+    package init(_ check: @escaping @Sendable () async throws -> Void) { self.check = check }
+
+    package func callAsFunction() async throws { try await check() }
 }

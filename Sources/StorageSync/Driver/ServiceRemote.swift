@@ -154,6 +154,14 @@ extension ServiceRemote {
         wake()
     }
 
+    /// Streams that were opened with the old credentials may still be refused.
+    func credentialsChanged() {
+        if case .off = listener { return }
+        endListener()
+        listener = .due
+        wake()
+    }
+
     private func endListener() {
         reading?.cancel()
         generation += 1

@@ -168,6 +168,9 @@ extension SyncDriver {
             let known =
                 core.outbox.pending.isEmpty ? page : try await store.markingEchoes(in: page, since: state.row.since)
             try await step(.answer(.page(known), to: id))
+        case .core(.authorized):
+            await remote.credentialsChanged()
+            try await step(.authorized)
         case .core(let input): try await step(input)
         case .restore:
             guard case .running(_, let state) = phase, state.row.isCleared else { return }

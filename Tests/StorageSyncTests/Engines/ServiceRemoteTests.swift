@@ -79,6 +79,25 @@ import Testing
         }
         #expect(page.changes.map(\.operation.isDelete) == [true])
     }
+
+    /// A poll that was sent with the old credentials may be refused after there are new ones.
+    @Test("A stream that is refused too late stops nothing", arguments: [true, false])
+    func refusedTooLate(isTold: Bool) async throws {
+        let service = ScriptedService()
+        let remote = try service.remote()
+        await remote.setListening(true)
+        #expect(try await remote.pulledIds() == ["a"])
+        if isTold { await remote.credentialsChanged() }
+        service.refuseStreams()
+        let pull = Task { try await remote.pulledIds(from: 1) }
+        if isTold {
+            // It listens again, and fetches what may be another collection.
+            try await eventually { service.fetchCount == 2 }
+            pull.cancel()
+        } else {
+            await #expect(throws: RemoteError.unauthorized) { try await pull.value }
+        }
+    }
 }
 
 /// A collection of one document whose calls can be held up.
@@ -89,6 +108,11 @@ private final class ScriptedService {
     private(set) var listenCount = 0
     private(set) var fetchCount = 0
     private var streams: [AsyncThrowingStream<RemoteAccess<Product>.Change, any Error>.Continuation] = []
+
+    /// Ends the streams that are open.
+    func refuseStreams() {
+        for stream in streams { stream.finish(throwing: RemoteError.unauthorized) }
+    }
 
     func remote() throws -> ServiceRemote<Product> {
         let access = RemoteAccess<Product>(
@@ -118,8 +142,8 @@ extension WriteOperation {
 }
 
 extension ServiceRemote {
-    fileprivate func pulledIds() async throws -> [String] {
-        let answer = try await answer(.pull(line: [], position: 0), knowing: SyncRecord())
+    fileprivate func pulledIds(from position: Int64 = 0) async throws -> [String] {
+        let answer = try await answer(.pull(line: [], position: position), knowing: SyncRecord())
         guard case .page(let page) = answer else { return [] }
         return page.changes.map(\.document.id)
     }
