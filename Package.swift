@@ -378,6 +378,10 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Optimises what the tests call, with assertions on: Tools/test sets it. Packages that depend on this one don't see it, as flags of this kind
+// aren't allowed in dependencies.
+let isOptimized = Context.environment["STORAGEKIT_OPTIMIZED"] != nil
+
 // One set of rules for every Swift target of ours.
 for target in package.targets where target.type != .system && !["CSQLite", "FaultSupport"].contains(target.name) {
     target.swiftSettings =
@@ -390,4 +394,9 @@ for target in package.targets where target.type != .system && !["CSQLite", "Faul
             .define("STORAGE_HTTP", .when(traits: ["HTTP"])),
             .define("STORAGE_SERVER", .when(traits: ["Server"])),
         ]
+    if isOptimized, [.regular, .executable].contains(target.type) {
+        target.swiftSettings? += [
+            .unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug"])
+        ]
+    }
 }

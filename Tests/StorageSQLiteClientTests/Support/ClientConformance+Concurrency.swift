@@ -168,7 +168,7 @@ extension ClientConformance {
         try await client.write { db in try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')") }
         try await until(users) { $0 > 0 }
         // Its commits came first.
-        try await until(posts, within: .seconds(15)) { $0 > 0 }
+        try await until(posts, within: Self.patience) { $0 > 0 }
         try expect(overlaps.value == 0, "\(overlaps.value) calls overlapped")
         observation.cancel()
         observation.cancel()

@@ -26,7 +26,7 @@ extension ClientConformance {
             let before = try db.fetchOne("SELECT count(*) FROM items", as: Int.self)
             counted.add()
             // Where both have one connection, the writer waits for the reader.
-            let deadline = ContinuousClock.now + .seconds(10)
+            let deadline = ContinuousClock.now + .seconds(2)
             while committed.value == 0, ContinuousClock.now < deadline { Thread.sleep(forTimeInterval: 0.001) }
             return (before, try db.fetchOne("SELECT count(*) FROM items", as: Int.self))
         }

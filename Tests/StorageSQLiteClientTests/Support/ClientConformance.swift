@@ -38,6 +38,9 @@ enum ClientConformance: String, CaseIterable, Sendable {
     case bodiesInsideAreUndoneAlone
     case bodiesBesideEachOtherAreUndoneAlone
 
+    /// How long a check waits for a call that must come.
+    @TaskLocal static var patience = Duration.seconds(15)
+
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }

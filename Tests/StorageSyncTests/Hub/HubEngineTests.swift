@@ -151,7 +151,7 @@ import Testing
 
     // MARK: Convergence
 
-    @Test("Devices and hub converge", arguments: testSeeds(10))
+    @Test("Devices and hub converge", arguments: testSeeds(4))
     func devicesAndHubConverge(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
             var random = PredicateGenerator(seed: seed)
