@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ServiceLifecycle
 import StorageEntities
 import StorageHistory
@@ -247,7 +248,7 @@ enum ProjectionExample {
 }
 
 @StorageEntity
-struct Chore {
+struct Chore: Codable {
     var id: Int
     var title: String
     var isDone: Bool
@@ -256,11 +257,14 @@ struct Chore {
 /// The examples of the page about live views.
 @MainActor enum LiveExample {
     static func run(_ url: URL) async throws {
-        let storage = try StorageKit.start(at: url) { $0.autoSchema(ChoreRecord.self) }.facade
+        let context = try StorageKit.start(at: url) { $0.autoSchema(ChoreRecord.self) }
+        let storage = context.facade
         for id in 0..<5 {
             try await storage.save(Chore(id: id, title: "wash \(id)", isDone: false))
         }
         try await lists(storage)
+        try await elsewhere(storage)
+        await sql(context)
         try await pages(storage)
         let found = Task { await searches(storage) }
         // Time for the search to find them: the example ends with the store only.
@@ -278,6 +282,39 @@ struct Chore {
         for await difference in tasks.differences {
             difference.apply(to: &rows)
             if rows.count == 5 { break }
+        }
+    }
+
+    private nonisolated static func elsewhere(_ storage: Storage) async throws {
+        var (rows, results, position) = ([Chore](), [Chore](), Int64(0))
+        let open = storage.query(Chore.self).where { $0.isDone == false }.orderBy(\.title).limit(20).live()
+        for try await chores in open.snapshots {
+            results = chores
+            break
+        }
+        for try await difference in open.differences {
+            let data = try JSONEncoder().encode(difference)
+            let received = try JSONDecoder().decode(ListDifference<Chore>.self, from: data)
+            if received.fits(rows) { received.apply(to: &rows) }
+            position = difference.position
+            break
+        }
+        try await storage.save(Chore(id: 4, title: "wash it", isDone: false))
+        for try await difference in open.differences(since: position) {
+            difference.apply(to: &rows)
+            break
+        }
+        #expect(results.count == 5)
+        #expect(rows.map(\.title).last == "wash it")
+    }
+
+    private nonisolated static func sql(_ context: StorageKit.Context) async {
+        let titles = context.storage.dbActor.stream { db in
+            try String.fetchAll(db, sql: "SELECT title FROM chores WHERE NOT isDone")
+        }
+        for await open in titles {
+            print(open)
+            break
         }
     }
 

@@ -76,7 +76,50 @@ import Testing
         #expect(list.items.map(\.id) == [1, 2, 4])
     }
 
+    // MARK: Sequences
+
+    @Test("Each reader of a sequence reads by itself")
+    func severalReadersOfSequence() async throws {
+        let storage = try await open(0..<2)
+        let list = QuerySubscription(storage.query(Card.self))
+        let (snapshots, differences) = (list.snapshots, list.differences)
+        var first = snapshots.makeAsyncIterator()
+        var second = snapshots.makeAsyncIterator()
+        #expect(await first.next()?.count == 2)
+        #expect(await second.next()?.count == 2)
+        await storage.waitForViews(through: try await storage.delete(Card.self, id: 1))
+        #expect(await first.next()?.count == 1)
+        #expect(await second.next()?.count == 1)
+        for _ in 0..<2 {
+            var reader = differences.makeAsyncIterator()
+            var cards: [Card] = []
+            await reader.next()?.apply(to: &cards)
+            #expect(cards.map(\.id) == [0])
+        }
+        let totals = AggregationSubscription(storage.query(Card.self), .count)
+        let counts = totals.snapshots
+        for _ in 0..<2 {
+            var reader = counts.makeAsyncIterator()
+            #expect(await reader.next() == 1)
+        }
+    }
+
     // MARK: Pages
+
+    @Test("Turning a page waits for the first one")
+    func turningBeforeFirstValue() async throws {
+        let storage = try await open(0..<7)
+        let query = storage.query(Card.self).orderBy(\.rank)
+        let next = PaginatedQuerySubscription(query, pageSize: 3, start: .background)
+        await next.goToNextPage()
+        #expect(next.currentPage.map(\.id) == [3, 4, 5])
+        let last = PaginatedQuerySubscription(query, pageSize: 3, start: .background)
+        await last.goToPage(2)
+        #expect(last.currentPage.map(\.id) == [6])
+        let previous = PaginatedQuerySubscription(query, pageSize: 3, start: .background)
+        await previous.goToPreviousPage()
+        #expect(previous.currentPage.map(\.id) == [0, 1, 2])
+    }
 
     @Test("Turning to a page whose rows are deleted shows the last one", arguments: [false, true])
     func pageTurnedWhileRowsVanish(isAnchored: Bool) async throws {

@@ -137,8 +137,13 @@ import Testing
         }
     }
 
+    /// The commands whose output has a format for programs.
+    private static var formattedCases: [Case] {
+        GoldenOutputTests.readingCases.filter { $0.arguments.contains("--format") }
+    }
+
     /// Formats for programs are the same wherever they go, and so is how a command ends.
-    @Test("Formats for programs don't depend on the terminal", arguments: GoldenOutputTests.readingCases)
+    @Test("Formats for programs don't depend on the terminal", arguments: formattedCases)
     func formatsForProgramsOnTerminal(_ golden: Case) async throws {
         let store = try await SampleStore.shared.value.path
         let onTerminal = try ToolProcess.onTerminal(golden.arguments, store: store, noColor: true)

@@ -36,6 +36,99 @@ import Testing
         #expect(moments >= 12)
     }
 
+    /// The same where the view reads beside the engine, which goes on meanwhile.
+    @Test("A commit at any moment of a first read beside the engine is seen once")
+    func commitDuringFirstRead() async throws {
+        let moments = try await Moments.each(
+            filling: { store in
+                var generator = PredicateGenerator(seed: 1)
+                for _ in 0..<4 { try await RandomRows.commit(to: store, &generator) }
+            },
+            interruption: { store, moment in
+                for number in 0..<3 { try RandomRows.commitNow(to: store, seed: UInt64(moment * 3 + number + 1) * 77) }
+            }
+        ) { run in
+            run.arm()
+            let request = RowRequest(orderings: [RowOrdering("i")], limit: 4, offset: 1)
+            let lists = [
+                try await ListOracle(ListSpec(RoutedStore.form, RowRequest(), counts: true), beside: run.engine),
+                try await ListOracle(ListSpec(RoutedStore.form, request, margin: 1), beside: run.engine),
+            ]
+            var generator = PredicateGenerator(seed: UInt64(run.moment + 1))
+            try await RandomRows.commit(to: run.store, &generator, canFail: false)
+            return lists
+        }
+        // Beginning to follow, and two first reads and two steps with two moments before and behind each of them.
+        #expect(moments >= 18)
+    }
+
+    /// A change of the schema between the first read and the step that takes the view in.
+    @Test("A column renamed during a first read is known", arguments: 0..<4)
+    func schemaChangeDuringFirstRead(moment: Int) async throws {
+        try await RoutedStore.onDisk { store in
+            let source = InterruptedSource(store) {
+                do {
+                    try store.withWriterNow { writer, db in
+                        _ = try writer.group(db) {
+                            try writer.commit(CommitMetadata()) {
+                                try db.execute(
+                                    sql: """
+                                        ALTER TABLE rows RENAME COLUMN i TO v; ALTER TABLE rows RENAME COLUMN u TO i;
+                                        ALTER TABLE rows RENAME COLUMN v TO u;
+                                        INSERT INTO rows(id, i, u) VALUES ('c', 5, 500);
+                                        """)
+                            }
+                        }
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            _ = try await store.commit(CommitMetadata()) { _, db in
+                try db.execute(sql: "INSERT INTO rows(id, i, u) VALUES ('a', 1, 50), ('b', 50, 1)")
+            }
+            let engine = SubscriptionEngine(source)
+            source.arm(moment)
+            let predicate = RowPredicate.comparison(column: "i", .less, .value(.integer(10)))
+            let list = try await ListOracle(
+                ListSpec(RoutedStore.form, RowRequest(predicate: predicate)), beside: engine)
+            await engine.catchUp()
+            #expect(source.hasHappened)
+            #expect(try await store.read { try list.fault($0) } == nil)
+        }
+    }
+
+    /// A view that takes long to read its first value must not keep others waiting.
+    @Test("The engine goes on during a first read", arguments: 0..<4)
+    func engineGoesOnDuringFirstRead(moment: Int) async throws {
+        try await RoutedStore.onDisk { store in
+            let engine = Mutex<SubscriptionEngine?>(nil)
+            let counts = Mutex<[Int]>([])
+            let source = InterruptedSource(store) {
+                // Both would wait for ever for an engine that reads.
+                engine.withLock { $0 }?.now { engine in
+                    do {
+                        let update = PendingUpdate<ListUpdate<[StorageValue]>>(immediately: { update in
+                            counts.withLock { $0.append(update.whole?.count ?? -1) }
+                        })
+                        _ = try engine.add(ListNode(ListSpec(RoutedStore.form, RowRequest())), update)
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+            }
+            _ = try await store.commit(CommitMetadata()) { _, db in
+                try db.execute(sql: "INSERT INTO rows(id, i) VALUES ('a', 1), ('b', 50)")
+            }
+            let made = SubscriptionEngine(source)
+            engine.withLock { $0 = made }
+            source.arm(moment)
+            let list = try await ListOracle(ListSpec(RoutedStore.form, RowRequest()), beside: made)
+            #expect(counts.withLock { $0 } == [2])
+            #expect(list.shown?.count == 2)
+        }
+    }
+
     /// An entity that somebody looked at, and nobody when its columns changed, is looked at anew.
     @Test("A column that was added between views is known")
     func columnAddedUnobserved() async throws {
@@ -107,7 +200,9 @@ import Testing
             var request = RowRequest()
             request.predicate = round % 2 == 0 ? nil : generator.predicate(depth: 1)
             request.limit = round % 3 == 0 ? nil : 3
-            lists.append(try ListOracle(ListSpec(RoutedStore.form, request, counts: true), engine))
+            let spec = ListSpec(RoutedStore.form, request, counts: true)
+            lists.append(
+                try await round % 4 < 2 ? ListOracle(spec, engine) : ListOracle(spec, beside: engine))
             // Some go again.
             if round % 5 == 4 { lists.removeFirst() }
             await Task.yield()

@@ -58,6 +58,18 @@ final class InterruptedSource: FeedSource {
         return result
     }
 
+    var readsBeside: Bool { live.readsBeside }
+
+    func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws {
+        pass()
+        try await live.readBeside { state in
+            self.pass()
+            try body(state)
+            self.pass()
+        }
+        pass()
+    }
+
     func requestColumns(_ columns: [UInt32]) { live.requestColumns(columns) }
 
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {

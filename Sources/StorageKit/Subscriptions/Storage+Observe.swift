@@ -21,12 +21,12 @@ extension Storage {
         _ type: E.Type, id: E.Id, bufferingPolicy: AsyncStream<E?>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (StorageError) -> Void = { _ in }
     ) -> AsyncStream<E?> {
-        let form = RowForm(type)
-        let key = form.table.columns[form.table.key[0]].name
+        let table = RowForm(type).table
         let request = RowRequest(
-            predicate: .comparison(column: key, .equal, .value(E.Record.key(of: id))), limit: 1)
-        return stream(ListSpec(form, request, margin: 0), bufferingPolicy: bufferingPolicy, onError: onError) {
-            items, send in send(items.first)
+            predicate: .comparison(
+                column: table.columns[table.key[0]].name, .equal, .value(E.Record.key(of: id))), limit: 1)
+        return stream(request, bufferingPolicy: bufferingPolicy, onError: onError) { (items: [E], send) in
+            send(items.first)
         }
     }
 
@@ -51,7 +51,7 @@ extension Storage {
         onError: @escaping @Sendable (StorageError) -> Void = { _ in }
     ) -> AsyncStream<[E]> {
         stream(
-            listSpec(type, orderBy: column, ascending: ascending), bufferingPolicy: bufferingPolicy, onError: onError
+            all(type, orderBy: column, ascending: ascending), bufferingPolicy: bufferingPolicy, onError: onError
         ) { items, send in send(items) }
     }
 
@@ -63,30 +63,32 @@ extension Storage {
     ) -> AsyncStream<[E]> {
         let last = LastValue<[E]>()
         return stream(
-            listSpec(type, orderBy: column, ascending: ascending), bufferingPolicy: bufferingPolicy, onError: onError
+            all(type, orderBy: column, ascending: ascending), bufferingPolicy: bufferingPolicy, onError: onError
         ) { items, send in
             if last.change(to: items) { send(items) }
         }
     }
 
-    private func listSpec<E: RegisteredEntity>(
-        _ type: E.Type, orderBy column: String?, ascending: Bool
-    ) -> ListSpec<E> {
-        let form = RowForm(type)
-        let key = form.table.columns[form.table.key[0]].name
-        return ListSpec(form, RowRequest(orderings: [RowOrdering(column ?? key, ascending ? .ascending : .descending)]))
+    private func all<E: RegisteredEntity>(_ type: E.Type, orderBy column: String?, ascending: Bool) -> RowRequest {
+        let table = RowForm(type).table
+        let key = table.columns[table.key[0]].name
+        return RowRequest(orderings: [RowOrdering(column ?? key, ascending ? .ascending : .descending)])
     }
 
     private func stream<E: RegisteredEntity, Element: Sendable>(
-        _ spec: ListSpec<E>, bufferingPolicy policy: AsyncStream<Element>.Continuation.BufferingPolicy,
+        _ request: RowRequest, bufferingPolicy policy: AsyncStream<Element>.Continuation.BufferingPolicy,
         onError: @escaping @Sendable (StorageError) -> Void, emit: @escaping @Sendable ([E], (Element) -> Void) -> Void
     ) -> AsyncStream<Element> {
-        AsyncStream(bufferingPolicy: policy) { continuation in
-            let list = ListStream(
-                subscriptions, spec, onUpdate: { emit($0) { continuation.yield($0) } }, onFailure: onError,
-                onEnd: { continuation.finish() })
-            continuation.onTermination = { _ in list.cancel() }
-            list.start()
+        let live = LiveQuery.list(subscriptions, QueryRequest<E>(request))
+        return AsyncStream(bufferingPolicy: policy) { continuation in
+            let reading = Task {
+                // What it throws was handed to `onError` already.
+                do {
+                    for try await items in live.snapshots(onError: onError) { emit(items) { continuation.yield($0) } }
+                } catch {}
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in reading.cancel() }
         }
     }
 }

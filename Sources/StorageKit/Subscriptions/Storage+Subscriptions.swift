@@ -1,3 +1,4 @@
+internal import StorageCore
 internal import StorageLog
 public import StorageViews
 
@@ -13,6 +14,29 @@ extension Storage {
     /// Views come to that state by themselves; this is for tests, and for code that must not show an older one.
     @MainActor public func waitForViews(through receipt: CommitReceipt) async {
         // The commit is durable, so the state that is looked at now holds it.
+        await subscriptions.catchUp(isUrgent: true)
+        subscriptions.deliveryQueue.drain()
+    }
+
+    /// Waits until all live views show everything up to a position: of a commit of this process, or of the process that
+    /// writes where this one only reads.
+    ///
+    /// ```swift
+    /// // The writer has sent the position of its receipt.
+    /// try await reader.waitForViews(throughPosition: position)
+    /// ```
+    ///
+    /// - Throws: `StorageError`, for example with `closed`; `CancellationError` where the task is cancelled before the
+    ///   position was reached.
+    @MainActor public func waitForViews(throughPosition position: Int64) async throws {
+        // Before the position is looked at, so that no commit is missed.
+        var bell = engine.commitBell().makeAsyncIterator()
+        while try await engine.read({ try LogHead.load($0).position }) < position {
+            guard await bell.next() != nil else {
+                try Task.checkCancellation()
+                throw StorageError.closed()
+            }
+        }
         await subscriptions.catchUp(isUrgent: true)
         subscriptions.deliveryQueue.drain()
     }

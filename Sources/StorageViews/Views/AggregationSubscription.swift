@@ -59,10 +59,12 @@ public class AggregationSubscription<Entity: RegisteredEntity, Value: Sendable>:
     /// The value now, and after each change of it.
     public var snapshots: SubscriptionSequence<Value> {
         subscribers.readSnapshots(of: self, at: position, value: refreshCount > 0 ? value : nil)
+            .repeated { self.snapshots }
     }
 
     /// The value now, and then each change of it.
     public var differences: SubscriptionSequence<ValueDifference<Value>> {
         subscribers.readDifferences(of: self, at: position, value: refreshCount > 0 ? value : nil)
+            .repeated { self.differences }
     }
 }

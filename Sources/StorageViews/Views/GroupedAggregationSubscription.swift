@@ -43,7 +43,7 @@ public final class GroupedAggregationSubscription<
         guard update.error == nil else { return took(update.error, at: update.position) }
         if isBehind, update.whole == nil { return readAgain() }
         do {
-            let read = try update.map(group)
+            let read = try update.map { try Group($0, reading) }
             isBehind = false
             indexByKey = nil
             guard state.take(read) else { return readAgain() }
@@ -52,12 +52,6 @@ public final class GroupedAggregationSubscription<
             isBehind = true
             took(error.forSubscribers, at: update.position)
         }
-    }
-
-    private func group(_ row: AggregateRow) throws -> Group {
-        let key = try ColumnDecoding.value(row.key[0], as: Key.self)
-        let value = try reading.decode(row.values)
-        return Group(key: key, value: value)
     }
 
     override func ended() {
@@ -84,11 +78,13 @@ public final class GroupedAggregationSubscription<
     /// The groups now, and after each change.
     public var snapshots: SubscriptionSequence<[Group]> {
         state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0)
+            .repeated { self.snapshots }
     }
 
     /// The groups now, and then what leads from each state to the next.
     public var differences: SubscriptionSequence<ListDifference<Group>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
+            .repeated { self.differences }
     }
 }
 
@@ -99,3 +95,14 @@ public struct AggregateGroup<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     /// The value of the only aggregate, or a tuple of all of them in their order.
     public let value: Value
 }
+
+extension AggregateGroup {
+    /// - Throws: Where the row isn't one of these types.
+    init(_ row: AggregateRow, _ reading: AggregateReading<Value>) throws {
+        key = try ColumnDecoding.value(row.key[0], as: Key.self)
+        value = try reading.decode(row.values)
+    }
+}
+
+extension AggregateGroup: Equatable where Value: Equatable {}
+extension AggregateGroup: Codable where Key: Codable, Value: Codable {}

@@ -75,10 +75,7 @@ public final class GroupedQuerySubscription<
         start: SubscriptionStart, key: @escaping @Sendable (Entity) -> GroupKey
     ) {
         super.init(engine)
-        let spec = GroupSpec(
-            RowForm(Entity.self), request.rows, order: configuration.sortGroupsBy,
-            fixedKeys: configuration.fixedGroups, keepsEmptyGroups: configuration.includeEmptyGroups,
-            limit: configuration.maxItemsPerGroup, key: key)
+        let spec = configuration.spec(request, key: key)
         follow(start, GroupNode(spec)) { [weak self] in self?.take($0) }
     }
 
@@ -130,10 +127,23 @@ public final class GroupedQuerySubscription<
     /// The groups now, and after each change.
     public var snapshots: SubscriptionSequence<[Section]> {
         state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0)
+            .repeated { self.snapshots }
     }
 
     /// The groups now, and then what leads from each state to the next.
     public var differences: SubscriptionSequence<GroupDifference<GroupKey, Entity>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
+            .repeated { self.differences }
+    }
+}
+
+extension GroupedQuerySubscription.Configuration {
+    /// The rows of a request in these groups.
+    func spec(
+        _ request: QueryRequest<Entity>, key: @escaping @Sendable (Entity) -> GroupKey
+    ) -> GroupSpec<Entity, GroupKey> {
+        GroupSpec(
+            RowForm(Entity.self), request.rows, order: sortGroupsBy, fixedKeys: fixedGroups,
+            keepsEmptyGroups: includeEmptyGroups, limit: maxItemsPerGroup, key: key)
     }
 }

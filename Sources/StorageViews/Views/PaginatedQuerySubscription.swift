@@ -94,11 +94,13 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     /// The page now, and after each change.
     public var snapshots: SubscriptionSequence<[Entity]> {
         state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0)
+            .repeated { self.snapshots }
     }
 
     /// The page now, and then what leads from each state to the next. Another page is sent as a whole.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
+            .repeated { self.differences }
     }
 
     /// A row of the page by its index; nil beyond it. Near the end of a list that scrolls it makes more rows ready.
@@ -116,8 +118,9 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
 
     // MARK: Turning pages
 
-    /// Turns to the next page, if there is one; in the scrolling style, adds it.
+    /// Turns to the next page, if there is one; in the scrolling style, adds it. Waits for the first value.
     public func goToNextPage() async {
+        await waitForFirstValue()
         guard hasNextPage else { return }
         if style == .scrolling {
             await show(offset: 0, length: state.value.count + pageSize)
@@ -126,16 +129,17 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         }
     }
 
-    /// Turns to the page before, if there is one.
+    /// Turns to the page before, if there is one. Waits for the first value.
     public func goToPreviousPage() async {
+        await waitForFirstValue()
         guard hasPreviousPage else { return }
         await show(offset: max(0, offset - pageSize), length: pageSize)
     }
 
     /// Turns to a page by its number, starting at 0: to the first or the last where there is no such page. In the
-    /// scrolling
-    /// style, loads the pages up to it.
+    /// scrolling style, loads the pages up to it. Waits for the first value.
     public func goToPage(_ index: Int) async {
+        await waitForFirstValue()
         let index = max(0, min(index, totalPages - 1))
         if style == .scrolling {
             await show(offset: 0, length: (index + 1) * pageSize)

@@ -41,10 +41,12 @@ public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscript
     /// The rows now, and after each change.
     public var snapshots: SubscriptionSequence<[Entity]> {
         state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0)
+            .repeated { self.snapshots }
     }
 
     /// The rows now, and then what leads from each state to the next.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
+            .repeated { self.differences }
     }
 }

@@ -143,11 +143,13 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     /// What was found, for each text and after each change.
     public var snapshots: SubscriptionSequence<[Entity]> {
         state.readSnapshots(of: self, at: position, isLoaded: hasSearched).map { $0.map(\.entity) }
+            .repeated { self.snapshots }
     }
 
     /// What was found, and what leads from each state to the next. Another text is sent as a whole.
     public var differences: SubscriptionSequence<ListDifference<SearchResult<Entity>>> {
         state.readDifferences(of: self, at: position, isLoaded: hasSearched)
+            .repeated { self.differences }
     }
 
     /// Empties the text and the results.
@@ -206,10 +208,8 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         }
         let (request, indexes, configuration) = (request, indexes, configuration)
         do {
-            let handle = try await engine.open { engine in
-                try Self.open(
-                    text, in: request, indexes: indexes, configuration: configuration, for: pendingUpdate, on: engine)
-            }
+            let handle = try await Self.open(
+                text, in: request, indexes: indexes, configuration: configuration, for: pendingUpdate, on: engine)
             found.handle = handle
             engine.deliveryQueue.drain()
         } catch {
@@ -231,24 +231,16 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     /// Whether a search hasn't been replaced by another one meanwhile.
     private func isKept(_ found: Found) -> Bool { cache.contains { $0.found === found } }
 
-    private static func open(
+    private nonisolated static func open(
         _ text: String, in request: RowRequest, indexes: SearchIndexes, configuration: Configuration,
-        for pendingUpdate: PendingUpdate<ListUpdate<SearchResult<Entity>>>, on engine: isolated SubscriptionEngine
-    ) throws -> LiveHandle {
+        for pendingUpdate: PendingUpdate<ListUpdate<SearchResult<Entity>>>, on engine: SubscriptionEngine
+    ) async throws -> LiveHandle {
         guard configuration.searchFields.isEmpty else {
-            let sought = FieldWords(
-                text: text, fields: configuration.searchFields, isCaseSensitive: configuration.caseSensitive,
-                isExact: configuration.exactMatch)
-            let search = FieldSearch<Entity>(
-                sought: sought, condition: request.predicate, orderings: request.orderings,
-                limit: configuration.maxResults, marks: configuration.highlightMatches ? ("<b>", "</b>") : nil)
-            return try engine.add(ListNode(search.spec()), pendingUpdate)
+            let node = { @Sendable in try configuration.fieldNode(text, in: request) }
+            return try await engine.addReadingBeside(node, pendingUpdate)
         }
-        let search = try Search<Entity>(
-            indexes: indexes, query: text, limit: configuration.maxResults, syntax: configuration.syntax,
-            weights: configuration.weights, excerpt: configuration.highlightMatches ? .snippet() : nil,
-            condition: request.predicate)
-        return try engine.add(FullTextNode(search), pendingUpdate)
+        let node = { @Sendable in try configuration.fullTextNode(text, in: request, indexes: indexes) }
+        return try await engine.addReadingBeside(node, pendingUpdate)
     }
 
     private func keep(_ found: Found, for text: String) {
@@ -294,5 +286,25 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         resultCount = found?.total ?? 0
         searchDuration = found?.duration ?? 0
         took(found?.error, at: found?.position ?? position)
+    }
+}
+
+extension SearchSubscription.Configuration {
+    /// Searches for a text in columns.
+    func fieldNode(_ text: String, in request: RowRequest) throws -> ListNode<SearchResult<Entity>> {
+        let sought = FieldWords(
+            text: text, fields: searchFields, isCaseSensitive: caseSensitive, isExact: exactMatch)
+        let search = FieldSearch<Entity>(
+            sought: sought, condition: request.predicate, orderings: request.orderings, limit: maxResults,
+            marks: highlightMatches ? ("<b>", "</b>") : nil)
+        return ListNode(try search.spec())
+    }
+
+    /// Searches for a text in the full-text index.
+    func fullTextNode(_ text: String, in request: RowRequest, indexes: SearchIndexes) throws -> FullTextNode<Entity> {
+        FullTextNode(
+            try Search<Entity>(
+                indexes: indexes, query: text, limit: maxResults, syntax: syntax, weights: weights,
+                excerpt: highlightMatches ? .snippet() : nil, condition: request.predicate))
     }
 }

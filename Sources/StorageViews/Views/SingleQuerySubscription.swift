@@ -37,10 +37,12 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
     /// The row now, and after each change of it.
     public var snapshots: SubscriptionSequence<Entity?> {
         state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0).map { $0.first }
+            .repeated { self.snapshots }
     }
 
     /// The row now, and then what leads from each state to the next, as a list of one row or none.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
+            .repeated { self.differences }
     }
 }

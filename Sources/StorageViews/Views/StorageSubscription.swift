@@ -31,8 +31,11 @@ public class StorageSubscription {
     public var averageRefreshTime: TimeInterval { refreshCount > 0 ? refreshTime / Double(refreshCount) : 0 }
     @ObservationIgnored let engine: SubscriptionEngine
     @ObservationIgnored private var phase = Phase.unopened
-    /// Makes the node and reads its first value.
-    private typealias Opening = @Sendable (isolated SubscriptionEngine) throws -> LiveHandle
+    /// Makes the node and reads its first value: on the engine, or beside it.
+    private struct Opening: Sendable {
+        let onEngine: @Sendable (isolated SubscriptionEngine) throws -> LiveHandle
+        let beside: @Sendable (SubscriptionEngine) async throws -> LiveHandle
+    }
     /// Begins an opening, to which alone the view listens from then on; nil where the view has no node of its own.
     @ObservationIgnored private var beginOpening: (@MainActor (StorageSubscription) -> Opening)?
     @ObservationIgnored private var openingCount = 0
@@ -113,7 +116,9 @@ public class StorageSubscription {
                 guard let view, view.openingCount == number, view.isActive else { return }
                 take(update)
             }
-            return { try $0.add(node(), pendingUpdate) }
+            return Opening(
+                onEngine: { try $0.add(node(), pendingUpdate) },
+                beside: { try await $0.addReadingBeside(node, pendingUpdate) })
         }
         guard start == .immediate else {
             Task { [weak self] in await self?.open() }
@@ -121,7 +126,7 @@ public class StorageSubscription {
         }
         do {
             guard let opening = beginOpening?(self) else { return }
-            phase = .live(try engine.now { try opening($0) })
+            phase = .live(try engine.now { try opening.onEngine($0) })
             engine.deliveryQueue.drain()
         } catch {
             failed(error)
@@ -142,12 +147,20 @@ public class StorageSubscription {
         await opening.value
     }
 
+    /// Returns once its first value was read, or couldn't be had.
+    func waitForFirstValue() async {
+        switch phase {
+        case .unopened, .opening: await open()
+        case .retrying, .live, .cancelled: break
+        }
+    }
+
     private func openNow(_ opening: Opening) async {
         // It may have been cancelled, now and while the first value is read.
         guard case .opening = phase else { return }
         isLoading = true
         do {
-            let handle = try await engine.open(opening)
+            let handle = try await opening.beside(engine)
             guard case .opening = phase else { return }
             phase = .live(handle)
             engine.deliveryQueue.drain()

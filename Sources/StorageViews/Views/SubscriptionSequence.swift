@@ -1,11 +1,19 @@
+internal import Synchronization
+
 /// The updates of a subscription, for code without a screen. It begins with the current value, keeps the subscription
-/// alive, and
-/// ends when that is cancelled, the store is closed, or the reader's task is cancelled.
+/// alive, and ends when that is cancelled, the store is closed, or the reader's task is cancelled.
 ///
-/// A slow reader receives all pending updates as one element. Each sequence is for one reader; ask the
-/// subscription for another one where there are more.
+/// A slow reader receives all pending updates as one element. Each iterator reads by itself: the first one from the moment at
+/// which the sequence was asked for, each further one from the moment at which it asks for its first element.
 public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let read: @Sendable () async -> Element?
+    private let isRead = IsRead()
+    /// Begins to read anew.
+    private var begin: (@MainActor @Sendable () -> SubscriptionSequence)?
+
+    private final class IsRead: Sendable {
+        let value = Mutex(false)
+    }
 
     init<Update>(
         _ pendingUpdate: PendingUpdate<Update>, of view: any AnyObject & Sendable,
@@ -26,12 +34,31 @@ public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
         return SubscriptionSequence<Other>(read: { await read().map(change) })
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(read: read) }
+    /// The same for more than one iterator.
+    ///
+    /// - Parameter begin: Asks the subscription for the sequence again.
+    func repeated(by begin: @escaping @MainActor @Sendable () -> SubscriptionSequence) -> SubscriptionSequence {
+        var sequence = self
+        sequence.begin = begin
+        return sequence
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        let isFirst = isRead.value.withLock { isRead in
+            defer { isRead = true }
+            return !isRead
+        }
+        return Iterator(read: isFirst ? read : nil, begin: begin)
+    }
 
     public struct Iterator: AsyncIteratorProtocol {
-        let read: @Sendable () async -> Element?
+        fileprivate var read: (@Sendable () async -> Element?)?
+        fileprivate let begin: (@MainActor @Sendable () -> SubscriptionSequence)?
 
         /// Returns the next element; nil when the view is cancelled.
-        public mutating func next() async -> Element? { await read() }
+        public mutating func next() async -> Element? {
+            if read == nil { read = await begin?().read }
+            return await read?()
+        }
     }
 }

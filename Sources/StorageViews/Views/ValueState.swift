@@ -35,6 +35,12 @@ public struct ValueDifference<Value: Sendable>: Sendable {
     public internal(set) var new: Value
 }
 
+extension ValueDifference: Equatable where Value: Equatable {}
+/// ```json
+/// {"position": 1041, "old": 3, "new": 4}
+/// ```
+extension ValueDifference: Codable where Value: Codable {}
+
 extension ValueDifference: ComposableUpdate {
     package var weight: Int { 0 }
 

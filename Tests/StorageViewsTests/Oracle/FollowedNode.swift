@@ -38,6 +38,15 @@ struct FollowedNode<Node: LiveNode>: Sendable where Node.Update: SteppedUpdate {
         }
     }
 
+    /// Reads what it begins with beside the engine.
+    init(beside engine: SubscriptionEngine, stepFault: @escaping StepFault, _ node: @Sendable () -> Node) async throws {
+        self.engine = engine
+        let reported = Reported()
+        self.reported = reported
+        handle = try await engine.addReadingBeside(
+            node, PendingUpdate { update in reported.state.withLock { $0.take(update, stepFault) } })
+    }
+
     var state: State { reported.state.withLock { $0 } }
 }
 

@@ -20,10 +20,18 @@ struct ListOracle: ViewOracle {
 
     init(_ spec: ListSpec<Row>, _ engine: SubscriptionEngine, _ table: TablePlan = .standard) throws {
         self.spec = spec
+        node = try FollowedNode(engine, stepFault: Self.stepFault(table)) { ListNode(spec) }
+    }
+
+    /// Reads what it begins with beside the engine.
+    init(_ spec: ListSpec<Row>, beside engine: SubscriptionEngine, _ table: TablePlan = .standard) async throws {
+        self.spec = spec
+        node = try await FollowedNode(beside: engine, stepFault: Self.stepFault(table)) { ListNode(spec) }
+    }
+
+    private static func stepFault(_ table: TablePlan) -> FollowedNode<ListNode<Row>>.StepFault {
         let keyCount = table.keyCount
-        node = try FollowedNode(engine, stepFault: { $0.fault(on: $1) { Array($0.prefix(keyCount)) } }) {
-            ListNode(spec)
-        }
+        return { $0.fault(on: $1) { Array($0.prefix(keyCount)) } }
     }
 
     var reported: (steps: Int, wholes: Int) { (node.state.steps, node.state.wholes) }

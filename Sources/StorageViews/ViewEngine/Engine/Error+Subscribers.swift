@@ -9,3 +9,8 @@ extension Error {
             )
     }
 }
+
+extension StorageError {
+    /// Whether asking again is of no use.
+    var isFinal: Bool { [.closed, .invalidName, .invalidQuery, .invalidArgument, .notFound].contains(code) }
+}

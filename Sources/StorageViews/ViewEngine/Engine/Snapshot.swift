@@ -34,6 +34,9 @@ package final class Snapshot {
         current = CurrentRows(state.rows)
     }
 
+    /// To be called where other changes follow: items are known by the numbers of changes.
+    func forgetItems() { items.removeAll() }
+
     /// Runs a statement over a form's columns.
     func run<Result>(_ text: QuerySQL.Text, _ body: (StatementRows) throws -> Result) throws -> Result {
         statementCount += 1

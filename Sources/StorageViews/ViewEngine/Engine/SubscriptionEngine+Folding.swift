@@ -14,7 +14,7 @@ extension SubscriptionEngine {
     ///
     /// - Returns: The affected nodes, where there are too many changes to apply one by one; nil otherwise.
     func fold(
-        _ positions: ClosedRange<Int64>, of log: LogReader, in snapshot: Snapshot, keeping batches: inout [EventBatch]
+        _ parts: [CommitInbox.Part], of log: LogReader, in snapshot: Snapshot, keeping batches: inout [EventBatch]
     ) throws -> Set<Int>? {
         var concerned = Concerned()
         var count = 0
@@ -30,7 +30,7 @@ extension SubscriptionEngine {
             concerned.entities.formUnion(entities)
             return false
         }
-        try forEachRun(in: positions, of: log, where: isNeeded) { batch, events in
+        try forEachRun(of: parts, in: log, where: isNeeded) { batch, events in
             let first = batch.header.first
             if folded + events.count > Self.eventLimit {
                 note(&concerned, snapshot)
@@ -62,10 +62,9 @@ extension SubscriptionEngine {
 
     /// Calls `body` with events that are wanted, in order, a limited number at a time; there may be others among them.
     private func forEachRun(
-        in positions: ClosedRange<Int64>, of log: LogReader, where isNeeded: (SegmentHeader) -> Bool,
+        of parts: [CommitInbox.Part], in log: LogReader, where isNeeded: (SegmentHeader) -> Bool,
         _ body: (EventBatch, Range<Int>) throws -> Void
     ) throws {
-        let parts = source.emitsEvents ? inbox?.take(positions) ?? [.unread(positions)] : [.unread(positions)]
         for part in parts {
             switch part {
             case .batch(let batch):

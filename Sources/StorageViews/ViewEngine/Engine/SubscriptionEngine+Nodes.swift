@@ -9,6 +9,18 @@ extension SubscriptionEngine {
     ///
     /// - Throws: What its first read throws; it isn't kept then.
     package func add<Node: LiveNode>(_ node: Node, _ pendingUpdate: PendingUpdate<Node.Update>) throws -> LiveHandle {
+        try add(node, pendingUpdate, isBound: false) { _, _, snapshot in try node.reload(snapshot) }
+    }
+
+    /// Takes in a node, and brings it to the state of a step.
+    ///
+    /// - Parameters:
+    ///   - isBound: Whether it knows a layout already, and has read an earlier state.
+    ///   - begin: Brings it there, once changes find it by the token. What it throws is thrown; the node isn't kept then.
+    func add<Node: LiveNode>(
+        _ node: Node, _ pendingUpdate: PendingUpdate<Node.Update>, isBound: Bool,
+        _ begin: (SubscriptionToken, RowLayout, Snapshot) throws -> Void
+    ) throws -> LiveHandle {
         if case .closed = phase { throw StorageError.closed() }
         node.pendingUpdate = pendingUpdate
         if slots.isEmpty { follow() }
@@ -20,17 +32,17 @@ extension SubscriptionEngine {
                 // The schema may have changed since it was looked at.
                 let entity = try self.entity(named: node.interest.entity)
                 let layout = try self.layout(entity, snapshot)
-                try node.bind(to: layout)
+                if !isBound { try node.bind(to: layout) }
                 let token = try register(node, entity: entity.id, layout: layout)
                 do {
-                    try node.reload(snapshot)
+                    try begin(token, layout, snapshot)
                 } catch {
                     commitFilter.withRouter { $0.remove(token) }
                     throw error
                 }
                 slots[id] = Slot(node: node, entity: entity.id, token: token)
                 owners[token] = id
-                return [node.publish(at: snapshot.position)]
+                return [isBound ? finishStep(id, snapshot) : node.publish(at: snapshot.position)]
             }
             requestColumns()
         } catch {

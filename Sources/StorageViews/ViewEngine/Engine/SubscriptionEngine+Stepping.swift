@@ -62,8 +62,10 @@ extension SubscriptionEngine {
             return reload(stale, snapshot)
         }
         var batches: [EventBatch] = []
+        let positions = before + 1...snapshot.position
+        let parts = source.emitsEvents ? inbox?.take(positions) : nil
         let concerned = try fold(
-            before + 1...snapshot.position, of: LogReader(state.log), in: snapshot, keeping: &batches)
+            parts ?? [.unread(positions)], of: LogReader(state.log), in: snapshot, keeping: &batches)
         // What couldn't be had is read from the log the next time.
         position = snapshot.position
         // The changes point into the batches.

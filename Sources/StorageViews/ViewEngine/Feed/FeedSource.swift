@@ -14,6 +14,19 @@ package protocol FeedSource: Sendable {
     /// - Parameter interests: What `body` may read.
     func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result
 
+    /// Whether there are connections beside that of ``read(_:_:)``.
+    var readsBeside: Bool { get }
+
+    /// Runs `body` on one state, on another connection and thread than ``read(_:_:)``, so that neither waits for the other.
+    func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws
+
+    /// Runs `body` as ``readBeside(_:)`` does, on the rows as they were after a position, in today's schema.
+    ///
+    /// - Returns: False where that position can't be read, or its rows are too many; nothing has run then.
+    func readPast(
+        at position: Int64, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
+    ) async throws -> Bool
+
     /// Asks for the values of columns, by their ids, to be emitted with each update, also where it leaves them alone.
     func requestColumns(_ columns: [UInt32])
 
@@ -42,4 +55,14 @@ package struct FeedState {
     package init(rows: GRDB.Database, log: Connection, position: Int64, tables: Int = 0) {
         (self.rows, self.log, self.position, self.tables) = (rows, log, position, tables)
     }
+}
+
+extension FeedSource {
+    package var readsBeside: Bool { false }
+
+    package func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws { try read([], body) }
+
+    package func readPast(
+        at position: Int64, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
+    ) async throws -> Bool { false }
 }

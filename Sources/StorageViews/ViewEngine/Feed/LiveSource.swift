@@ -1,5 +1,6 @@
 internal import GRDB
 internal import StorageCore
+internal import StorageHistory
 package import StorageLog
 internal import Synchronization
 
@@ -24,6 +25,41 @@ package final class LiveSource: FeedSource {
             let connection = try db.connection
             return try body(FeedState(rows: db, log: connection, position: try LogHead.load(db).position))
         }
+    }
+
+    package var readsBeside: Bool { true }
+
+    package func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws {
+        try await engine.read { db in
+            try body(FeedState(rows: db, log: try db.connection, position: try LogHead.load(db).position))
+        }
+    }
+
+    /// Of tables with more rows it costs less to send everything than to make the past.
+    private static let pastRowLimit = 200_000
+
+    package func readPast(
+        at position: Int64, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
+    ) async throws -> Bool {
+        let name = interest.entity
+        let searched = interest.searches ? [name] : []
+        return try await engine.read { db in
+            let connection = try db.connection
+            guard position >= 0, position <= (try LogHead.load(db).position),
+                let entity = try Catalog.load(connection).entity(named: name),
+                try !Self.hasMoreRows(than: Self.pastRowLimit, entity, db)
+            else { return false }
+            let past = try MaterializedSnapshot(at: position, of: db, schema: .current)
+            try past.read([name], searching: searched, from: db) { rows in
+                try body(FeedState(rows: rows, log: connection, position: position))
+            }
+            return true
+        }
+    }
+
+    private static func hasMoreRows(than limit: Int, _ entity: CatalogEntity, _ db: GRDB.Database) throws -> Bool {
+        try Row.fetchOne(
+            db, sql: "SELECT 1 FROM \(quoted(entity.stored)) LIMIT 1 OFFSET \(limit)") != nil
     }
 
     package func requestColumns(_ columns: [UInt32]) {

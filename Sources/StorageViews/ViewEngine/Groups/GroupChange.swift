@@ -15,9 +15,13 @@ public struct GroupSection<Key: Hashable & Sendable, Item: Sendable>: Sendable, 
 
 extension GroupSection: Equatable where Item: Equatable {}
 extension GroupSection: Hashable where Item: Hashable {}
+/// ```json
+/// {"key": KEY, "items": [ITEM, …], "count": 12}
+/// ```
+extension GroupSection: Codable where Key: Codable, Item: Codable {}
 
 /// A row's index in a grouped list.
-public struct GroupPath: Sendable, Hashable {
+public struct GroupPath: Sendable, Hashable, Codable {
     /// The group's index.
     public let section: Int
     /// The row's index in its group.
@@ -94,6 +98,69 @@ extension [Int] {
 extension GroupChange: Equatable where Item: Equatable {}
 extension GroupChange: Hashable where Item: Hashable {}
 
+/// ```json
+/// {"insertSection": SECTION, "at": 1}   {"removeSection": 1}   {"moveSection": 1, "to": 0}   {"count": 12, "at": 1}
+/// {"insert": ITEM, "path": PATH}   {"remove": PATH}   {"update": ITEM, "path": PATH}
+/// {"move": ITEM, "path": PATH, "toPath": PATH}
+/// ```
+///
+/// A path is `{"section": 0, "row": 3}`.
+extension GroupChange: Codable where Key: Codable, Item: Codable {
+    private enum CodingKeys: CodingKey {
+        case insertSection, removeSection, moveSection, count, insert, remove, update, move, at, to, path, toPath
+    }
+
+    /// - Throws: `DecodingError` for a step of another shape.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func value<Value: Decodable>(_ key: CodingKeys) throws -> Value { try values.decode(Value.self, forKey: key) }
+        if values.contains(.insertSection) {
+            self = try .insertSection(value(.insertSection), at: value(.at))
+        } else if values.contains(.removeSection) {
+            self = try .removeSection(at: value(.removeSection))
+        } else if values.contains(.moveSection) {
+            self = try .moveSection(from: value(.moveSection), to: value(.to))
+        } else if values.contains(.count) {
+            self = try .count(value(.count), at: value(.at))
+        } else if values.contains(.insert) {
+            self = try .insert(value(.insert), at: value(.path))
+        } else if values.contains(.update) {
+            self = try .update(value(.update), at: value(.path))
+        } else if values.contains(.move) {
+            self = try .move(value(.move), from: value(.path), to: value(.toPath))
+        } else {
+            self = try .remove(at: value(.remove))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .insertSection(let section, let index):
+            try values.encode(section, forKey: .insertSection)
+            try values.encode(index, forKey: .at)
+        case .removeSection(let index): try values.encode(index, forKey: .removeSection)
+        case .moveSection(let from, let to):
+            try values.encode(from, forKey: .moveSection)
+            try values.encode(to, forKey: .to)
+        case .count(let count, let index):
+            try values.encode(count, forKey: .count)
+            try values.encode(index, forKey: .at)
+        case .insert(let item, let path):
+            try values.encode(item, forKey: .insert)
+            try values.encode(path, forKey: .path)
+        case .remove(let path): try values.encode(path, forKey: .remove)
+        case .update(let item, let path):
+            try values.encode(item, forKey: .update)
+            try values.encode(path, forKey: .path)
+        case .move(let item, let from, let to):
+            try values.encode(item, forKey: .move)
+            try values.encode(from, forKey: .path)
+            try values.encode(to, forKey: .toPath)
+        }
+    }
+}
+
 /// What leads from a grouped list to the list at a later position.
 ///
 /// ```swift
@@ -111,6 +178,13 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
     public let whole: [GroupSection<Key, Item>]?
     /// The steps, in order; from the whole list on where there is one.
     public let changes: [GroupChange<Key, Item>]
+
+    /// Whether its steps can be made on a list: to be asked where the difference comes from elsewhere, such as a network.
+    /// Costs as much as the number of groups and changes.
+    public func fits(_ sections: [GroupSection<Key, Item>]) -> Bool {
+        var counts = (whole ?? sections).map(\.items.count)
+        return changes.allSatisfy { $0.isMade(on: &counts) }
+    }
 
     /// Makes the new list of the old one, and of no other: steps that don't fit are a programming error and trap. Costs as much as the changes, and moving what lies behind them.
     public func apply(to sections: inout [GroupSection<Key, Item>]) {
@@ -134,6 +208,13 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
     }
 }
 
+/// ```json
+/// {"position": 1041, "totalCount": 40, "whole": [SECTION, …], "changes": [STEP, …]}
+/// ```
+///
+/// There is no `whole` where there are only steps.
+extension GroupDifference: Codable where Key: Codable, Item: Codable {}
+
 /// What is new of a grouped list.
 package struct GroupUpdate<Key: Hashable & Sendable, Item: Sendable>: SteppedUpdate {
     package var position: Int64 = 0
@@ -151,10 +232,7 @@ package struct GroupUpdate<Key: Hashable & Sendable, Item: Sendable>: SteppedUpd
         total = Self.rowCount(of: whole)
     }
 
-    package func fits(_ sections: [GroupSection<Key, Item>]) -> Bool {
-        var counts = (whole ?? sections).map(\.items.count)
-        return changes.allSatisfy { $0.isMade(on: &counts) }
-    }
+    package func fits(_ sections: [GroupSection<Key, Item>]) -> Bool { difference.fits(sections) }
 
     package func apply(to sections: inout [GroupSection<Key, Item>]) { difference.apply(to: &sections) }
     package static func rowCount(of sections: [GroupSection<Key, Item>]) -> Int { sections.reduce(0) { $0 + $1.count } }

@@ -11,8 +11,67 @@ public enum ListChange<Item: Sendable>: Sendable {
     case move(Item, from: Int, to: Int)
 }
 
+extension ListChange {
+    /// Makes the step on how many rows there are.
+    ///
+    /// - Returns: False where there is no such place.
+    fileprivate func isMade(onCount count: inout Int) -> Bool {
+        switch self {
+        case .insert(_, let index):
+            guard index >= 0, index <= count else { return false }
+            count += 1
+        case .remove(let index):
+            guard index >= 0, index < count else { return false }
+            count -= 1
+        case .update(_, let index): return index >= 0 && index < count
+        case .move(_, let from, let to): return from >= 0 && from < count && to >= 0 && to < count
+        }
+        return true
+    }
+}
+
 extension ListChange: Equatable where Item: Equatable {}
 extension ListChange: Hashable where Item: Hashable {}
+
+/// ```json
+/// {"insert": ITEM, "at": 3}   {"remove": 4}   {"update": ITEM, "at": 0}   {"move": ITEM, "from": 5, "to": 2}
+/// ```
+extension ListChange: Codable where Item: Codable {
+    private enum CodingKeys: CodingKey { case insert, remove, update, move, at, from, to }
+
+    /// - Throws: `DecodingError` for a step of another shape.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func item(_ key: CodingKeys) throws -> Item { try values.decode(Item.self, forKey: key) }
+        func index(_ key: CodingKeys) throws -> Int { try values.decode(Int.self, forKey: key) }
+        if values.contains(.insert) {
+            self = try .insert(item(.insert), at: index(.at))
+        } else if values.contains(.update) {
+            self = try .update(item(.update), at: index(.at))
+        } else if values.contains(.move) {
+            self = try .move(item(.move), from: index(.from), to: index(.to))
+        } else {
+            self = try .remove(at: index(.remove))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .insert(let item, let index):
+            try values.encode(item, forKey: .insert)
+            try values.encode(index, forKey: .at)
+        case .remove(let index): try values.encode(index, forKey: .remove)
+        case .update(let item, let index):
+            try values.encode(item, forKey: .update)
+            try values.encode(index, forKey: .at)
+        case .move(let item, let from, let to):
+            try values.encode(item, forKey: .move)
+            try values.encode(from, forKey: .from)
+            try values.encode(to, forKey: .to)
+        }
+    }
+}
 
 /// What leads from a list to the list at a later position.
 ///
@@ -35,6 +94,13 @@ public struct ListDifference<Item: Sendable>: Sendable {
         self.changes = changes
     }
 
+    /// Whether its steps can be made on a list: to be asked where the difference comes from elsewhere, such as a network.
+    /// Costs as much as the number of changes.
+    public func fits(_ items: [Item]) -> Bool {
+        var count = whole?.count ?? items.count
+        return changes.allSatisfy { $0.isMade(onCount: &count) }
+    }
+
     /// Makes the new list of the old one, and of no other: steps that don't fit are a programming error and trap. Costs as much as the changes, and moving what lies behind them.
     public func apply(to items: inout [Item]) {
         if let whole { items = whole }
@@ -50,3 +116,10 @@ public struct ListDifference<Item: Sendable>: Sendable {
         }
     }
 }
+
+/// ```json
+/// {"position": 1041, "whole": [ITEM, …], "changes": [STEP, …]}
+/// ```
+///
+/// There is no `whole` where there are only steps.
+extension ListDifference: Codable where Item: Codable {}

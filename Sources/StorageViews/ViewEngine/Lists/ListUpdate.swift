@@ -16,25 +16,7 @@ package struct ListUpdate<Item: Sendable>: SteppedUpdate {
 
     package init(_ whole: [Item], at position: Int64) { (self.whole, self.position) = (whole, position) }
 
-    package func fits(_ items: [Item]) -> Bool {
-        var count = whole?.count ?? items.count
-        for change in changes {
-            switch change {
-            case .insert(_, let index):
-                guard index >= 0, index <= count else { return false }
-                count += 1
-            case .remove(let index):
-                guard index >= 0, index < count else { return false }
-                count -= 1
-            case .update(_, let index):
-                guard index >= 0, index < count else { return false }
-            case .move(_, let from, let to):
-                guard from >= 0, from < count, to >= 0, to < count else { return false }
-            }
-        }
-        return true
-    }
-
+    package func fits(_ items: [Item]) -> Bool { difference.fits(items) }
     package func apply(to items: inout [Item]) { difference.apply(to: &items) }
     package static func rowCount(of items: [Item]) -> Int { items.count }
 

@@ -81,7 +81,7 @@ public final class CombinedSubscription: SubscriptionStatus {
         subscribers.append(Subscriber(pendingUpdate: pendingUpdate))
         emit()
         watch()
-        return SubscriptionSequence(pendingUpdate, of: self) { $0.new }
+        return SubscriptionSequence(pendingUpdate, of: self) { $0.new }.repeated { self.positions }
     }
 
     /// Waits for the next change of any view. It is noticed while the change is made, and emitted in a later turn of the

@@ -1,0 +1,153 @@
+public import StorageCore
+public import StorageRouting
+
+/// What a query finds, kept up to date for any actor.
+///
+/// ```swift
+/// let adults = storage.query(User.self).where { $0.age >= 18 }.orderBy(\.name).limit(50).live()
+/// for try await users in adults.snapshots { … }
+/// for try await difference in adults.differences { difference.apply(to: &users) }
+/// ```
+///
+/// A live query is a description: it costs nothing until one of its sequences is read. Each reader follows the store by
+/// itself, and a commit costs it as much as the changed rows, as with a view. The first value is read on a separate
+/// connection, so that a query over many rows delays no other query.
+///
+/// On the main actor, views such as ``QuerySubscription`` show the same results as observable properties.
+///
+/// Isolation: `Sendable`; it can be created and read on any actor.
+public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
+    /// Takes errors that don't end a sequence.
+    public typealias ErrorHandler = @Sendable (StorageError) -> Void
+
+    private let readSnapshots: @Sendable (@escaping ErrorHandler) -> LiveSequence<Value>
+    private let readDifferences: @Sendable (_ since: Int64?, @escaping ErrorHandler) -> LiveSequence<Difference>
+    private let explainNode: @Sendable () async throws -> SubscriptionExplanation?
+
+    /// The current result, and the result after each change.
+    public var snapshots: LiveSequence<Value> { snapshots { _ in } }
+
+    /// The current result, and then the difference from each state to the next.
+    public var differences: LiveSequence<Difference> { differences { _ in } }
+
+    /// The current result, and the result after each change.
+    ///
+    /// - Parameter onError: Called on any thread when the query can't be kept up to date. The sequence retries with
+    ///   increasing delays and then continues.
+    public func snapshots(onError: @escaping ErrorHandler) -> LiveSequence<Value> { readSnapshots(onError) }
+
+    /// The current result, and then the difference from each state to the next.
+    ///
+    /// - Parameter onError: Called on any thread when the query can't be kept up to date. The sequence retries with
+    ///   increasing delays and then continues with the whole result.
+    public func differences(onError: @escaping ErrorHandler) -> LiveSequence<Difference> {
+        readDifferences(nil, onError)
+    }
+
+    /// The difference from the state at a position to the current one, and then from each state to the next: for a reader
+    /// that was away, such as a client that lost its connection.
+    ///
+    /// ```swift
+    /// var (users, position) = ([User](), Int64(0))
+    /// for try await difference in live.differences {
+    ///     difference.apply(to: &users)
+    ///     position = difference.position
+    /// }
+    /// // Later, also in another process that knows both:
+    /// for try await difference in live.differences(since: position) { difference.apply(to: &users) }
+    /// ```
+    ///
+    /// If nothing has changed, there is no first difference. The whole result is sent instead of steps if more than 20,000
+    /// events lie between, if the entity has more than 200,000 rows, if its columns have changed, or if the log doesn't
+    /// have the position, for example because the store was restored from a backup. A single value, such as a count, is
+    /// sent as it is.
+    ///
+    /// The first difference costs as much as reading the entity at that position with `asOf`.
+    ///
+    /// - Parameters:
+    ///   - position: The position of the last difference that was applied.
+    ///   - onError: As for ``differences(onError:)``.
+    public func differences(
+        since position: Int64, onError: @escaping ErrorHandler = { _ in }
+    ) -> LiveSequence<Difference> { readDifferences(position, onError) }
+
+    /// How the query is found by changes, and what that has cost. It is read for that.
+    ///
+    /// - Throws: `StorageError` where the query can't be answered, or with `closed`.
+    public func explain() async throws -> SubscriptionExplanation? { try await explainNode() }
+}
+
+extension LiveQuery {
+    /// Follows what changes in steps.
+    ///
+    /// - Parameter convert: Turns the node's updates into those that are shown.
+    init<Node: SteppedNode, Update: SteppedUpdate>(
+        _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node,
+        _ convert: @escaping @Sendable (Node.Update) throws -> Update
+    ) where Update.Whole == Value, Update.Difference == Difference {
+        readSnapshots = { onError in
+            LiveSequence<Value> {
+                let reader = LiveReader(engine, makeNode, from: Update.Whole(), onError: onError) { update, value in
+                    let update = try convert(update)
+                    guard update.fits(value) else { return Value?.none }
+                    update.apply(to: &value)
+                    return value
+                }
+                return { () async throws(StorageError) -> Value? in try await reader.next() }
+            }
+        }
+        readDifferences = { position, onError in
+            LiveSequence<Difference> {
+                let reader = LiveReader(engine, makeNode, from: (), since: position, onError: onError) { update, _ in
+                    try convert(update).difference
+                }
+                return { () async throws(StorageError) -> Difference? in try await reader.next() }
+            }
+        }
+        explainNode = { try await engine.explain(nodeOf: makeNode) }
+    }
+
+    /// Follows a single value.
+    ///
+    /// - Parameter read: Reads the value from what the node shows.
+    init<Node: SteppedNode>(
+        _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node,
+        value read: @escaping @Sendable (Node.Update.Whole) throws -> Value
+    ) where Difference == ValueDifference<Value> {
+        readSnapshots = { onError in
+            LiveSequence<Value> {
+                let reader = LiveReader(engine, makeNode, from: Node.Update.Whole(), onError: onError) {
+                    update, whole in
+                    guard update.fits(whole) else { return Value?.none }
+                    update.apply(to: &whole)
+                    return try read(whole)
+                }
+                return { () async throws(StorageError) -> Value? in try await reader.next() }
+            }
+        }
+        readDifferences = { _, onError in
+            LiveSequence<Difference> {
+                let start = (whole: Node.Update.Whole(), value: Value?.none)
+                let reader = LiveReader(engine, makeNode, from: start, onError: onError) { update, known in
+                    guard update.fits(known.whole) else { return Difference?.none }
+                    update.apply(to: &known.whole)
+                    let (old, new) = (known.value, try read(known.whole))
+                    known.value = new
+                    return ValueDifference(position: update.position, old: old, new: new)
+                }
+                return { () async throws(StorageError) -> Difference? in try await reader.next() }
+            }
+        }
+        explainNode = { try await engine.explain(nodeOf: makeNode) }
+    }
+}
+
+extension SubscriptionEngine {
+    /// Explains a node that is made for that.
+    fileprivate func explain<Node: LiveNode>(
+        nodeOf makeNode: @Sendable () throws -> Node
+    ) async throws -> SubscriptionExplanation? {
+        let handle = try await addReadingBeside(makeNode, PendingUpdate<Node.Update>())
+        return explain(handle)
+    }
+}

@@ -1,0 +1,129 @@
+package import StorageCore
+internal import Synchronization
+
+/// Follows the store by a node of its own, for a consumer that isn't a view: opens it beside the engine, tries again where
+/// that fails, and lets go of it.
+///
+/// Isolation: `Sendable`, its state machine behind a mutex.
+package final class NodeFollower<Node: LiveNode>: Sendable {
+    private enum Phase: Sendable {
+        /// Nobody wants anything of it yet.
+        case idle
+        /// Its first value is being read.
+        case opening
+        /// Its first value couldn't be read, and is tried again later.
+        case retrying
+        case live(LiveHandle)
+        /// Nothing will come any more: it was cancelled, the store is closed, or there is no answer to the question.
+        case ended(StorageError?)
+    }
+
+    private struct State {
+        var phase = Phase.idle
+        var retries = RetryDelay()
+    }
+
+    private let state = Mutex(State())
+    private let engine: SubscriptionEngine
+    private let makeNode: @Sendable () throws -> Node
+    private let pendingUpdate: PendingUpdate<Node.Update>
+    private let onFailure: @Sendable (StorageError) -> Void
+    private let since: Int64?
+
+    /// - Parameters:
+    ///   - makeNode: Makes the node; what it throws says that the question can't be answered.
+    ///   - pendingUpdate: Takes the updates, and the end.
+    ///   - position: What the consumer knows already; nil where it knows nothing.
+    ///   - onFailure: Called when the node can't be opened or read anew; it goes on by itself unless the error is final.
+    package init(
+        _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node,
+        _ pendingUpdate: PendingUpdate<Node.Update>, since position: Int64? = nil,
+        onFailure: @escaping @Sendable (StorageError) -> Void
+    ) {
+        self.engine = engine
+        self.makeNode = makeNode
+        self.pendingUpdate = pendingUpdate
+        self.onFailure = onFailure
+        since = position
+    }
+
+    /// Why there is no answer to the question; nil where that isn't known, or where the store was closed.
+    package var failure: StorageError? {
+        state.withLock { if case .ended(let error) = $0.phase { error } else { nil } }
+    }
+
+    /// Begins, where it hasn't begun.
+    package func start() {
+        let isFirst = state.withLock { state in
+            guard case .idle = state.phase else { return false }
+            state.phase = .opening
+            return true
+        }
+        if isFirst { Task { await open() } }
+    }
+
+    /// Hands over nothing any more.
+    package func cancel() {
+        end(nil)
+        pendingUpdate.abandon()
+    }
+
+    /// Reads everything anew: steps didn't fit.
+    package func readAgain() {
+        guard case .live(let handle) = state.withLock({ $0.phase }) else { return }
+        Task { [engine, onFailure] in
+            do { try await engine.refresh(handle) } catch { onFailure(error.forSubscribers) }
+        }
+    }
+
+    private func open() async {
+        do {
+            let handle = try await engine.addReadingBeside(makeNode, pendingUpdate, since: since)
+            // Where it was cancelled meanwhile, the handle is given back at the end of this block.
+            state.withLock { state in
+                guard case .opening = state.phase else { return }
+                state = State(phase: .live(handle))
+            }
+        } catch {
+            failed(error.forSubscribers)
+        }
+    }
+
+    private func failed(_ error: StorageError) {
+        if error.isFinal {
+            end(error.code == .closed ? nil : error)
+            onFailure(error)
+            pendingUpdate.end()
+            return
+        }
+        let delay = state.withLock { state -> Double? in
+            guard case .opening = state.phase else { return nil }
+            state.phase = .retrying
+            return state.retries.next()
+        }
+        guard let delay else { return }
+        onFailure(error)
+        Task { [weak self] in
+            try await Task.sleep(for: .seconds(delay))
+            await self?.retry()
+        }
+    }
+
+    private func retry() async {
+        let isDue = state.withLock { state in
+            guard case .retrying = state.phase else { return false }
+            state.phase = .opening
+            return true
+        }
+        if isDue { await open() }
+    }
+
+    private func end(_ error: StorageError?) {
+        let last = state.withLock { state in
+            defer { if case .ended = state.phase {} else { state.phase = .ended(error) } }
+            return state.phase
+        }
+        // Its handle is given back here, outside of the lock.
+        _ = last
+    }
+}

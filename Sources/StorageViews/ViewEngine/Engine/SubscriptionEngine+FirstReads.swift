@@ -1,0 +1,127 @@
+internal import StorageCore
+internal import StorageLog
+internal import StorageRouting
+
+// Nodes that read what they begin with beside the engine, which goes on with its steps meanwhile.
+
+extension SubscriptionEngine {
+    /// How often a first read is begun again because more was committed meanwhile than can be applied.
+    private static let readLimit = 3
+
+    /// Takes in a node that reads what it begins with on a connection of its own, and then applies what was committed in
+    /// the meantime.
+    ///
+    /// - Parameters:
+    ///   - makeNode: Makes the node, and again where it must read again.
+    ///   - position: What the consumer knows already: it gets the steps from there on, where that is possible, and otherwise
+    ///     everything.
+    /// - Throws: What `makeNode` and the read throw; the node isn't kept then.
+    package func addReadingBeside<Node: LiveNode>(
+        _ makeNode: @Sendable () throws -> Node, _ pendingUpdate: PendingUpdate<Node.Update>,
+        since position: Int64? = nil
+    ) async throws -> LiveHandle {
+        guard source.readsBeside else { return try add(makeNode(), pendingUpdate) }
+        if let position {
+            let read = FirstRead(node: try makeNode(), schema: schema)
+            if try await read.perform(on: source, at: position), let handle = try adopt(read, pendingUpdate) {
+                return handle
+            }
+        }
+        for _ in 0..<Self.readLimit {
+            if case .closed = phase { throw StorageError.closed() }
+            let read = FirstRead(node: try makeNode(), schema: schema)
+            try await read.perform(on: source)
+            // The engine may have taken steps, and may have been closed.
+            if let handle = try adopt(read, pendingUpdate) { return handle }
+        }
+        return try add(makeNode(), pendingUpdate)
+    }
+
+    /// Takes in a node that has read an earlier state.
+    ///
+    /// - Returns: Nil where too much has happened since.
+    private func adopt<Node: LiveNode>(
+        _ read: FirstRead<Node>, _ pendingUpdate: PendingUpdate<Node.Update>
+    ) throws -> LiveHandle? {
+        do {
+            return try add(read.node, pendingUpdate, isBound: true) { token, layout, snapshot in
+                guard schema.hasSame(read.node.interest.entity, as: layout.entity, of: read.schema) else {
+                    throw OutrunRead()
+                }
+                try apply(from: read.position, to: read.node, token, snapshot)
+            }
+        } catch is OutrunRead {
+            return nil
+        }
+    }
+
+    /// Applies what was committed behind `position`, and is part of the step, to a node that isn't known yet.
+    private func apply(
+        from position: Int64, to node: any LiveNode, _ token: SubscriptionToken, _ snapshot: Snapshot
+    ) throws {
+        guard position < snapshot.position else { return }
+        var batches: [EventBatch] = []
+        // The step is over for all others; what it has folded isn't needed any more.
+        snapshot.forgetItems()
+        let unread = CommitInbox.Part.unread(position + 1...snapshot.position)
+        let log = LogReader(try snapshot.rows.connection)
+        guard try fold([unread], of: log, in: snapshot, keeping: &batches) == nil else { throw OutrunRead() }
+        // The changes point into the batches.
+        try withExtendedLifetime(batches) {
+            let routed = commitFilter.withRouter { $0.route(changes, rows: snapshot.current) }
+            do {
+                for change in routed where change.token == token {
+                    guard change.effect != .uncertain else { throw StaleNode() }
+                    try node.apply(
+                        ChangedRow(
+                            changes: changes, index: change.change, rows: snapshot.current, effect: change.effect),
+                        in: snapshot)
+                }
+            } catch is StaleNode {
+                throw OutrunRead()
+            }
+        }
+    }
+}
+
+/// A node whose first read must be done again.
+private struct OutrunRead: Error {}
+
+/// The first read of a node beside the engine.
+///
+/// Sound as `@unchecked Sendable`: the engine makes it and waits for ``perform(on:)``, which alone touches it meanwhile.
+private final class FirstRead<Node: LiveNode>: @unchecked Sendable {
+    let node: Node
+    /// The schema of the state that was read; before that, the one that the engine knows.
+    private(set) var schema: KnownSchema
+    private(set) var position: Int64 = 0
+
+    init(node: Node, schema: KnownSchema) { (self.node, self.schema) = (node, schema) }
+
+    func perform(on source: any FeedSource) async throws {
+        try await source.readBeside { state in
+            if try !self.schema.isCurrent(state) { self.schema = try KnownSchema(state) }
+            try self.read(state)
+        }
+    }
+
+    /// Reads the state after a position, of which the consumer is told nothing.
+    ///
+    /// - Returns: Whether that can be had.
+    func perform(on source: any FeedSource, at position: Int64) async throws -> Bool {
+        try await source.readPast(at: position, of: node.interest) { state in
+            self.schema = try KnownSchema(state)
+            try self.read(state)
+            _ = try self.node.takeUpdate(at: position)
+        }
+    }
+
+    private func read(_ state: FeedState) throws {
+        let name = node.interest.entity
+        guard let entity = schema.entity(named: name) else { throw StorageError.noEntity(name) }
+        let layout = RowLayout(entity, in: try state.rows.connection, fullText: schema.fullText(of: entity.id))
+        try node.bind(to: layout)
+        try node.reload(Snapshot(state, isUrgent: true))
+        position = state.position
+    }
+}

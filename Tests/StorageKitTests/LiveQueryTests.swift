@@ -1,0 +1,382 @@
+import Foundation
+import StorageKit
+import StorageTesting
+import TestSupport
+import Testing
+
+@testable import StorageViews
+
+@StorageEntity
+struct WireCard: Hashable, Codable {
+    var id: Int
+    var lane: String
+    var rank: Int
+}
+
+/// Queries that are followed from any actor.
+@Suite struct LiveQueryTests {
+    private static func card(_ id: Int, _ lane: String = "todo", rank: Double? = nil) -> Card {
+        Card(id: id, title: "card \(id)", lane: lane, rank: rank ?? Double(id))
+    }
+
+    private func open(_ cards: some Sequence<Card>) async throws -> Storage {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(CardRecord.self)
+            $0.addFullTextSearch(table: "cards", columns: ["title"])
+        }.facade
+        try await storage.save(Array(cards))
+        return storage
+    }
+
+    // MARK: Kinds
+
+    @Test("A list is read now and after each change")
+    func list() async throws {
+        let storage = try await open((0..<5).map { Self.card($0) })
+        let query = storage.query(Card.self).where { $0.lane == "todo" }.orderBy(\.rank, .descending).limit(3)
+        var snapshots = query.live().snapshots.makeAsyncIterator()
+        var differences = query.live().differences.makeAsyncIterator()
+        var cards: [Card] = []
+        func expect(_ ids: [Int]) async throws {
+            #expect(try await snapshots.next()?.map(\.id) == ids)
+            let difference = try #require(await differences.next())
+            #expect(difference.fits(cards))
+            difference.apply(to: &cards)
+            #expect(cards.map(\.id) == ids)
+        }
+        try await expect([4, 3, 2])
+        try await storage.save(Self.card(9))
+        try await expect([9, 4, 3])
+        try await storage.delete(Card.self, id: 4)
+        try await expect([9, 3, 2])
+        try await storage.save(Self.card(3, "done"))
+        try await expect([9, 2, 1])
+    }
+
+    @Test("The first row is nil while there is none")
+    func first() async throws {
+        let storage = try await open([])
+        var rows = storage.query(Card.self).orderBy(\.rank).liveFirst().differences.makeAsyncIterator()
+        let none = try #require(await rows.next())
+        #expect(none.new == nil)
+        try await storage.save(Self.card(3))
+        let one = try #require(await rows.next())
+        #expect(one.old == .some(nil))
+        #expect(one.new?.id == 3)
+        try await storage.delete(Card.self, id: 3)
+        #expect(try await rows.next()?.new == .some(nil))
+    }
+
+    @Test("Rows are counted and summed up")
+    func aggregates() async throws {
+        let storage = try await open((0..<5).map { Self.card($0, $0 < 2 ? "done" : "todo") })
+        let query = storage.query(Card.self)
+        var counts = query.where { $0.lane == "todo" }.liveCount().differences.makeAsyncIterator()
+        var totals = query.liveAggregates(.count, .sum(\.rank)).snapshots.makeAsyncIterator()
+        var lanes = query.liveAggregates(.count, .max(\.rank), groupedBy: \.lane).snapshots.makeAsyncIterator()
+        #expect(try await counts.next()?.new == 3)
+        #expect(try await totals.next().map { "\($0)" } == "(5, 10.0)")
+        #expect(try await lanes.next()?.map { "\($0.key) \($0.value.0)" } == ["done 2", "todo 3"])
+        try await storage.save(Self.card(7, "new"))
+        try await storage.save(Self.card(8))
+        #expect(try await counts.next()?.new == 4)
+        var total = try await totals.next()
+        while total?.0 == 6 { total = try await totals.next() }
+        #expect(total.map { "\($0)" } == "(7, 25.0)")
+        var groups = try await lanes.next()
+        while groups?.last?.value.0 == 3 { groups = try await lanes.next() }
+        #expect(groups?.map { "\($0.key) \($0.value.0)" } == ["done 2", "new 1", "todo 4"])
+    }
+
+    @Test("Rows are read in groups")
+    func groups() async throws {
+        let storage = try await open((0..<5).map { Self.card($0, $0 < 2 ? "done" : "todo") })
+        let live = storage.query(Card.self).orderBy(\.rank).liveGroups(
+            by: \.lane, configuration: .init(maxItemsPerGroup: 2))
+        var differences = live.differences.makeAsyncIterator()
+        var sections: [GroupSection<String, Card>] = []
+        try await differences.next()?.apply(to: &sections)
+        #expect(
+            sections.map { "\($0.key) \($0.items.map(\.id)) of \($0.count)" } == [
+                "done [0, 1] of 2", "todo [2, 3] of 3",
+            ])
+        try await storage.save(Self.card(2, "done"))
+        try await differences.next()?.apply(to: &sections)
+        #expect(
+            sections.map { "\($0.key) \($0.items.map(\.id)) of \($0.count)" } == [
+                "done [0, 1] of 3", "todo [3, 4] of 2",
+            ])
+    }
+
+    @Test("Texts are searched for", arguments: [true, false])
+    func search(inColumns: Bool) async throws {
+        let storage = try await open((0..<5).map { Self.card($0) })
+        let live = storage.query(Card.self).where { $0.lane == "todo" }.liveSearch(
+            "card 3", configuration: inColumns ? .init(searchFields: ["title"]) : .fullText())
+        var snapshots = live.snapshots.makeAsyncIterator()
+        #expect(try await snapshots.next()?.map(\.entity.id) == [3])
+        try await storage.save(Card(id: 8, title: "another card 3", lane: "todo", rank: 0))
+        #expect(try await snapshots.next().map { Set($0.map(\.entity.id)) } == [3, 8])
+    }
+
+    // MARK: Readers
+
+    @Test("Each reader begins with what there is")
+    func severalReaders() async throws {
+        let storage = try await open([Self.card(1)])
+        let snapshots = storage.query(Card.self).live().snapshots
+        var first = snapshots.makeAsyncIterator()
+        #expect(try await first.next()?.count == 1)
+        try await storage.save(Self.card(2))
+        var second = snapshots.makeAsyncIterator()
+        #expect(try await second.next()?.count == 2)
+        #expect(try await first.next()?.count == 2)
+    }
+
+    @Test("A slow reader gets what it missed as one difference")
+    func slowReader() async throws {
+        let storage = try await open([Self.card(0)])
+        var differences = storage.query(Card.self).live().differences.makeAsyncIterator()
+        var cards: [Card] = []
+        try await differences.next()?.apply(to: &cards)
+        for id in 1..<20 { try await storage.save(Self.card(id)) }
+        await storage.subscriptions.catchUp()
+        let difference = try #require(await differences.next())
+        difference.apply(to: &cards)
+        #expect(cards.count == 20)
+        #expect(difference.whole == nil)
+    }
+
+    @Test("Nothing is left of readers that have gone")
+    func readersThatHaveGone() async throws {
+        let storage = try await open((0..<5).map { Self.card($0) })
+        let live = storage.query(Card.self).live()
+        var readers = (0..<3).map { _ in live.snapshots.makeAsyncIterator() }
+        for index in readers.indices { _ = try await readers[index].next() }
+        #expect(await storage.subscriptions.nodeCount == 3)
+        readers.removeLast()
+        while await storage.subscriptions.nodeCount > 2 { await Task.yield() }
+        readers.removeAll()
+        while await storage.subscriptions.nodeCount > 0 { await Task.yield() }
+        // One that is cancelled while it waits.
+        let reading = Task { for try await _ in live.snapshots {} }
+        while await storage.subscriptions.nodeCount == 0 { await Task.yield() }
+        reading.cancel()
+        try await reading.value
+        while await storage.subscriptions.nodeCount > 0 { await Task.yield() }
+    }
+
+    // MARK: Errors
+
+    @Test("A question without an answer throws")
+    func unanswerable() async throws {
+        let storage = try await open([])
+        let live = storage.query(Card.self).orderBy("colour").live()
+        var snapshots = live.snapshots.makeAsyncIterator()
+        let thrown = await #expect(throws: StorageError.self) { try await snapshots.next() }
+        #expect(thrown?.code == .invalidName)
+        await #expect(throws: StorageError.self) { try await live.explain() }
+    }
+
+    @Test("Closing the store ends its sequences")
+    func closing() async throws {
+        let storage = try await open([Self.card(1)])
+        let live = storage.query(Card.self).live()
+        var snapshots = live.snapshots.makeAsyncIterator()
+        #expect(try await snapshots.next()?.count == 1)
+        try await storage.close()
+        #expect(try await snapshots.next() == nil)
+        var late = live.snapshots.makeAsyncIterator()
+        #expect(try await late.next() == nil)
+    }
+
+    // MARK: Differences that travel
+
+    @Test("Differences of lists are decoded as they were encoded")
+    func codableLists() throws {
+        let difference = ListDifference<String>(
+            position: 7, whole: ["a"],
+            changes: [.insert("b", at: 1), .update("c", at: 0), .move("d", from: 1, to: 0), .remove(at: 1)])
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = try encoder.encode(difference)
+        #expect(
+            String(decoding: data, as: UTF8.self) == """
+                {"changes":[{"at":1,"insert":"b"},{"at":0,"update":"c"},{"from":1,"move":"d","to":0},{"remove":1}],\
+                "position":7,"whole":["a"]}
+                """)
+        let decoded = try JSONDecoder().decode(ListDifference<String>.self, from: data)
+        #expect(decoded.position == 7)
+        #expect(decoded.whole == ["a"])
+        #expect(decoded.changes == difference.changes)
+        #expect(decoded.fits([]))
+        var items = ["z"]
+        decoded.apply(to: &items)
+        #expect(items == ["d"])
+    }
+
+    @Test("Differences of groups are decoded as they were encoded")
+    func codableGroups() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(WireCardRecord.self) }.facade
+        try await storage.save((0..<5).map { WireCard(id: $0, lane: $0 < 2 ? "done" : "todo", rank: $0) })
+        let live = storage.query(WireCard.self).orderBy(\.rank).liveGroups(by: \.lane)
+        var (here, there) = ([GroupSection<String, WireCard>](), [GroupSection<String, WireCard>]())
+        var differences = live.differences.makeAsyncIterator()
+        let changes = [
+            WireCard(id: 2, lane: "done", rank: 2), WireCard(id: 3, lane: "new", rank: 3),
+            WireCard(id: 4, lane: "new", rank: -1), WireCard(id: 0, lane: "todo", rank: 0),
+        ]
+        for index in 0...changes.count {
+            let difference = try #require(await differences.next())
+            difference.apply(to: &here)
+            let decoded = try JSONDecoder().decode(
+                GroupDifference<String, WireCard>.self, from: JSONEncoder().encode(difference))
+            #expect(decoded.fits(there))
+            decoded.apply(to: &there)
+            #expect(decoded.totalCount == 5)
+            #expect(here == there)
+            if index < changes.count { try await storage.save(changes[index]) }
+        }
+    }
+
+    @Test(
+        "A step with another shape is refused",
+        arguments: [#"{"at":1}"#, #"{"insert":"a"}"#, #"{"move":"a","to":1}"#, #"{}"#])
+    func malformedSteps(json: String) {
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ListChange<String>.self, from: Data(json.utf8)) }
+    }
+
+    @Test(
+        "A step that doesn't fit is noticed",
+        arguments: [
+            ListChange.insert("a", at: 3), .insert("a", at: -1), .remove(at: 2), .update("a", at: 2),
+            .move("a", from: 2, to: 0),
+            .move("a", from: 0, to: 2),
+        ])
+    func misfits(change: ListChange<String>) {
+        #expect(!ListDifference(position: 1, whole: nil, changes: [change]).fits(["x", "y"]))
+    }
+
+    // MARK: Random
+
+    /// What a reader has put together of differences is what the store held at the very position that each of them names.
+    @Test("Each difference leads to the state at its position", arguments: testSeeds(3))
+    func differencesEqualThePast(seed: UInt64) async throws {
+        let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
+        let storage = store.storage
+        try await storage.save((0..<20).map { Self.card($0, ["a", "b", "c"][$0 % 3]) })
+        let writing = Task.detached {
+            var random = SplitMix64(seed: seed)
+            for _ in 0..<60 {
+                let id = Int.random(in: 0..<30, using: &random)
+                let card = Self.card(
+                    id, ["a", "b", "c"].randomElement(using: &random)!,
+                    rank: Double(Int.random(in: 0..<6, using: &random)))
+                if Int.random(in: 0..<4, using: &random) == 0 {
+                    try await storage.delete(Card.self, id: id)
+                } else {
+                    try await storage.save(card)
+                }
+            }
+            try await storage.save(Self.card(1_000, "end"))
+        }
+        try await withThrowingTaskGroup(of: Void.self) { readers in
+            for number in 0..<6 {
+                let limit = number % 2 == 0 ? 4 : 100
+                let lane = ["a", "b", "c"][number / 2]
+                @Sendable func query<Source: SubscribableQuery<Card>>(_ query: Source) -> Source {
+                    query.where { $0.lane == lane || $0.lane == "end" }.orderBy(\.rank, .descending).limit(limit)
+                }
+                readers.addTask {
+                    var cards: [Card] = []
+                    for try await difference in query(storage.query(Card.self)).live().differences {
+                        difference.apply(to: &cards)
+                        let past = try await storage.asOf(.position(difference.position))
+                        let wanted = try await past.query(Card.self).where { $0.lane == lane || $0.lane == "end" }
+                            .orderBy(\.rank, .descending).limit(limit).fetch()
+                        #expect(cards == wanted, "seed \(seed), at \(difference.position)")
+                        if cards.contains(where: { $0.lane == "end" }) { break }
+                    }
+                }
+            }
+            try await readers.waitForAll()
+        }
+        try await writing.value
+    }
+
+    /// A reader that goes after each difference and comes back has what one has that never went.
+    @Test("A reader that was away is given what it missed", arguments: testSeeds(3))
+    func differencesSinceAPosition(seed: UInt64) async throws {
+        let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
+        let storage = store.storage
+        var random = SplitMix64(seed: seed)
+        func change() async throws {
+            let id = Int.random(in: 0..<30, using: &random)
+            let lane = ["a", "b", "c"].randomElement(using: &random)!
+            let card = Self.card(id, lane, rank: Double(Int.random(in: 0..<6, using: &random)))
+            try await storage.write { tx in
+                try tx.delete(Card.self, id: (id + 7) % 30)
+                try tx.save(card)
+            }
+        }
+        for _ in 0..<20 { try await change() }
+        let query = storage.query(Card.self).where { $0.lane != "c" }.orderBy(\.rank, .descending)
+        let (list, window) = (query.live(), query.limit(5).live())
+        let groups = query.liveGroups(by: \.lane)
+        var (cards, shown, sections) = ([Card](), [Card](), [GroupSection<String, Card>]())
+        var (cardsAt, shownAt, sectionsAt) = (Int64(-1), Int64(-1), Int64(-1))
+        var steps = 0
+        for round in 0..<25 {
+            for _ in 0..<Int.random(in: 0..<4, using: &random) { try await change() }
+            // So that there is something new for each of them.
+            try await storage.save(Card(id: 500 + round, title: "new", lane: "a", rank: 100 + Double(round)))
+            var lists = list.differences(since: cardsAt).makeAsyncIterator()
+            let difference = try #require(await lists.next())
+            #expect(difference.fits(cards))
+            difference.apply(to: &cards)
+            cardsAt = difference.position
+            steps += difference.whole == nil ? 1 : 0
+            var windows = window.differences(since: shownAt).makeAsyncIterator()
+            let shift = try #require(await windows.next())
+            #expect(shift.fits(shown))
+            shift.apply(to: &shown)
+            shownAt = shift.position
+            var grouped = groups.differences(since: sectionsAt).makeAsyncIterator()
+            let regrouping = try #require(await grouped.next())
+            #expect(regrouping.fits(sections))
+            regrouping.apply(to: &sections)
+            sectionsAt = regrouping.position
+            let wanted = try await query.fetch()
+            #expect(cards == wanted, "seed \(seed), round \(round)")
+            #expect(shown == Array(wanted.prefix(5)), "seed \(seed), round \(round)")
+            #expect(sections.flatMap(\.items) == wanted.filter { $0.lane == "a" } + wanted.filter { $0.lane == "b" })
+        }
+        // All but the first.
+        #expect(steps == 24)
+    }
+
+    @Test("What can't be resumed is sent as a whole")
+    func unresumable() async throws {
+        let storage = try await open((0..<5).map { Self.card($0) })
+        let list = storage.query(Card.self).live()
+        for position in [Int64(-1), 1_000] {
+            var differences = list.differences(since: position).makeAsyncIterator()
+            #expect(try await differences.next()?.whole?.count == 5)
+        }
+        var first = list.differences.makeAsyncIterator()
+        let position = try #require(await first.next()).position
+        // Nothing is new; then a change is, and after that one of the columns.
+        var same = list.differences(since: position).makeAsyncIterator()
+        let next = Task { [list] in
+            var since = list.differences(since: position).makeAsyncIterator()
+            return try await since.next()
+        }
+        while await storage.subscriptions.nodeCount < 2 { await Task.yield() }
+        try await storage.save(Self.card(9))
+        #expect(try await next.value?.changes.count == 1)
+        #expect(try await same.next()?.changes.count == 1)
+        try await storage.write { try $0.execute("ALTER TABLE cards ADD COLUMN extra TEXT") }
+        var changed = list.differences(since: position).makeAsyncIterator()
+        #expect(try await changed.next() != nil)
+    }
+}
