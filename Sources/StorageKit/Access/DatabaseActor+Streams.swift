@@ -11,9 +11,13 @@ extension DatabaseActor {
     /// }
     /// ```
     ///
-    /// The tables that a closure depends on aren't known, so it runs again after every commit, and once for several
-    /// commits that arrive meanwhile. A query is followed at the cost of the changed rows alone by `observeAll` and by
-    /// live views.
+    /// The closure runs again only if a commit, also of another process, inserts or deletes a row of a table that the last run
+    /// has read, or updates a column that it has read. Several commits that arrive meanwhile cause a single run. Reading a
+    /// full-text index counts as reading its entity. A closure that reads tables outside the log, such as those of
+    /// projections, runs after every commit. Dependencies outside the store aren't tracked. To follow a query at the cost
+    /// of the changed rows, use ``LiveQuery`` or a view.
+    ///
+    /// The stream uses GRDB's trace function of the connection while the closure runs.
     ///
     /// Values come where they are awaited: on the main actor if the loop runs there. The stream ends when the store is
     /// closed or the reader's task is cancelled; an error never ends it.
@@ -56,13 +60,20 @@ extension DatabaseActor {
             let observation = storage.engine.onCommit { bell.yield() }
             bell.yield()
             let task = Task {
+                var last: TrackedState?
                 for await _ in rings {
                     do {
-                        let value = try await storage.read(tracking)
-                        if isWanted(value) { continuation.yield(value) }
+                        let known = last
+                        let found = try await storage.read { db in
+                            try TrackedState.read(db, unless: known, tracking)
+                        }
+                        last = found.state
+                        if let value = found.value, isWanted(value) { continuation.yield(value) }
                     } catch let error as StorageError where error.code == .closed {
                         break
                     } catch {
+                        // It runs again whatever is committed.
+                        last = nil
                         onError(error)
                     }
                 }
@@ -73,5 +84,29 @@ extension DatabaseActor {
                 task.cancel()
             }
         }
+    }
+}
+
+/// What a closure has read, and of which state.
+private struct TrackedState: Sendable {
+    let region: TrackedRegion
+    let position: Int64
+
+    /// Runs `body` on a state of the store.
+    ///
+    /// - Parameter known: Where it was run last; it isn't run where nothing has changed since that it has read.
+    static func read<Value>(
+        _ db: Database, unless known: TrackedState?, _ body: (Database) throws -> Value
+    ) throws -> (value: Value?, state: TrackedState) {
+        let log = LogReader(try db.connection)
+        let position = try log.head().position
+        if let known, position >= known.position {
+            let isConcerned =
+                try position > known.position
+                ? known.region.isConcerned(by: known.position + 1...position, of: log) : known.region.isUnknown
+            guard isConcerned else { return (nil, TrackedState(region: known.region, position: position)) }
+        }
+        let (value, region) = try TrackedRegion.reading(db, body)
+        return (value, TrackedState(region: region, position: position))
     }
 }
