@@ -175,6 +175,7 @@ struct WireCard: Hashable, Codable {
         var snapshots = live.snapshots.makeAsyncIterator()
         let thrown = await #expect(throws: StorageError.self) { try await snapshots.next() }
         #expect(thrown?.code == .invalidName)
+        #expect(try await snapshots.next() == nil)
         await #expect(throws: StorageError.self) { try await live.explain() }
     }
 
@@ -355,11 +356,29 @@ struct WireCard: Hashable, Codable {
         #expect(steps == 24)
     }
 
+    @Test("A token of another history is answered with the whole")
+    func tokensOfHistories() async throws {
+        let (storage, other) = (try await open([Self.card(1)]), try await open([Self.card(2)]))
+        let list = storage.query(Card.self).live()
+        var first = list.differences.makeAsyncIterator()
+        let position = try #require(await first.next()).position
+        let token = try await storage.changeToken(at: position)
+        try await storage.save(Self.card(9))
+        var resumed = list.differences(since: token).makeAsyncIterator()
+        let difference = try #require(await resumed.next())
+        #expect(difference.whole == nil)
+        #expect(difference.changes.count == 1)
+        let foreign = try await other.changeToken(at: position)
+        var restarted = list.differences(since: foreign).makeAsyncIterator()
+        #expect(try await restarted.next()?.whole?.count == 2)
+        await #expect(throws: StorageError.self) { try await storage.changeToken(at: 1_000_000) }
+    }
+
     @Test("What can't be resumed is sent as a whole")
     func unresumable() async throws {
         let storage = try await open((0..<5).map { Self.card($0) })
         let list = storage.query(Card.self).live()
-        for position in [Int64(-1), 1_000] {
+        for position in [Int64(-1), 1_000] as [Int64] {
             var differences = list.differences(since: position).makeAsyncIterator()
             #expect(try await differences.next()?.whole?.count == 5)
         }

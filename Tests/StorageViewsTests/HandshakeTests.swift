@@ -129,6 +129,38 @@ import Testing
         }
     }
 
+    /// However many views begin at once, the engine has a connection for its steps.
+    @Test("Long first reads leave the engine its connection")
+    func longFirstReads() async throws {
+        try await RoutedStore.onDisk { store in
+            let source = LiveSource(store)
+            let (gate, begun) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let reads = (0..<12).map { _ in
+                Task {
+                    try await source.readBeside { _ in
+                        begun.signal()
+                        gate.wait()
+                    }
+                }
+            }
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    for _ in 0..<2 { begun.wait() }
+                    continuation.resume()
+                }
+            }
+            let engine = SubscriptionEngine(source)
+            let list = try ListOracle(ListSpec(RoutedStore.form, RowRequest()), engine)
+            _ = try await store.commit(CommitMetadata()) { _, db in
+                try db.execute(sql: "INSERT INTO rows(id, i) VALUES ('a', 1)")
+            }
+            await engine.catchUp()
+            #expect(try await store.read { try list.fault($0) } == nil)
+            for _ in reads { gate.signal() }
+            for read in reads { try await read.value }
+        }
+    }
+
     /// An entity that somebody looked at, and nobody when its columns changed, is looked at anew.
     @Test("A column that was added between views is known")
     func columnAddedUnobserved() async throws {

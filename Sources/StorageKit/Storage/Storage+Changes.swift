@@ -40,6 +40,21 @@ extension Storage {
         ChangeStream(engine: engine, start: .token(token), query: query)
     }
 
+    /// The token of a position: for readers that keep where they are, and may meet a restored copy of the store later.
+    ///
+    /// - Throws: `StorageError` with `not-found` if the log doesn't have the position, or with `closed`.
+    public func changeToken(at position: Int64) async throws -> ChangeToken {
+        try await engine.read { db in
+            let log = LogReader(try db.connection)
+            guard position >= 0, position <= (try log.head().position) else {
+                throw StorageError(
+                    .notFound, "The log has no position @\(position).",
+                    remedy: "Pass the position of an event, a difference or a receipt of this store.")
+            }
+            return try log.token(at: position)
+        }
+    }
+
     /// A page of what is committed behind a point.
     ///
     /// ```swift

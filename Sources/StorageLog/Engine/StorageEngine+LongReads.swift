@@ -17,6 +17,20 @@ extension StorageEngine {
     }
 }
 
+extension StorageEngine {
+    /// Reads one state of the store for a live query or a view that begins. Such reads have two connections of their own: they
+    /// may take long, and whoever is up to date already must not wait for them.
+    ///
+    /// - Throws: `CancellationError` where the task is cancelled before it has a connection.
+    package func readFirst<Result: Sendable>(
+        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        try await firstReads.enter()
+        defer { firstReads.leave() }
+        return try await read(body)
+    }
+}
+
 /// Lets so many tasks pass at a time, in the order in which they came.
 ///
 /// Isolation: `Sendable`, its state behind a mutex.

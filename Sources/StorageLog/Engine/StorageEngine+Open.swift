@@ -217,8 +217,9 @@ extension GRDB.Configuration {
         configuration.label = "StorageKit"
         configuration.readonly = storage.isReadOnly
         configuration.busyMode = .timeout(storage.busyTimeout / .seconds(1))
-        // Sealing reads beside them, one run of rows at a time.
-        configuration.maximumReaderCount = max(storage.readerCount, 1) + max(storage.longReaderCount, 1) + 1
+        // Sealing reads beside them, one run of rows at a time, and so do live queries that begin.
+        configuration.maximumReaderCount =
+            max(storage.readerCount, 1) + max(storage.longReaderCount, 1) + StorageEngine.firstReaderCount + 1
         configuration.prepareDatabase { db in
             let connection = try db.connection
             // Only the writer may checkpoint; a reader that closes last must not.

@@ -20,6 +20,10 @@ package final class StorageEngine: Sendable {
     nonisolated(unsafe) var writer: LogWriter?
     let state = Mutex(State())
     let longReads: Lane
+    /// Of live queries and views.
+    let firstReads: Lane
+    /// How many connections there are for them.
+    static var firstReaderCount: Int { 2 }
 
     struct State {
         var queue = CommitQueue()
@@ -42,6 +46,7 @@ package final class StorageEngine: Sendable {
         self.lock = lock
         self.writer = writer
         longReads = Lane(width: max(configuration.longReaderCount, 1))
+        firstReads = Lane(width: Self.firstReaderCount)
         observers =
             writer?.observers
             ?? CommitObservers(watch: CommitWatcher(store: path, heartbeat: configuration.heartbeat))

@@ -1,4 +1,5 @@
 public import StorageCore
+public import StorageLog
 public import StorageRouting
 
 /// What a query finds, kept up to date for any actor.
@@ -21,7 +22,7 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     public typealias ErrorHandler = @Sendable (StorageError) -> Void
 
     private let readSnapshots: @Sendable (@escaping ErrorHandler) -> LiveSequence<Value>
-    private let readDifferences: @Sendable (_ since: Int64?, @escaping ErrorHandler) -> LiveSequence<Difference>
+    private let readDifferences: @Sendable (_ since: KnownState?, @escaping ErrorHandler) -> LiveSequence<Difference>
     private let explainNode: @Sendable () async throws -> SubscriptionExplanation?
 
     /// The current result, and the result after each change.
@@ -64,12 +65,25 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     ///
     /// The first difference costs as much as reading the entity at that position with `asOf`.
     ///
+    /// A position is that of one history: if the store may have been replaced by a restored copy meanwhile, keep a token
+    /// (`storage.changeToken(at:)`) and pass that.
+    ///
     /// - Parameters:
     ///   - position: The position of the last difference that was applied.
     ///   - onError: As for ``differences(onError:)``.
     public func differences(
         since position: Int64, onError: @escaping ErrorHandler = { _ in }
-    ) -> LiveSequence<Difference> { readDifferences(position, onError) }
+    ) -> LiveSequence<Difference> { readDifferences(.position(position), onError) }
+
+    /// The difference from the state of a token to the current one, and then from each state to the next. The whole result
+    /// is sent if the token belongs to another history than this store's.
+    ///
+    /// - Parameters:
+    ///   - token: That of the position of the last difference that was applied.
+    ///   - onError: As for ``differences(onError:)``.
+    public func differences(
+        since token: ChangeToken, onError: @escaping ErrorHandler = { _ in }
+    ) -> LiveSequence<Difference> { readDifferences(.token(token), onError) }
 
     /// How the query is found by changes, and what that has cost. It is read for that.
     ///
@@ -96,9 +110,9 @@ extension LiveQuery {
                 return { () async throws(StorageError) -> Value? in try await reader.next() }
             }
         }
-        readDifferences = { position, onError in
+        readDifferences = { known, onError in
             LiveSequence<Difference> {
-                let reader = LiveReader(engine, makeNode, from: (), since: position, onError: onError) { update, _ in
+                let reader = LiveReader(engine, makeNode, from: (), since: known, onError: onError) { update, _ in
                     try convert(update).difference
                 }
                 return { () async throws(StorageError) -> Difference? in try await reader.next() }

@@ -58,10 +58,10 @@ final class LiveReader<Node: SteppedNode, State: Sendable, Element: Sendable>: S
 
     init(
         _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node, from state: State,
-        since position: Int64? = nil, onError: @escaping @Sendable (StorageError) -> Void,
+        since known: KnownState? = nil, onError: @escaping @Sendable (StorageError) -> Void,
         _ transform: @escaping Transform
     ) {
-        follower = NodeFollower(engine, makeNode, pendingUpdate, since: position, onFailure: onError)
+        follower = NodeFollower(engine, makeNode, pendingUpdate, since: known, onFailure: onError)
         progress = Mutex(Progress(state: state))
         self.transform = transform
         self.onError = onError
@@ -83,7 +83,7 @@ final class LiveReader<Node: SteppedNode, State: Sendable, Element: Sendable>: S
                 onError(error.forSubscribers)
             }
         }
-        if let failure = follower.failure { throw failure }
+        if let failure = follower.takeFailure() { throw failure }
         return nil
     }
 

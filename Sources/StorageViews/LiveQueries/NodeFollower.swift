@@ -28,28 +28,32 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
     private let makeNode: @Sendable () throws -> Node
     private let pendingUpdate: PendingUpdate<Node.Update>
     private let onFailure: @Sendable (StorageError) -> Void
-    private let since: Int64?
+    private let known: KnownState?
 
     /// - Parameters:
     ///   - makeNode: Makes the node; what it throws says that the question can't be answered.
     ///   - pendingUpdate: Takes the updates, and the end.
-    ///   - position: What the consumer knows already; nil where it knows nothing.
+    ///   - known: What the consumer has already; nil where it has nothing.
     ///   - onFailure: Called when the node can't be opened or read anew; it goes on by itself unless the error is final.
     package init(
         _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node,
-        _ pendingUpdate: PendingUpdate<Node.Update>, since position: Int64? = nil,
+        _ pendingUpdate: PendingUpdate<Node.Update>, since known: KnownState? = nil,
         onFailure: @escaping @Sendable (StorageError) -> Void
     ) {
         self.engine = engine
         self.makeNode = makeNode
         self.pendingUpdate = pendingUpdate
         self.onFailure = onFailure
-        since = position
+        self.known = known
     }
 
-    /// Why there is no answer to the question; nil where that isn't known, or where the store was closed.
-    package var failure: StorageError? {
-        state.withLock { if case .ended(let error) = $0.phase { error } else { nil } }
+    /// Why there is no answer to the question, once; nil where that isn't known, or where the store was closed.
+    package func takeFailure() -> StorageError? {
+        state.withLock { state in
+            guard case .ended(let error) = state.phase else { return nil }
+            state.phase = .ended(nil)
+            return error
+        }
     }
 
     /// Begins, where it hasn't begun.
@@ -78,7 +82,7 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
 
     private func open() async {
         do {
-            let handle = try await engine.addReadingBeside(makeNode, pendingUpdate, since: since)
+            let handle = try await engine.addReadingBeside(makeNode, pendingUpdate, since: known)
             // Where it was cancelled meanwhile, the handle is given back at the end of this block.
             state.withLock { state in
                 guard case .opening = state.phase else { return }
@@ -90,8 +94,8 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
     }
 
     private func failed(_ error: StorageError) {
-        if error.isFinal {
-            end(error.code == .closed ? nil : error)
+        guard !error.isFinal else {
+            guard end(error.code == .closed ? nil : error) else { return }
             onFailure(error)
             pendingUpdate.end()
             return
@@ -118,12 +122,15 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
         if isDue { await open() }
     }
 
-    private func end(_ error: StorageError?) {
+    /// - Returns: Whether it hadn't ended before.
+    @discardableResult
+    private func end(_ error: StorageError?) -> Bool {
         let last = state.withLock { state in
             defer { if case .ended = state.phase {} else { state.phase = .ended(error) } }
             return state.phase
         }
         // Its handle is given back here, outside of the lock.
-        _ = last
+        if case .ended = last { return false }
+        return true
     }
 }

@@ -13,17 +13,17 @@ extension SubscriptionEngine {
     ///
     /// - Parameters:
     ///   - makeNode: Makes the node, and again where it must read again.
-    ///   - position: What the consumer knows already: it gets the steps from there on, where that is possible, and otherwise
+    ///   - known: What the consumer has already: it gets the steps from there on, where that is possible, and otherwise
     ///     everything.
     /// - Throws: What `makeNode` and the read throw; the node isn't kept then.
     package func addReadingBeside<Node: LiveNode>(
         _ makeNode: @Sendable () throws -> Node, _ pendingUpdate: PendingUpdate<Node.Update>,
-        since position: Int64? = nil
+        since known: KnownState? = nil
     ) async throws -> LiveHandle {
         guard source.readsBeside else { return try add(makeNode(), pendingUpdate) }
-        if let position {
+        if let known {
             let read = FirstRead(node: try makeNode(), schema: schema)
-            if try await read.perform(on: source, at: position), let handle = try adopt(read, pendingUpdate) {
+            if try await read.perform(on: source, at: known), let handle = try adopt(read, pendingUpdate) {
                 return handle
             }
         }
@@ -105,14 +105,14 @@ private final class FirstRead<Node: LiveNode>: @unchecked Sendable {
         }
     }
 
-    /// Reads the state after a position, of which the consumer is told nothing.
+    /// Reads a state that the consumer has already.
     ///
     /// - Returns: Whether that can be had.
-    func perform(on source: any FeedSource, at position: Int64) async throws -> Bool {
-        try await source.readPast(at: position, of: node.interest) { state in
+    func perform(on source: any FeedSource, at known: KnownState) async throws -> Bool {
+        try await source.readPast(at: known, of: node.interest) { state in
             self.schema = try KnownSchema(state)
             try self.read(state)
-            _ = try self.node.takeUpdate(at: position)
+            _ = try self.node.takeUpdate(at: state.position)
         }
     }
 

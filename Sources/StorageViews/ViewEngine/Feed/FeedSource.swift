@@ -20,11 +20,11 @@ package protocol FeedSource: Sendable {
     /// Runs `body` on one state, on another connection and thread than ``read(_:_:)``, so that neither waits for the other.
     func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws
 
-    /// Runs `body` as ``readBeside(_:)`` does, on the rows as they were after a position, in today's schema.
+    /// Runs `body` as ``readBeside(_:)`` does, on the rows of an earlier state, in today's schema.
     ///
-    /// - Returns: False where that position can't be read, or its rows are too many; nothing has run then.
+    /// - Returns: False where that state can't be read, or its rows are too many; nothing has run then.
     func readPast(
-        at position: Int64, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
+        at state: KnownState, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool
 
     /// Asks for the values of columns, by their ids, to be emitted with each update, also where it leaves them alone.
@@ -63,6 +63,6 @@ extension FeedSource {
     package func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws { try read([], body) }
 
     package func readPast(
-        at position: Int64, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
+        at state: KnownState, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool { false }
 }

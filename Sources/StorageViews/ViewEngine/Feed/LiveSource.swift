@@ -30,22 +30,24 @@ package final class LiveSource: FeedSource {
     package var readsBeside: Bool { true }
 
     package func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws {
-        try await engine.read { db in
+        try await engine.readFirst { db in
             try body(FeedState(rows: db, log: try db.connection, position: try LogHead.load(db).position))
         }
     }
 
-    /// Of tables with more rows it costs less to send everything than to make the past.
+    /// With more rows, and more events since, it costs less to send everything than to make the past.
     private static let pastRowLimit = 200_000
+    private static let pastEventLimit: Int64 = 20_000
 
     package func readPast(
-        at position: Int64, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
+        at state: KnownState, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool {
         let name = interest.entity
         let searched = interest.searches ? [name] : []
-        return try await engine.read { db in
+        return try await engine.readLong { db in
             let connection = try db.connection
-            guard position >= 0, position <= (try LogHead.load(db).position),
+            let (log, position) = (LogReader(connection), state.position)
+            guard try state.isKnown(to: log), try log.head().position - position <= Self.pastEventLimit,
                 let entity = try Catalog.load(connection).entity(named: name),
                 try !Self.hasMoreRows(than: Self.pastRowLimit, entity, db)
             else { return false }
