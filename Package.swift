@@ -378,8 +378,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Optimises what the tests call, with assertions on: Tools/test sets it. Packages that depend on this one don't see it, as flags of this kind
-// aren't allowed in dependencies.
+// Optimizes what the tests call, with assertions on; Tools/test sets it. It is for this package alone: SwiftPM refuses such flags in
+// dependencies, so they are never there by default.
 let isOptimized = Context.environment["STORAGEKIT_OPTIMIZED"] != nil
 
 // One set of rules for every Swift target of ours.

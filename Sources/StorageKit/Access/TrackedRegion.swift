@@ -10,7 +10,7 @@ internal import StorageLog
 struct TrackedRegion: Sendable {
     /// The columns of an entity that were read, by their ids; nil where all count.
     private var columns: [UInt32: Set<UInt32>?] = [:]
-    /// Whether tables were read that no event tells of, such as those of projections.
+    /// Whether tables were read whose changes aren't in the log, such as those of projections.
     private(set) var isUnknown = false
     /// Where there are more events nobody looks at them: everything may have changed.
     private static let eventLimit: Int64 = 100_000

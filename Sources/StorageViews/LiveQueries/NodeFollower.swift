@@ -34,7 +34,7 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
     ///   - makeNode: Makes the node; what it throws says that the question can't be answered.
     ///   - pendingUpdate: Takes the updates, and the end.
     ///   - known: What the consumer has already; nil where it has nothing.
-    ///   - onFailure: Called when the node can't be opened or read anew; it goes on by itself unless the error is final.
+    ///   - onFailure: Called when the node can't be opened or reloaded; it retries unless the error is final.
     package init(
         _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node,
         _ pendingUpdate: PendingUpdate<Node.Update>, since known: KnownState? = nil,
@@ -72,7 +72,7 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
         pendingUpdate.abandon()
     }
 
-    /// Reads everything anew: steps didn't fit.
+    /// Reloads everything: steps didn't fit.
     package func readAgain() {
         guard case .live(let handle) = state.withLock({ $0.phase }) else { return }
         Task { [engine, onFailure] in

@@ -8,7 +8,7 @@ internal import Synchronization
 public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let read: @Sendable () async -> Element?
     private let isRead = IsRead()
-    /// Begins to read anew.
+    /// Begins another reader; nil where there can be one only.
     private var begin: (@MainActor @Sendable () -> SubscriptionSequence)?
 
     private final class IsRead: Sendable {
