@@ -44,11 +44,16 @@ package struct QueryTable: Sendable, Hashable {
     ///
     /// - Throws: `invalid-name` for a column that isn't there.
     package func column(named name: String) throws -> String {
-        guard let index = columnIndex(of: name) else {
-            throw StorageError(
-                .invalidName, "\"\(self.name)\" has no column \"\(name)\".",
-                remedy: "Use one of \(columns.map(\.name).joined(separator: ", ")).")
-        }
-        return quoted(columns[index].stored)
+        quoted(columns[try index(of: name)].stored)
+    }
+
+    /// A column's place among the columns.
+    ///
+    /// - Throws: `invalid-name` for a column that isn't there.
+    package func index(of name: String) throws -> Int {
+        if let index = columnIndex(of: name) { return index }
+        throw StorageError(
+            .invalidName, "\"\(self.name)\" has no column \"\(name)\".",
+            remedy: "Use one of \(columns.map(\.name).joined(separator: ", ")).")
     }
 }

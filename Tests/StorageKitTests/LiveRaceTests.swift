@@ -58,7 +58,8 @@ import Testing
         let storage = try await open(0..<5)
         let list = QuerySubscription(storage.query(Card.self).orderBy(\.rank))
         let handle = try #require(list.handle)
-        try await storage.subscriptions.change(handle, as: ListNode<Card>.self) { node, snapshot in
+        try await storage.subscriptions.change(handle) { node, snapshot in
+            guard let node = node as? ListNode<Card> else { throw StaleNode() }
             var update = ListUpdate<Card>()
             update.position = snapshot.position
             update.changes = [.remove(at: 1), .remove(at: 7)]

@@ -1,3 +1,6 @@
+internal import GRDB
+internal import StorageCore
+
 /// What a query asks for, apart from where it is asked. It is put together by the calls of a query, and asks nothing
 /// itself.
 ///
@@ -9,8 +12,34 @@
 /// ```
 public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
     package var rows: RowRequest
+    /// The related rows that are read along.
+    package private(set) var inclusions: [any Inclusion<E>] = []
 
     package init(_ rows: RowRequest = RowRequest()) { self.rows = rows }
+
+    package mutating func include(_ inclusion: some Inclusion<E>) {
+        rows.invalid = rows.invalid ?? inclusion.request.rows.invalid
+        inclusions.append(inclusion)
+    }
+
+    /// Whether it can't be answered by its entity's rows alone.
+    package var isRelated: Bool { !inclusions.isEmpty || !rows.relations.isEmpty }
+
+    /// The rows, for something that can't show included ones.
+    package var withoutInclusions: RowRequest {
+        var rows = rows
+        if !inclusions.isEmpty, rows.invalid == nil {
+            rows.invalid = StorageError(
+                .invalidArgument, "Groups and search results can't include related rows.",
+                remedy: "Leave `include` out of the query, or follow it as a list.")
+        }
+        return rows
+    }
+
+    /// The tables that an answer is read from.
+    package var tables: [String] {
+        [E.Record.databaseTableName] + rows.relations.flatMap(\.tables) + inclusions.flatMap { $0.tables }
+    }
 
     /// The query itself.
     public var request: QueryRequest<E> {

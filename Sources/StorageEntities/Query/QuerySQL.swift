@@ -8,8 +8,9 @@ package struct QuerySQL {
     package let request: RowRequest
     package let table: QueryTable
 
-    /// - Throws: `invalid-argument` for a negative limit or offset.
+    /// - Throws: `invalid-argument` for a negative limit or offset; what is wrong with the request from the beginning.
     package init(_ request: RowRequest, of table: QueryTable) throws {
+        if let invalid = request.invalid { throw invalid }
         self.request = request
         self.table = table
         guard request.limit ?? 0 >= 0, request.offset >= 0 else {
@@ -31,10 +32,18 @@ package struct QuerySQL {
     }
 
     private func condition(_ extra: RowPredicate? = nil) throws -> Text {
+        var parts: [Text] = []
         let all = [request.predicate, extra].compactMap { $0 }
-        guard let first = all.first else { return Text(sql: "") }
-        let predicate = try PredicateSQL(all.count == 1 ? first : .all(all), name: table.column(named:))
-        return Text(sql: " WHERE \(predicate.text)", values: predicate.values)
+        if let first = all.first {
+            let predicate = try PredicateSQL(all.count == 1 ? first : .all(all), name: table.column(named:))
+            parts.append(Text(sql: predicate.text, values: predicate.values))
+        }
+        guard !request.relations.isEmpty else {
+            return parts.first.map { Text(sql: " WHERE \($0.sql)", values: $0.values) } ?? Text(sql: "")
+        }
+        parts += try request.relations.map { try $0.sql(of: table, as: quoted(table.stored)) }
+        return Text(
+            sql: " WHERE " + parts.map { "(\($0.sql))" }.joined(separator: " AND "), values: parts.flatMap(\.values))
     }
 
     /// The orderings with the key behind them, so that the order is total.
@@ -91,6 +100,14 @@ package struct QuerySQL {
         return Text(
             sql: "SELECT \(expression) FROM (SELECT * FROM \(name)\(condition.sql)\(try order())\(window.sql))",
             values: condition.values + window.values)
+    }
+
+    /// How many rows meet the condition, counted up to a limit.
+    package func count(upTo limit: Int) throws -> Text {
+        let condition = try condition()
+        return Text(
+            sql: "SELECT count(*) FROM (SELECT 1 FROM \(quoted(table.stored))\(condition.sql) LIMIT ?)",
+            values: condition.values + [.integer(Int64(limit))])
     }
 
     /// The condition of a delete or update. A window is kept by choosing the keys first.

@@ -14,10 +14,13 @@ package struct Search<E: RegisteredEntity>: Sendable {
     let excerpt: SearchExcerpt?
     /// Only rows for which this is true.
     package let condition: RowPredicate?
+    /// Conditions on related rows, all of which must be met.
+    package let relations: [RelatedCondition]
 
     package init(
         indexes: SearchIndexes, query: String, limit: Int, offset: Int = 0, syntax: SearchSyntax = .simple,
-        weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil, condition: RowPredicate? = nil
+        weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil, condition: RowPredicate? = nil,
+        relations: [RelatedCondition] = []
     ) throws {
         guard limit >= 0, offset >= 0 else {
             throw StorageError(
@@ -32,16 +35,16 @@ package struct Search<E: RegisteredEntity>: Sendable {
         self.weights = weights
         self.excerpt = excerpt
         self.condition = condition
+        self.relations = relations
     }
 
     /// The rows that fit the condition, as a table that the search is joined with; its values come first among all.
     private func allowed(_ index: SearchIndex) throws -> (with: String, and: String, values: [StorageValue]) {
-        guard let condition else { return ("", "", []) }
-        let predicate = try PredicateSQL(condition, name: EntityTables.of(E.Record.self).column)
-        return (
-            "storage_allowed AS (SELECT \(index.rowid) AS place FROM \(index.entity) WHERE \(predicate.text)), ",
-            " AND rowid IN storage_allowed", predicate.values
-        )
+        guard condition != nil || !relations.isEmpty else { return ("", "", []) }
+        let rows = RowRequest(predicate: condition, relations: relations)
+        let allowed = try QuerySQL(rows, of: EntityTables.of(E.Record.self).queryTable).aggregate(
+            "\(index.rowid) AS place")
+        return ("storage_allowed AS (\(allowed.sql)), ", " AND rowid IN storage_allowed", allowed.values)
     }
 
     package func run(_ db: GRDB.Database) throws -> [SearchResult<E>] {

@@ -18,9 +18,10 @@ struct QueryRun<E: RegisteredEntity> {
     func fetch(_ db: GRDB.Database, limit: Int? = nil) throws -> [E] {
         let limit = [request.rows.limit, limit].compactMap { $0 }.min()
         return try explaining {
-            try sql.select(limit: limit).run(db) { rows in
-                try E.Record.entities(reading: rows)
-            }
+            var found = try EntityRows(request)
+            _ = try sql.select(limit: limit).run(db) { try found.append($0) }
+            try found.include(db)
+            return found.entities
         }
     }
 
@@ -58,7 +59,8 @@ struct QueryRun<E: RegisteredEntity> {
             while try rows.next() { lines.append(try rows.row.text(at: 3)) }
             return lines
         }
-        return QueryExplanation(sql: text.sql, values: text.values, plan: lines)
+        return QueryExplanation(
+            sql: text.sql, values: text.values, plan: lines, warnings: try RelationIndexes(db).warnings(of: request))
     }
 }
 
@@ -87,17 +89,19 @@ extension QueryRun {
     private func rows(
         _ text: QuerySQL.Text, of signature: String, keyedBy indices: [Int32], size: Int, in db: GRDB.Database
     ) throws -> QueryPage<E> {
-        try text.run(db) { rows in
-            var items: [E] = []
-            var next: PageCursor?
+        var found = try EntityRows(request)
+        let next = try text.run(db) { rows -> PageCursor? in
+            var last: PageCursor?
             while try rows.next() {
-                if items.count == size { return QueryPage(items: items, next: next) }
-                items.append(try E.Record(reading: rows.row).asEntity())
-                if items.count == size {
-                    next = PageCursor(signature: signature, values: indices.map { rows.row.value(at: $0) })
+                if found.entities.count == size { return last }
+                try found.append(rows.row)
+                if found.entities.count == size {
+                    last = PageCursor(signature: signature, values: indices.map { rows.row.value(at: $0) })
                 }
             }
-            return QueryPage(items: items, next: nil)
+            return nil
         }
+        try found.include(db)
+        return QueryPage(items: found.entities, next: next)
     }
 }

@@ -64,7 +64,7 @@ extension EntityReader {
     public func loadChildren<Parent: RegisteredEntity, Child: RegisteredEntity>(
         of parent: Parent, _ property: KeyPath<Parent, [Child]>, orderBy: String? = nil, ascending: Bool = true
     ) async throws -> [Child] {
-        let column = try Relationships.foreignKey(of: property)
+        let column = try Relation.foreignKey(of: property).get()
         let values = [Parent.Record.key(of: parent.id)]
         return try await reading([Child.Record.databaseTableName]) { db in
             try Relationships.rows(where: column, among: values, orderBy: orderBy, ascending: ascending, in: db)
@@ -77,7 +77,7 @@ extension EntityReader {
     public func loadChildren<Parent: RegisteredEntity, Child: RegisteredEntity>(
         of parents: [Parent], _ property: KeyPath<Parent, [Child]>, orderBy: String? = nil, ascending: Bool = true
     ) async throws -> [Parent.Id: [Child]] where Parent.Id: StorageColumnValue {
-        let column = try Relationships.foreignKey(of: property)
+        let column = try Relation.foreignKey(of: property).get()
         return try await loadChildren(
             Child.self, where: column, in: parents.map(\.id), orderBy: orderBy, ascending: ascending)
     }

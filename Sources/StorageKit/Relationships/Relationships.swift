@@ -7,13 +7,6 @@ internal import StorageLog
 enum Relationships {
     private static let parametersOfAQuery = 30_000
 
-    static func foreignKey<Parent: RegisteredEntity>(of property: PartialKeyPath<Parent>) throws -> String {
-        if let column = Parent.Record.foreignKey(of: property) { return column }
-        throw StorageError(
-            .invalidArgument, "The property of \(Parent.self) isn't marked as a relationship.",
-            remedy: "Mark it with @StorageHasMany(foreignKey:), or name the column with loadChildren(_:where:equals:).")
-    }
-
     static func parents<Parent: RegisteredEntity>(
         _ keys: Set<StorageValue>, in db: GRDB.Database
     ) throws -> [Parent.Id: Parent] {

@@ -1,5 +1,6 @@
 internal import GRDB
 public import StorageCore
+internal import StorageEntities
 public import StorageLog
 
 extension TransactionReader {
@@ -60,7 +61,7 @@ extension TransactionReader {
     public func loadChildren<Parent: RegisteredEntity, Child: RegisteredEntity>(
         of parent: Parent, _ property: KeyPath<Parent, [Child]>, orderBy: String? = nil, ascending: Bool = true
     ) throws -> [Child] {
-        let column = try Relationships.foreignKey(of: property)
+        let column = try Relation.foreignKey(of: property).get()
         let values = [Parent.Record.key(of: parent.id)]
         return try Relationships.rows(
             where: column, among: values, orderBy: orderBy, ascending: ascending, in: database)
@@ -72,7 +73,7 @@ extension TransactionReader {
     public func loadChildren<Parent: RegisteredEntity, Child: RegisteredEntity>(
         of parents: [Parent], _ property: KeyPath<Parent, [Child]>, orderBy: String? = nil, ascending: Bool = true
     ) throws -> [Parent.Id: [Child]] where Parent.Id: StorageColumnValue {
-        let column = try Relationships.foreignKey(of: property)
+        let column = try Relation.foreignKey(of: property).get()
         return try loadChildren(
             Child.self, where: column, in: parents.map(\.id), orderBy: orderBy, ascending: ascending)
     }

@@ -12,6 +12,6 @@ public struct SnapshotQuery<Entity: RegisteredEntity>: FetchableQuery {
     public func reading<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        try await snapshot.reading([Entity.Record.databaseTableName], body)
+        try await snapshot.reading(request.tables, body)
     }
 }

@@ -9,7 +9,8 @@ extension LiveQuery {
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>
     ) -> LiveQuery where Value == [Entity], Difference == ListDifference<Entity> {
         let spec = ListSpec(RowForm(Entity.self), request.rows)
-        return LiveQuery(engine, { ListNode(spec) }, { $0 })
+        guard request.isRelated else { return LiveQuery(engine, { ListNode(spec) }, { $0 }) }
+        return LiveQuery(engine, { try RelatedListNode(spec, including: request.inclusions) }, { $0 })
     }
 
     /// The first row; nil while there is none.
@@ -19,7 +20,9 @@ extension LiveQuery {
         var rows = request.rows
         rows.limit = min(rows.limit ?? 1, 1)
         let spec = ListSpec(RowForm(Entity.self), rows)
-        return LiveQuery(engine, { ListNode(spec) }, value: { $0.first })
+        guard request.isRelated else { return LiveQuery(engine, { ListNode(spec) }, value: { $0.first }) }
+        return LiveQuery(
+            engine, { try RelatedListNode(spec, including: request.inclusions) }, value: { $0.first })
     }
 
     /// The rows in groups.
@@ -61,9 +64,9 @@ extension LiveQuery {
         configuration: SearchSubscription<Entity>.Configuration
     ) -> LiveQuery where Value == [SearchResult<Entity>], Difference == ListDifference<SearchResult<Entity>> {
         guard configuration.searchFields.isEmpty else {
-            return LiveQuery(engine, { try configuration.fieldNode(text, in: request.rows) }, { $0 })
+            return LiveQuery(engine, { try configuration.fieldNode(text, in: request.withoutInclusions) }, { $0 })
         }
         return LiveQuery(
-            engine, { try configuration.fullTextNode(text, in: request.rows, indexes: indexes) }, { $0 })
+            engine, { try configuration.fullTextNode(text, in: request.withoutInclusions, indexes: indexes) }, { $0 })
     }
 }

@@ -143,7 +143,7 @@ extension GroupedQuerySubscription.Configuration {
         _ request: QueryRequest<Entity>, key: @escaping @Sendable (Entity) -> GroupKey
     ) -> GroupSpec<Entity, GroupKey> {
         GroupSpec(
-            RowForm(Entity.self), request.rows, order: sortGroupsBy, fixedKeys: fixedGroups,
+            RowForm(Entity.self), request.withoutInclusions, order: sortGroupsBy, fixedKeys: fixedGroups,
             keepsEmptyGroups: includeEmptyGroups, limit: maxItemsPerGroup, key: key)
     }
 }

@@ -47,22 +47,17 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         self.style = style
         super.init(engine)
         var rows = request.rows
-        let hasPages = pageSize > 0 && rows.limit == nil && rows.offset == 0
+        if pageSize <= 0 || rows.limit != nil || rows.offset > 0 {
+            rows.invalid = StorageError(
+                .invalidArgument, "A paginated query has pages of one row or more, and no limit and offset of its own.",
+                remedy: "Leave limit and offset out of the query.")
+        }
         rows.limit = self.pageSize
         rows.offset = 0
         let margin = self.pageSize + self.prefetchThreshold
         let spec = ListSpec(
             RowForm(Entity.self), rows, counts: true, margin: margin, isAnchored: style == .anchored, isPage: true)
-        follow(start, try Self.node(spec, hasPages: hasPages)) { [weak self] in self?.take($0) }
-    }
-
-    private nonisolated static func node(_ spec: ListSpec<Entity>, hasPages: Bool) throws -> ListNode<Entity> {
-        guard hasPages else {
-            throw StorageError(
-                .invalidArgument, "A paginated query has pages of one row or more, and no limit and offset of its own.",
-                remedy: "Leave limit and offset out of the query.")
-        }
-        return ListNode(spec)
+        followList(start, spec, including: request.inclusions) { [weak self] in self?.take($0) }
     }
 
     private func take(_ update: ListUpdate<Entity>) {
@@ -157,9 +152,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
             isLoading = false
         }
         do {
-            try await engine.change(handle, as: ListNode<Entity>.self) { node, snapshot in
-                try node.move(offset: offset, limit: length, snapshot)
-            }
+            try await engine.move(handle, offset: offset, limit: length)
             engine.deliveryQueue.drain()
         } catch {
             self.error = error.forSubscribers

@@ -20,7 +20,7 @@ public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscript
     package init(_ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, start: SubscriptionStart) {
         super.init(engine)
         let spec = ListSpec(RowForm(Entity.self), request.rows)
-        follow(start, ListNode(spec)) { [weak self] in self?.take($0) }
+        followList(start, spec, including: request.inclusions) { [weak self] in self?.take($0) }
     }
 
     private func take(_ update: ListUpdate<Entity>) {

@@ -113,7 +113,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, indexes: SearchIndexes,
         configuration: Configuration
     ) {
-        self.request = request.rows
+        self.request = request.withoutInclusions
         self.indexes = indexes
         self.configuration = configuration
         super.init(engine)
@@ -292,19 +292,23 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 extension SearchSubscription.Configuration {
     /// Searches for a text in columns.
     func fieldNode(_ text: String, in request: RowRequest) throws -> ListNode<SearchResult<Entity>> {
+        if let invalid = request.invalid { throw invalid }
         let sought = FieldWords(
             text: text, fields: searchFields, isCaseSensitive: caseSensitive, isExact: exactMatch)
         let search = FieldSearch<Entity>(
-            sought: sought, condition: request.predicate, orderings: request.orderings, limit: maxResults,
+            sought: sought, condition: request.predicate, relations: request.relations, orderings: request.orderings,
+            limit: maxResults,
             marks: highlightMatches ? ("<b>", "</b>") : nil)
         return ListNode(try search.spec())
     }
 
     /// Searches for a text in the full-text index.
     func fullTextNode(_ text: String, in request: RowRequest, indexes: SearchIndexes) throws -> FullTextNode<Entity> {
-        FullTextNode(
+        if let invalid = request.invalid { throw invalid }
+        return FullTextNode(
             try Search<Entity>(
                 indexes: indexes, query: text, limit: maxResults, syntax: syntax, weights: weights,
-                excerpt: highlightMatches ? .snippet() : nil, condition: request.predicate))
+                excerpt: highlightMatches ? .snippet() : nil, condition: request.predicate,
+                relations: request.relations))
     }
 }

@@ -16,7 +16,7 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
         var rows = request.rows
         rows.limit = min(rows.limit ?? 1, 1)
         let spec = ListSpec(RowForm(Entity.self), rows)
-        follow(start, ListNode(spec)) { [weak self] in self?.take($0) }
+        followList(start, spec, including: request.inclusions) { [weak self] in self?.take($0) }
     }
 
     private func take(_ update: ListUpdate<Entity>) {

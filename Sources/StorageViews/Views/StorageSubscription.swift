@@ -1,6 +1,7 @@
 public import Foundation
 public import Observation
 public import StorageCore
+internal import StorageEntities
 public import StorageRouting
 internal import Synchronization
 
@@ -130,6 +131,18 @@ public class StorageSubscription {
             engine.deliveryQueue.drain()
         } catch {
             failed(error)
+        }
+    }
+
+    /// Follows the store by a list of entities.
+    func followList<Entity: RegisteredEntity>(
+        _ start: SubscriptionStart, _ spec: ListSpec<Entity>, including inclusions: [any Inclusion<Entity>],
+        _ take: @escaping @MainActor @Sendable (ListUpdate<Entity>) -> Void
+    ) {
+        if inclusions.isEmpty, spec.request.relations.isEmpty {
+            follow(start, ListNode(spec), take)
+        } else {
+            follow(start, try RelatedListNode(spec, including: inclusions), take)
         }
     }
 

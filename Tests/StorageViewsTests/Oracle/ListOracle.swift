@@ -41,9 +41,7 @@ struct ListOracle: ViewOracle {
     func move(to offset: Int) throws {
         let limit = spec.request.limit
         try node.engine.now { engine in
-            try engine.change(node.handle, as: ListNode<Row>.self) { node, snapshot in
-                try node.move(offset: offset, limit: limit, snapshot)
-            }
+            try engine.move(node.handle, offset: offset, limit: limit)
         }
     }
 

@@ -36,15 +36,16 @@ package final class AggregateNode: SteppedNode {
 
     package init(_ spec: AggregateSpec) { self.spec = spec }
 
-    package var interest: Interest {
+    package var interests: [Interest] {
         Interest(
             entity: spec.table.name, predicate: spec.request.predicate,
-            columns: spec.hasWindow ? nil : spec.groups + spec.terms.compactMap(\.column))
+            columns: spec.hasWindow ? nil : spec.groups + spec.terms.compactMap(\.column)
+        ).with(spec.request.relations)
     }
 
-    package func bind(to layout: RowLayout) throws {
-        self.layout = layout
-        plan = try AggregatePlan(spec, layout)
+    package func bind(to layouts: [RowLayout]) throws {
+        layout = layouts[0]
+        plan = try AggregatePlan(spec, layouts[0])
     }
 }
 
@@ -155,8 +156,10 @@ extension AggregateNode {
     /// Reads the key of a group whose rows have different texts, which SQLite takes for one, from a row that is there.
     private func readKey(of group: GroupTotals, _ snapshot: Snapshot) throws {
         let names = try spec.groups.map { try spec.table.column(named: $0) }
-        var text = try QuerySQL(RowRequest(predicate: .all(rows(of: group))), of: spec.table)
-            .aggregate(names.joined(separator: ", "))
+        var text = try QuerySQL(
+            RowRequest(predicate: .all(rows(of: group)), relations: spec.request.relations), of: spec.table
+        )
+        .aggregate(names.joined(separator: ", "))
         text.sql += " LIMIT 1"
         try snapshot.run(text) { found in
             guard try found.next() else { throw StaleNode() }
@@ -177,7 +180,8 @@ extension AggregateNode {
         let isPlain = declared.collation == .binary && declared.affinity != .blob
         let terms = isPlain ? name : "\(name), \(name) COLLATE BINARY, typeof(\(name))"
         let count = spec.extremeCount
-        var text = try QuerySQL(RowRequest(predicate: .all(known)), of: spec.table).aggregate("\(name), count(*)")
+        var text = try QuerySQL(RowRequest(predicate: .all(known), relations: spec.request.relations), of: spec.table)
+            .aggregate("\(name), count(*)")
         text.sql += " GROUP BY \(terms) ORDER BY \(name)\(extreme.isMaximum ? " DESC" : "") LIMIT \(count)"
         let values = try snapshot.run(text) { found in
             var values: [(value: StorageValue, count: Int)] = []

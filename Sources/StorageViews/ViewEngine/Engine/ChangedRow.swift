@@ -12,7 +12,9 @@ package struct ChangedRow {
     let index: Int
     let rows: CurrentRows
     /// What the row is to the node.
-    let effect: SubscriptionEffect
+    var effect: SubscriptionEffect
+    /// By which of the node's interests it was found.
+    var interest = 0
 
     var change: FoldedChange { changes.changes[index] }
     var position: Int64 { change.position }

@@ -10,10 +10,12 @@ package protocol LiveNode: AnyObject, SendableMetatype {
 
     /// What its consumer hasn't taken yet; the engine sets it before anything else.
     var pendingUpdate: PendingUpdate<Update>? { get set }
-    /// Which changes matter to it.
-    var interest: Interest { get }
-    /// Learns how the entity's rows are laid out: before anything else, and again when the schema has changed.
-    func bind(to layout: RowLayout) throws
+    /// Which changes matter to it: those of its entity, then those of related ones.
+    var interests: [Interest] { get }
+    /// Whether it applies changes of related rows; otherwise it is reloaded where there are any.
+    var appliesRelatedChanges: Bool { get }
+    /// Learns how the rows of its interests are laid out: before anything else, and again when the schema has changed.
+    func bind(to layouts: [RowLayout]) throws
     /// Reads everything.
     func reload(_ snapshot: Snapshot) throws
     /// Takes in one change.
@@ -39,6 +41,7 @@ package protocol LiveNode: AnyObject, SendableMetatype {
 }
 
 extension LiveNode {
+    package var appliesRelatedChanges: Bool { false }
     package var postponedSeconds: Double? { nil }
 }
 

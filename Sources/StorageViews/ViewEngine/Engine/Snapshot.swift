@@ -62,17 +62,22 @@ package final class Snapshot {
     ///
     /// - Throws: ``StaleNode`` where there is no such row.
     func item<Item>(_ form: RowForm<Item>, _ change: ChangedRow) throws -> Item {
+        guard form.isShared else { return try read(form, change) }
         let key = ItemForm(table: form.table.stored, item: ObjectIdentifier(Item.self))
         let known = items[key] as? Items<Item> ?? Items<Item>()
         items[key] = known
         if let item = known.byChange[change.index] { return item }
+        let item = try read(form, change)
+        known.byChange[change.index] = item
+        return item
+    }
+
+    private func read<Item>(_ form: RowForm<Item>, _ change: ChangedRow) throws -> Item {
         statementCount += 1
-        let item = try rows.withKept(form.selectByKey) { found in
+        return try rows.withKept(form.selectByKey) { found in
             change.bindKey(to: found.parameters)
             guard try found.next() else { throw StaleNode() }
             return try form.read(found.row)
         }
-        known.byChange[change.index] = item
-        return item
     }
 }

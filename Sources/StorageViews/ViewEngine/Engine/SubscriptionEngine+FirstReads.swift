@@ -44,11 +44,12 @@ extension SubscriptionEngine {
         _ read: FirstRead<Node>, _ pendingUpdate: PendingUpdate<Node.Update>
     ) throws -> LiveHandle? {
         do {
-            return try add(read.node, pendingUpdate, isBound: true) { token, layout, snapshot in
-                guard schema.hasSame(read.node.interest.entity, as: layout.entity, of: read.schema) else {
+            return try add(read.node, pendingUpdate, isBound: true) { registrations, layouts, snapshot in
+                for (interest, layout) in zip(read.node.interests, layouts)
+                where !schema.hasSame(interest.entity, as: layout.entity, of: read.schema) {
                     throw OutrunRead()
                 }
-                try apply(from: read.position, to: read.node, token, snapshot)
+                try apply(from: read.position, to: read.node, registrations, snapshot)
             }
         } catch is OutrunRead {
             return nil
@@ -57,7 +58,7 @@ extension SubscriptionEngine {
 
     /// Applies what was committed behind `position`, and is part of the step, to a node that isn't known yet.
     private func apply(
-        from position: Int64, to node: any LiveNode, _ token: SubscriptionToken, _ snapshot: Snapshot
+        from position: Int64, to node: any LiveNode, _ registrations: [Registration], _ snapshot: Snapshot
     ) throws {
         guard position < snapshot.position else { return }
         var batches: [EventBatch] = []
@@ -70,12 +71,9 @@ extension SubscriptionEngine {
         try withExtendedLifetime(batches) {
             let routed = commitFilter.withRouter { $0.route(changes, rows: snapshot.current) }
             do {
-                for change in routed where change.token == token {
-                    guard change.effect != .uncertain else { throw StaleNode() }
-                    try node.apply(
-                        ChangedRow(
-                            changes: changes, index: change.change, rows: snapshot.current, effect: change.effect),
-                        in: snapshot)
+                for change in routed {
+                    guard let interest = registrations.firstIndex(where: { $0.token == change.token }) else { continue }
+                    try apply(change, to: node, by: interest, in: snapshot)
                 }
             } catch is StaleNode {
                 throw OutrunRead()
@@ -109,7 +107,7 @@ private final class FirstRead<Node: LiveNode>: @unchecked Sendable {
     ///
     /// - Returns: Whether that can be had.
     func perform(on source: any FeedSource, at known: KnownState) async throws -> Bool {
-        try await source.readPast(at: known, of: node.interest) { state in
+        try await source.readPast(at: known, of: node.interests) { state in
             self.schema = try KnownSchema(state)
             try self.read(state)
             _ = try self.node.takeUpdate(at: state.position)
@@ -117,10 +115,14 @@ private final class FirstRead<Node: LiveNode>: @unchecked Sendable {
     }
 
     private func read(_ state: FeedState) throws {
-        let name = node.interest.entity
-        guard let entity = schema.entity(named: name) else { throw StorageError.noEntity(name) }
-        let layout = RowLayout(entity, in: try state.rows.connection, fullText: schema.fullText(of: entity.id))
-        try node.bind(to: layout)
+        let connection = try state.rows.connection
+        let layouts = try node.interests.map { interest in
+            guard let entity = schema.entity(named: interest.entity) else {
+                throw StorageError.noEntity(interest.entity)
+            }
+            return RowLayout(entity, in: connection, fullText: schema.fullText(of: entity.id))
+        }
+        try node.bind(to: layouts)
         try node.reload(Snapshot(state, isUrgent: true))
         position = state.position
     }

@@ -47,7 +47,7 @@ extension SubscriptionEngine {
             return nil
         }
         note(&concerned, snapshot)
-        return Set(slots.filter { concerned.contains($1.token) }.map(\.key))
+        return Set(slots.filter { $1.registrations.contains { concerned.contains($0.token) } }.map(\.key))
     }
 
     /// Notes whom the changes that were folded concern, and makes room for others.

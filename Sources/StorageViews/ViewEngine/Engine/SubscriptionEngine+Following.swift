@@ -40,10 +40,10 @@ extension SubscriptionEngine {
         phase = .closed
     }
 
-    /// Wants the events of entities that nodes look at, and of another one.
-    func updateInterest(_ entity: UInt32 = CatalogEntity.catalog.id) {
+    /// Wants the events of entities that nodes look at, and of others.
+    func updateInterest(_ others: [UInt32] = []) {
         let entities = commitFilter.withRouter { $0.entities }
-        inbox?.setInterest(entities.union([entity, CatalogEntity.catalog.id]))
+        inbox?.setInterest(entities.union(others).union([CatalogEntity.catalog.id]))
     }
 
     /// Asks for the columns that conditions look at, so that the filter knows them.

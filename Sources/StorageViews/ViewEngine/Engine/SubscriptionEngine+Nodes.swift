@@ -19,29 +19,28 @@ extension SubscriptionEngine {
     ///   - begin: Brings it there, once changes find it by the token. What it throws is thrown; the node isn't kept then.
     func add<Node: LiveNode>(
         _ node: Node, _ pendingUpdate: PendingUpdate<Node.Update>, isBound: Bool,
-        _ begin: (SubscriptionToken, RowLayout, Snapshot) throws -> Void
+        _ begin: ([Registration], [RowLayout], Snapshot) throws -> Void
     ) throws -> LiveHandle {
         if case .closed = phase { throw StorageError.closed() }
         node.pendingUpdate = pendingUpdate
         if slots.isEmpty { follow() }
         let id = makeId()
         do {
-            let entity = try entity(named: node.interest.entity)
-            updateInterest(entity.id)
-            try step(reading: node.interest) { snapshot in
+            let interests = node.interests
+            updateInterest(try interests.map { try entity(named: $0.entity).id })
+            try step(reading: interests) { snapshot in
                 // The schema may have changed since it was looked at.
-                let entity = try self.entity(named: node.interest.entity)
-                let layout = try self.layout(entity, snapshot)
-                if !isBound { try node.bind(to: layout) }
-                let token = try register(node, entity: entity.id, layout: layout)
+                let layouts = try interests.map { try layout(entity(named: $0.entity), snapshot) }
+                if !isBound { try node.bind(to: layouts) }
+                let registrations = try register(node, layouts)
                 do {
-                    try begin(token, layout, snapshot)
+                    try begin(registrations, layouts, snapshot)
                 } catch {
-                    commitFilter.withRouter { $0.remove(token) }
+                    unregister(registrations)
                     throw error
                 }
-                slots[id] = Slot(node: node, entity: entity.id, token: token)
-                owners[token] = id
+                slots[id] = Slot(node: node, registrations: [])
+                own(registrations, by: id)
                 return [isBound ? finishStep(id, snapshot) : node.publish(at: snapshot.position)]
             }
             requestColumns()
@@ -55,31 +54,65 @@ extension SubscriptionEngine {
         return LiveHandle(id: id, engine: self)
     }
 
-    func register(_ node: any LiveNode, entity: UInt32, layout: RowLayout) throws -> SubscriptionToken {
-        let interest = node.interest
-        let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
-        return try commitFilter.withRouter { router in
-            try router.register(
-                entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
+    /// Lets changes find a node's interests.
+    func register(_ node: any LiveNode, _ layouts: [RowLayout]) throws -> [Registration] {
+        var registrations: [Registration] = []
+        do {
+            for (interest, layout) in zip(node.interests, layouts) {
+                let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
+                let token = try commitFilter.withRouter { router in
+                    try router.register(
+                        layout.entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
+                }
+                registrations.append(Registration(entity: layout.entity, token: token))
+            }
+        } catch {
+            unregister(registrations)
+            throw error
         }
+        return registrations
+    }
+
+    func unregister(_ registrations: [Registration]) {
+        commitFilter.withRouter { router in
+            for registration in registrations { router.remove(registration.token) }
+        }
+    }
+
+    func own(_ registrations: [Registration], by id: Int) {
+        slots[id]?.registrations = registrations
+        for (interest, registration) in registrations.enumerated() {
+            owners[registration.token] = Owner(id: id, interest: interest)
+        }
+    }
+
+    func disown(_ registrations: [Registration]) {
+        for registration in registrations { owners[registration.token] = nil }
     }
 
     /// Does nothing for a node that is gone.
     func remove(_ id: Int) {
         guard let slot = slots.removeValue(forKey: id) else { return }
-        owners[slot.token] = nil
-        commitFilter.withRouter { $0.remove(slot.token) }
+        disown(slot.registrations)
+        unregister(slot.registrations)
         postponed.remove(id)
         updateInterest()
         requestColumns()
         if slots.isEmpty { suspend() }
     }
 
+    /// Shows another part of a list's rows.
+    package func move(_ handle: LiveHandle, offset: Int, limit: Int?) throws {
+        try change(handle) { node, snapshot in
+            try (node as? any WindowNode)?.move(offset: offset, limit: limit, snapshot)
+        }
+    }
+
     /// Asks a node for something that it does on the store's state, and publishes what comes of it.
-    package func change<Node: LiveNode>(
-        _ handle: LiveHandle, as type: Node.Type, _ body: @Sendable (Node, Snapshot) throws -> Void
+    func change(
+        _ handle: LiveHandle, _ body: @Sendable (any LiveNode, Snapshot) throws -> Void
     ) throws {
-        guard let slot = slots[handle.id], let node = slot.node as? Node else { throw StorageError.closed() }
+        guard let node = slots[handle.id]?.node else { throw StorageError.closed() }
         try step { snapshot in
             try body(node, snapshot)
             try node.finishStep(snapshot)
@@ -94,6 +127,6 @@ extension SubscriptionEngine {
     }
 
     package func explain(_ handle: LiveHandle) -> SubscriptionExplanation? {
-        slots[handle.id].flatMap { slot in commitFilter.withRouter { $0.explain(slot.token) } }
+        slots[handle.id]?.registrations.first.flatMap { first in commitFilter.withRouter { $0.explain(first.token) } }
     }
 }

@@ -32,8 +32,20 @@ extension SubscriptionEngine {
         let known = schema
         schema = try KnownSchema(state)
         let stale = Set(
-            slots.filter { !schema.hasSame($1.node.interest.entity, as: $1.entity, of: known) }.map(\.key))
-        let changed = Set(stale.compactMap { slots[$0]?.entity })
+            slots.filter { id, slot in
+                let interests = slot.node.interests
+                // Where it couldn't be registered before, it is tried again.
+                return interests.count != slot.registrations.count
+                    || !zip(interests, slot.registrations).allSatisfy { interest, registration in
+                        schema.hasSame(interest.entity, as: registration.entity, of: known)
+                    }
+            }.map(\.key))
+        let changed = Set(
+            stale.flatMap { id in
+                zip(slots[id]?.node.interests ?? [], slots[id]?.registrations ?? []).filter { interest, registration in
+                    !schema.hasSame(interest.entity, as: registration.entity, of: known)
+                }.map(\.1.entity)
+            })
         commitFilter.withRouter { router in
             for entity in changed { router.forget(entity) }
             router.forgetUnused()
@@ -46,14 +58,17 @@ extension SubscriptionEngine {
     /// Registers a node again after its entity has changed.
     private func rebind(_ id: Int, _ snapshot: Snapshot) {
         guard let slot = slots[id] else { return }
-        owners[slot.token] = nil
+        disown(slot.registrations)
+        unregister(slot.registrations)
         // Where it can't be registered, reloading it fails in the same way, and says so.
-        guard let entity = schema.entity(named: slot.node.interest.entity),
-            let layout = try? layout(entity, snapshot), (try? slot.node.bind(to: layout)) != nil,
-            let token = try? register(slot.node, entity: entity.id, layout: layout)
+        slots[id] = Slot(node: slot.node, registrations: [])
+        let layouts = slot.node.interests.compactMap { interest in
+            schema.entity(named: interest.entity).flatMap { try? layout($0, snapshot) }
+        }
+        guard layouts.count == slot.node.interests.count, (try? slot.node.bind(to: layouts)) != nil,
+            let registrations = try? register(slot.node, layouts)
         else { return }
-        slots[id] = Slot(node: slot.node, entity: entity.id, token: token)
-        owners[token] = id
-        updateInterest(entity.id)
+        own(registrations, by: id)
+        updateInterest(layouts.map(\.entity))
     }
 }

@@ -7,9 +7,9 @@ internal import StorageRouting
 extension SubscriptionEngine {
     /// One state of the store: first everything up to it is applied, then `body` runs on it.
     ///
-    /// - Parameter interest: That of a node that registers in `body`.
+    /// - Parameter interests: Those of a node that registers in `body`.
     func step(
-        reading interest: Interest? = nil, isUrgent: Bool = false, _ body: (Snapshot) throws -> [Delivery?]
+        reading interests: [Interest] = [], isUrgent: Bool = false, _ body: (Snapshot) throws -> [Delivery?]
     ) throws {
         let start = ContinuousClock.now
         defer {
@@ -23,10 +23,10 @@ extension SubscriptionEngine {
         // A past that is let go while it is read must not open it.
         let emitsEvents = source.emitsEvents
         // Before the state is looked at.
-        if interest != nil || !emitsEvents { commitFilter.close() }
+        if !interests.isEmpty || !emitsEvents { commitFilter.close() }
         inbox?.rearm()
         work.steps += 1
-        let interests = source.needsInterests ? slots.values.map(\.node.interest) + [interest].compactMap { $0 } : []
+        let interests = source.needsInterests ? slots.values.flatMap(\.node.interests) + interests : []
         do {
             try source.read(interests) { state in
                 let snapshot = Snapshot(state, isUrgent: isUrgent)
@@ -43,7 +43,7 @@ extension SubscriptionEngine {
             throw error
         }
         isBehind = false
-        if emitsEvents, owners.count == slots.count { commitFilter.open(at: position) }
+        if emitsEvents, slots.values.allSatisfy({ !$0.registrations.isEmpty }) { commitFilter.open(at: position) }
     }
 
     private func advance(to snapshot: Snapshot, _ state: FeedState) throws -> [Delivery?] {
@@ -87,13 +87,12 @@ extension SubscriptionEngine {
         var touched: [Int] = []
         var isTouched: Set<Int> = []
         for change in routed {
-            guard let id = owners[change.token], !stale.contains(id), let node = slots[id]?.node else { continue }
+            guard let owner = owners[change.token] else { continue }
+            let id = owner.id
+            guard !stale.contains(id), let node = slots[id]?.node else { continue }
             if isTouched.insert(id).inserted { touched.append(id) }
             do {
-                guard change.effect != .uncertain else { throw StaleNode() }
-                let row = ChangedRow(
-                    changes: changes, index: change.change, rows: snapshot.current, effect: change.effect)
-                try node.apply(row, in: snapshot)
+                try apply(change, to: node, by: owner.interest, in: snapshot)
             } catch {
                 // Whatever went wrong: reloading either mends it or says what it is.
                 stale.insert(id)
@@ -101,6 +100,13 @@ extension SubscriptionEngine {
         }
         work.wakeups += touched.count
         return touched
+    }
+
+    func apply(_ change: RoutedChange, to node: any LiveNode, by interest: Int, in snapshot: Snapshot) throws {
+        guard change.effect != .uncertain, interest == 0 || node.appliesRelatedChanges else { throw StaleNode() }
+        let row = ChangedRow(
+            changes: changes, index: change.change, rows: snapshot.current, effect: change.effect, interest: interest)
+        try node.apply(row, in: snapshot)
     }
 
     func finishStep(_ id: Int, _ snapshot: Snapshot) -> Delivery? {

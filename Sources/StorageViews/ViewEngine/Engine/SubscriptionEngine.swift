@@ -31,9 +31,20 @@ package actor SubscriptionEngine {
     /// A node, and how changes find it.
     struct Slot {
         let node: any LiveNode
+        var registrations: [Registration]
+        var retries = RetryDelay()
+    }
+
+    /// How changes of an entity find a node.
+    struct Registration {
         let entity: UInt32
         let token: SubscriptionToken
-        var retries = RetryDelay()
+    }
+
+    /// Whom a token belongs to: a node, and which of its interests.
+    struct Owner {
+        let id: Int
+        let interest: Int
     }
 
     /// Holds the router, and transactions back that concern nobody.
@@ -41,7 +52,7 @@ package actor SubscriptionEngine {
     let changes = FoldedChanges()
     var phase = Phase.idle
     var slots: [Int: Slot] = [:]
-    var owners: [SubscriptionToken: Int] = [:]
+    var owners: [SubscriptionToken: Owner] = [:]
     private var nextId = 0
     var schema = KnownSchema()
     /// Whether what was committed couldn't be applied.

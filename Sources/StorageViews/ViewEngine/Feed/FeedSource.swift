@@ -24,7 +24,7 @@ package protocol FeedSource: Sendable {
     ///
     /// - Returns: False where that state can't be read, or its rows are too many; nothing has run then.
     func readPast(
-        at state: KnownState, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
+        at state: KnownState, of interests: [Interest], _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool
 
     /// Asks for the values of columns, by their ids, to be emitted with each update, also where it leaves them alone.
@@ -63,6 +63,6 @@ extension FeedSource {
     package func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws { try read([], body) }
 
     package func readPast(
-        at state: KnownState, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
+        at state: KnownState, of interests: [Interest], _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool { false }
 }

@@ -1,4 +1,5 @@
 package import StorageCore
+internal import StorageEntities
 
 /// The rows of one entity that a node looks at.
 package struct Interest: Sendable {
@@ -21,5 +22,25 @@ package struct Interest: Sendable {
         self.entity = entity
         self.predicate = predicate ?? .constant(true)
         self.columns = columns
+    }
+}
+
+extension Interest {
+    /// This interest and those in the rows that conditions look at, for a node that is reloaded where one of them changes.
+    func with(_ relations: [RelatedCondition]) -> [Interest] {
+        guard !relations.isEmpty else { return [self] }
+        // What a change of the row itself does can't be said without the related ones.
+        let own = Interest(
+            entity: entity, predicate: predicate && .sql("1"), columns: columns, searches: searches,
+            matching: expression)
+        return [own] + relations.flatMap(\.interests)
+    }
+}
+
+extension RelatedCondition {
+    /// Which rows it looks at, and those that they are related to.
+    fileprivate var interests: [Interest] {
+        let own = Interest(entity: relation.table.name, predicate: predicate, columns: [relation.otherColumn])
+        return own.with(relations)
     }
 }

@@ -40,19 +40,24 @@ package final class LiveSource: FeedSource {
     private static let pastEventLimit: Int64 = 20_000
 
     package func readPast(
-        at state: KnownState, of interest: Interest, _ body: @escaping @Sendable (FeedState) throws -> Void
+        at state: KnownState, of interests: [Interest], _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool {
-        let name = interest.entity
-        let searched = interest.searches ? [name] : []
+        let names = Set(interests.map(\.entity)).sorted()
+        let searched = Set(interests.filter(\.searches).map(\.entity)).sorted()
         return try await engine.readLong { db in
             let connection = try db.connection
             let (log, position) = (LogReader(connection), state.position)
-            guard try state.isKnown(to: log), try log.head().position - position <= Self.pastEventLimit,
-                let entity = try Catalog.load(connection).entity(named: name),
-                try !Self.hasMoreRows(than: Self.pastRowLimit, entity, db)
-            else { return false }
+            guard try state.isKnown(to: log), try log.head().position - position <= Self.pastEventLimit else {
+                return false
+            }
+            let catalog = try Catalog.load(connection)
+            for name in names {
+                guard let entity = catalog.entity(named: name),
+                    try !Self.hasMoreRows(than: Self.pastRowLimit, entity, db)
+                else { return false }
+            }
             let past = try MaterializedSnapshot(at: position, of: db, schema: .current)
-            try past.read([name], searching: searched, from: db) { rows in
+            try past.read(names, searching: searched, from: db) { rows in
                 try body(FeedState(rows: rows, log: connection, position: position))
             }
             return true

@@ -49,12 +49,12 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: Stepped
 
     package init(_ spec: GroupSpec<Item, Key>) { self.spec = spec }
 
-    package var interest: Interest {
-        Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
+    package var interests: [Interest] {
+        Interest(entity: spec.form.table.name, predicate: spec.request.predicate).with(spec.request.relations)
     }
 
-    package func bind(to layout: RowLayout) throws {
-        sorting = try RowSorting(query().totalOrder, of: spec.form.table, in: layout)
+    package func bind(to layouts: [RowLayout]) throws {
+        sorting = try RowSorting(query().totalOrder, of: spec.form.table, in: layouts[0])
         isLive = false
     }
 
@@ -152,7 +152,9 @@ extension GroupNode {
         let same = zip(order, sorting.values(of: sort)).map {
             RowPredicate.comparison(column: $0.column, .same, .value($1), collation: $0.collation)
         }
-        let text = try QuerySQL(RowRequest(predicate: .all(same)), of: spec.form.table).select(limit: 1)
+        let text = try QuerySQL(
+            RowRequest(predicate: .all(same), relations: spec.request.relations), of: spec.form.table
+        ).select(limit: 1)
         return try snapshot.run(text) { rows in
             guard try rows.next() else { throw StaleNode() }
             return try spec.form.read(rows.row)

@@ -42,13 +42,13 @@ package final class ListNode<Item: Sendable>: SteppedNode {
         limit = spec.request.limit
     }
 
-    package var interest: Interest {
-        Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
+    package var interests: [Interest] {
+        Interest(entity: spec.form.table.name, predicate: spec.request.predicate).with(spec.request.relations)
     }
 
-    package func bind(to layout: RowLayout) throws {
-        self.layout = layout
-        sorting = try RowSorting(query(offset: 0, limit: nil).totalOrder, of: spec.form.table, in: layout)
+    package func bind(to layouts: [RowLayout]) throws {
+        layout = layouts[0]
+        sorting = try RowSorting(query(offset: 0, limit: nil).totalOrder, of: spec.form.table, in: layouts[0])
         isLive = false
     }
 
@@ -89,6 +89,13 @@ extension ListNode {
             }
             return rows
         }
+    }
+
+    /// Rows for which the list's own condition and another one are true, whether they are in the window or not, and whatever
+    /// the conditions on related rows say.
+    func rows(where condition: RowPredicate, _ snapshot: Snapshot) throws -> [Row] {
+        let predicate = spec.request.predicate.map { condition && $0 } ?? condition
+        return try read(QuerySQL(RowRequest(predicate: predicate), of: spec.form.table).select(limit: nil), snapshot)
     }
 
     package func finishStep(_ snapshot: Snapshot) throws {
@@ -175,21 +182,32 @@ extension ListNode {
 
 extension ListNode {
     package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
-        guard isLive, let sorting else { throw StaleNode() }
-        let old = change.effect == .enter ? nil : sorting.key(of: change, .old)
-        let new = change.effect == .leave ? nil : sorting.key(of: change, .new)
-        switch change.effect {
+        try apply(
+            change.effect, from: change.effect == .enter ? nil : sortKey(of: change, .old),
+            to: change.effect == .leave ? nil : sortKey(of: change, .new)
+        ) { try snapshot.item(spec.form, change) }
+    }
+
+    /// The key of a changed row in the order; nil where it isn't known.
+    func sortKey(of change: ChangedRow, _ image: RowKeys.Image) -> [UInt8]? { sorting?.key(of: change, image) }
+
+    /// Applies what a row does, by the keys that it had and has in the order.
+    func apply(
+        _ effect: SubscriptionEffect, from old: [UInt8]?, to new: [UInt8]?, item: () throws -> Item
+    ) throws {
+        guard isLive else { throw StaleNode() }
+        switch effect {
         case .enter:
             guard let new else { throw StaleNode() }
             if total != nil { count(by: 1) }
-            try enter(new) { try snapshot.item(spec.form, change) }
+            try enter(new, item: item)
         case .leave:
             guard let old else { throw StaleNode() }
             if total != nil { count(by: -1) }
             try leave(old)
         case .stay:
             guard let old, let new else { throw StaleNode() }
-            try stay(from: old, to: new) { try snapshot.item(spec.form, change) }
+            try stay(from: old, to: new, item: item)
         case .uncertain: throw StaleNode()
         }
     }

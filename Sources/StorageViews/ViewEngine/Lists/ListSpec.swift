@@ -27,4 +27,10 @@ package struct ListSpec<Item: Sendable>: Sendable {
         self.isPage = isPage
         self.margin = margin ?? max(Self.leastMargin, (request.limit ?? 0) / 2)
     }
+
+    /// The same rows, read in another form.
+    func reading<Other>(_ form: RowForm<Other>) -> ListSpec<Other> {
+        ListSpec<Other>(
+            form, request, counts: counts, margin: margin, isAnchored: isAnchored, isPage: isPage)
+    }
 }

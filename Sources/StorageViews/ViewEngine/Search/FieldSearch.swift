@@ -6,6 +6,7 @@ internal import StorageLog
 struct FieldSearch<Entity: RegisteredEntity> {
     let sought: FieldWords
     let condition: RowPredicate?
+    let relations: [RelatedCondition]
     let orderings: [RowOrdering]
     let limit: Int
     /// What is put before and behind what was found, where it is shown.
@@ -17,7 +18,7 @@ struct FieldSearch<Entity: RegisteredEntity> {
         let parts = [condition].compactMap { $0 } + (try sought.conditions(on: shape))
         let indices = sought.fields.compactMap { shape.columnIndex(of: $0) }
         let mark = mark
-        let form = RowForm<SearchResult<Entity>>(table: shape) { row in
+        let form = RowForm<SearchResult<Entity>>(table: shape, isShared: mark == nil) { row in
             var snippet: String?
             for index in indices where mark != nil && snippet == nil && !row.isNull(at: Int32(index)) {
                 guard case .text(let text) = row.value(at: Int32(index)) else { continue }
@@ -26,7 +27,8 @@ struct FieldSearch<Entity: RegisteredEntity> {
             return SearchResult(entity: try Entity.Record(reading: row).asEntity(), rank: 0, snippet: snippet)
         }
         return ListSpec(
-            form, RowRequest(predicate: .all(parts), orderings: orderings, limit: limit), counts: true)
+            form, RowRequest(predicate: .all(parts), relations: relations, orderings: orderings, limit: limit),
+            counts: true)
     }
 
     /// Marks every place where a word stands; nil for a text that has none.

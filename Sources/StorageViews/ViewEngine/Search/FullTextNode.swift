@@ -45,11 +45,13 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
 
     package init(_ search: Search<Entity>) { self.search = search }
 
-    package var interest: Interest {
+    package var interests: [Interest] {
         Interest(entity: form.table.name, predicate: search.condition, searches: true, matching: expression)
+            .with(search.relations)
     }
 
-    package func bind(to layout: RowLayout) throws {
+    package func bind(to layouts: [RowLayout]) throws {
+        let layout = layouts[0]
         expression = layout.texts.flatMap { search.expression(tokenizer: $0.index.tokenizer) }
         texts = layout.texts?.columns ?? .all
         keyIndex = layout.keyIndices.first ?? 0

@@ -22,13 +22,14 @@ package final class ChangeEventNode: LiveNode {
         pending = ChangeEventUpdate(limit: limit)
     }
 
-    package var interest: Interest {
+    package var interests: [Interest] {
         let everything = Interest(entity: table, predicate: nil)
         // A condition on columns that were dropped can't be evaluated any more.
-        return layout.flatMap { try? filter.interest(in: $0) } ?? everything
+        return [layout.flatMap { try? filter.interest(in: $0) } ?? everything]
     }
 
-    package func bind(to layout: RowLayout) throws {
+    package func bind(to layouts: [RowLayout]) throws {
+        let layout = layouts[0]
         if isOpen {
             schemaDidChange = true
         } else {

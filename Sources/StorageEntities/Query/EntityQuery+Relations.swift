@@ -1,0 +1,257 @@
+public import StorageCore
+
+// Relationships in queries: marked properties, or columns that are named.
+
+extension EntityQuery {
+    private func related<Value>(
+        _ value: Result<Value, StorageError>, _ change: (Value, inout QueryRequest<Entity>) -> Void
+    ) -> Self {
+        var copy = self
+        switch value {
+        case .success(let value): change(value, &copy.request)
+        // Queries are put together without `try`: the call that runs them throws it.
+        case .failure(let error): copy.request.rows.invalid = copy.request.rows.invalid ?? error
+        }
+        return copy
+    }
+}
+
+// MARK: Including
+
+extension EntityQuery {
+    /// Reads the rows of a property marked `@StorageHasMany` with each entity, and puts them into it.
+    ///
+    /// ```swift
+    /// let authors = try await storage.query(Author.self)
+    ///     .include(\.books) { $0.where { $0.year >= 1900 }.orderBy(\.year, .descending).limit(3) }
+    ///     .fetch()
+    /// print(authors[0].books)
+    /// ```
+    ///
+    /// A limit is that of each entity. The inner query can include rows itself. All is read at one state, with one statement
+    /// for each entity, so the foreign key needs an index: see ``QueryExplanation/warnings``. `count`, `exists` and
+    /// aggregates read nothing more than without.
+    ///
+    /// The call that runs the query throws `invalid-argument` for a property that isn't marked.
+    public func include<Child: RegisteredEntity>(
+        _ children: any WritableKeyPath<Entity, [Child]> & Sendable,
+        _ query: (QueryRequest<Child>) -> QueryRequest<Child> = { $0 }
+    ) -> Self {
+        including(children, query(QueryRequest()), Relation.foreignKey(of: children))
+    }
+
+    /// Reads the rows whose column holds an entity's key with each entity, and puts them into a property that isn't stored.
+    ///
+    /// - Parameter foreignKey: The other entity's column that holds the key.
+    public func include<Child: RegisteredEntity, Key>(
+        _ children: any WritableKeyPath<Entity, [Child]> & Sendable,
+        by foreignKey: KeyPath<Child.Record.Columns, StorageColumn<Key>>,
+        _ query: (QueryRequest<Child>) -> QueryRequest<Child> = { $0 }
+    ) -> Self {
+        including(children, query(QueryRequest()), .success(Child.Record.columns[keyPath: foreignKey].name))
+    }
+
+    private func including<Child: RegisteredEntity>(
+        _ children: any WritableKeyPath<Entity, [Child]> & Sendable, _ query: QueryRequest<Child>,
+        _ foreignKey: Result<String, StorageError>
+    ) -> Self {
+        related(foreignKey.map { .children(of: Entity.self, Child.self, by: $0) }) { relation, request in
+            request.include(IncludedRows(relation, query) { rows, owner in owner[keyPath: children] = rows })
+        }
+    }
+
+    /// Reads the row that a property marked `@StorageBelongsTo` stands for with each entity, and puts it into it; nil
+    /// where there is none, or where the inner query doesn't find it.
+    ///
+    /// ```swift
+    /// let books = try await storage.query(Book.self).include(\.author).fetch()
+    /// ```
+    ///
+    /// The call that runs the query throws `invalid-argument` for a property that isn't marked.
+    public func include<Parent: RegisteredEntity>(
+        _ parent: any WritableKeyPath<Entity, Parent?> & Sendable,
+        _ query: (QueryRequest<Parent>) -> QueryRequest<Parent> = { $0 }
+    ) -> Self {
+        including(parent, query(QueryRequest()), Relation.foreignKey(of: parent))
+    }
+
+    /// Reads the row whose key a column holds with each entity, and puts it into a property that isn't stored.
+    ///
+    /// - Parameter foreignKey: The column of this entity that holds the other's key.
+    public func include<Parent: RegisteredEntity, Key>(
+        _ parent: any WritableKeyPath<Entity, Parent?> & Sendable,
+        through foreignKey: KeyPath<Entity.Record.Columns, StorageColumn<Key>>,
+        _ query: (QueryRequest<Parent>) -> QueryRequest<Parent> = { $0 }
+    ) -> Self {
+        including(parent, query(QueryRequest()), .success(Entity.Record.columns[keyPath: foreignKey].name))
+    }
+
+    private func including<Parent: RegisteredEntity>(
+        _ parent: any WritableKeyPath<Entity, Parent?> & Sendable, _ query: QueryRequest<Parent>,
+        _ foreignKey: Result<String, StorageError>
+    ) -> Self {
+        related(foreignKey.map { .parent(of: Entity.self, Parent.self, through: $0) }) { relation, request in
+            request.include(IncludedRows(relation, query) { rows, owner in owner[keyPath: parent] = rows.first })
+        }
+    }
+}
+
+// MARK: Conditions on related rows
+
+extension EntityQuery {
+    /// Only entities to which at least one row of a property marked `@StorageHasMany` belongs, for which the condition is
+    /// true.
+    ///
+    /// ```swift
+    /// let authors = try await storage.query(Author.self).has(\.books) { $0.year >= 2000 }.fetch()
+    /// ```
+    ///
+    /// The call that runs the query throws `invalid-argument` for a property that isn't marked.
+    public func has<Child: RegisteredEntity>(
+        _ children: KeyPath<Entity, [Child]>,
+        where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
+    ) -> Self {
+        has(children, matching: QueryRequest().where(condition))
+    }
+
+    /// Only entities to which at least one row of a property marked `@StorageHasMany` belongs that a query finds, which may
+    /// have such conditions itself:
+    ///
+    /// ```swift
+    /// storage.query(Author.self).has(\.books, matching: Book.all().has(\.chapters) { $0.pages > 100 })
+    /// ```
+    ///
+    /// The query has no limit and no offset; its order has no meaning.
+    public func has<Child: RegisteredEntity>(
+        _ children: KeyPath<Entity, [Child]>, matching query: QueryRequest<Child>
+    ) -> Self {
+        relating(
+            query, isNegated: false,
+            Relation.foreignKey(of: children).map { .children(of: Entity.self, Child.self, by: $0) })
+    }
+
+    /// Only entities to which no row of a property marked `@StorageHasMany` belongs for which the condition is true.
+    public func hasNo<Child: RegisteredEntity>(
+        _ children: KeyPath<Entity, [Child]>,
+        where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
+    ) -> Self {
+        hasNo(children, matching: QueryRequest().where(condition))
+    }
+
+    /// Only entities to which no row of a property marked `@StorageHasMany` belongs that a query finds.
+    public func hasNo<Child: RegisteredEntity>(
+        _ children: KeyPath<Entity, [Child]>, matching query: QueryRequest<Child>
+    ) -> Self {
+        relating(
+            query, isNegated: true,
+            Relation.foreignKey(of: children).map { .children(of: Entity.self, Child.self, by: $0) })
+    }
+
+    /// Only entities for which the row that a property marked `@StorageBelongsTo` stands for is there, and the condition is
+    /// true of it: a condition on a parent's columns.
+    ///
+    /// ```swift
+    /// let books = try await storage.query(Book.self).has(\.author) { $0.country == "UA" }.fetch()
+    /// ```
+    public func has<Parent: RegisteredEntity>(
+        _ parent: KeyPath<Entity, Parent?>,
+        where condition: (ColumnRef<Parent>) -> RowPredicate = { _ in .constant(true) }
+    ) -> Self {
+        has(parent, matching: QueryRequest().where(condition))
+    }
+
+    /// Only entities for which a query finds the row that a property marked `@StorageBelongsTo` stands for.
+    public func has<Parent: RegisteredEntity>(
+        _ parent: KeyPath<Entity, Parent?>, matching query: QueryRequest<Parent>
+    ) -> Self {
+        relating(
+            query, isNegated: false,
+            Relation.foreignKey(of: parent).map { .parent(of: Entity.self, Parent.self, through: $0) })
+    }
+
+    /// Only entities for which the row that a property marked `@StorageBelongsTo` stands for isn't there, or the condition
+    /// isn't true of it.
+    public func hasNo<Parent: RegisteredEntity>(
+        _ parent: KeyPath<Entity, Parent?>,
+        where condition: (ColumnRef<Parent>) -> RowPredicate = { _ in .constant(true) }
+    ) -> Self {
+        hasNo(parent, matching: QueryRequest().where(condition))
+    }
+
+    /// Only entities for which a query doesn't find the row that a property marked `@StorageBelongsTo` stands for.
+    public func hasNo<Parent: RegisteredEntity>(
+        _ parent: KeyPath<Entity, Parent?>, matching query: QueryRequest<Parent>
+    ) -> Self {
+        relating(
+            query, isNegated: true,
+            Relation.foreignKey(of: parent).map { .parent(of: Entity.self, Parent.self, through: $0) })
+    }
+
+    /// Only entities whose key a column of another entity's row holds, for which the condition is true.
+    ///
+    /// - Parameter foreignKey: The other entity's column that holds the key.
+    public func has<Child: RegisteredEntity, Key>(
+        _ child: Child.Type, by foreignKey: KeyPath<Child.Record.Columns, StorageColumn<Key>>,
+        where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
+    ) -> Self {
+        relating(
+            QueryRequest<Child>().where(condition), isNegated: false,
+            .success(.children(of: Entity.self, child, by: Child.Record.columns[keyPath: foreignKey].name)))
+    }
+
+    /// Only entities whose key no column of another entity's rows holds for which the condition is true.
+    ///
+    /// - Parameter foreignKey: The other entity's column that holds the key.
+    public func hasNo<Child: RegisteredEntity, Key>(
+        _ child: Child.Type, by foreignKey: KeyPath<Child.Record.Columns, StorageColumn<Key>>,
+        where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
+    ) -> Self {
+        relating(
+            QueryRequest<Child>().where(condition), isNegated: true,
+            .success(.children(of: Entity.self, child, by: Child.Record.columns[keyPath: foreignKey].name)))
+    }
+
+    /// Only entities whose column holds the key of another entity's row for which the condition is true.
+    ///
+    /// - Parameter foreignKey: The column of this entity that holds the other's key.
+    public func has<Parent: RegisteredEntity, Key>(
+        _ parent: Parent.Type, through foreignKey: KeyPath<Entity.Record.Columns, StorageColumn<Key>>,
+        where condition: (ColumnRef<Parent>) -> RowPredicate = { _ in .constant(true) }
+    ) -> Self {
+        relating(
+            QueryRequest<Parent>().where(condition), isNegated: false,
+            .success(.parent(of: Entity.self, parent, through: Entity.Record.columns[keyPath: foreignKey].name)))
+    }
+
+    /// Only entities whose column doesn't hold the key of another entity's row for which the condition is true.
+    ///
+    /// - Parameter foreignKey: The column of this entity that holds the other's key.
+    public func hasNo<Parent: RegisteredEntity, Key>(
+        _ parent: Parent.Type, through foreignKey: KeyPath<Entity.Record.Columns, StorageColumn<Key>>,
+        where condition: (ColumnRef<Parent>) -> RowPredicate = { _ in .constant(true) }
+    ) -> Self {
+        relating(
+            QueryRequest<Parent>().where(condition), isNegated: true,
+            .success(.parent(of: Entity.self, parent, through: Entity.Record.columns[keyPath: foreignKey].name)))
+    }
+
+    private func relating<Other: RegisteredEntity>(
+        _ query: QueryRequest<Other>, isNegated: Bool, _ relation: Result<Relation, StorageError>
+    ) -> Self {
+        let rows = query.rows
+        var relation = relation
+        if let invalid = rows.invalid { relation = .failure(invalid) }
+        if rows.limit != nil || rows.offset > 0 {
+            relation = .failure(
+                StorageError(
+                    .invalidArgument, "A condition on related rows can't have a limit or an offset.",
+                    remedy:
+                        "Leave limit and offset out of the query for \"\(EntityTables.of(Other.Record.self).name)\"."))
+        }
+        return related(relation) { relation, request in
+            request.rows.relations.append(
+                RelatedCondition(
+                    relation: relation, predicate: rows.predicate, relations: rows.relations, isNegated: isNegated))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package import StorageCore
+
+/// Related rows that a query reads along with its own, to be put into a property of each.
+package protocol Inclusion<Owner>: Sendable {
+    /// The entity that is queried.
+    associatedtype Owner: RegisteredEntity
+    /// The entity whose rows are read along.
+    associatedtype Related: RegisteredEntity
+
+    var relation: Relation { get }
+    /// Which of the related rows, in what order, and what they include themselves. A limit is that of each owner.
+    var request: QueryRequest<Related> { get }
+    func put(_ rows: [Related], into owner: inout Owner)
+}
+
+extension Inclusion {
+    /// The related rows of an owner, by the value of its column: it is the first value of the statement.
+    package func rows(of value: StorageValue) -> RowRequest {
+        var rows = request.rows
+        let isRelated = RowPredicate.comparison(column: relation.otherColumn, .equal, .value(value))
+        rows.predicate = rows.predicate.map { isRelated && $0 } ?? isRelated
+        return rows
+    }
+
+    /// The tables that are read.
+    package var tables: [String] { request.tables }
+}
+
+/// Rows that are put where a closure says.
+package struct IncludedRows<Owner: RegisteredEntity, Related: RegisteredEntity>: Inclusion {
+    package let relation: Relation
+    package let request: QueryRequest<Related>
+    private let place: @Sendable ([Related], inout Owner) -> Void
+
+    package init(
+        _ relation: Relation, _ request: QueryRequest<Related>,
+        place: @escaping @Sendable ([Related], inout Owner) -> Void
+    ) {
+        self.relation = relation
+        self.request = request
+        self.place = place
+    }
+
+    package func put(_ rows: [Related], into owner: inout Owner) { place(rows, &owner) }
+}

@@ -1,0 +1,85 @@
+package import StorageCore
+internal import StorageLog
+
+/// How rows of one entity refer to rows of another: a column of each, which hold the same value.
+package struct Relation: Sendable, Hashable {
+    /// The other entity's table.
+    package let table: QueryTable
+    /// The column of the entity that is queried.
+    package let column: String
+    /// The other entity's column.
+    package let otherColumn: String
+
+    /// The rows whose column holds the key of an entity.
+    package static func children<Parent: RegisteredEntity, Child: RegisteredEntity>(
+        of parent: Parent.Type, _ child: Child.Type, by foreignKey: String
+    ) -> Relation {
+        Relation(
+            table: EntityTables.of(Child.Record.self).queryTable,
+            column: EntityTables.of(Parent.Record.self).keyColumn, otherColumn: foreignKey)
+    }
+
+    /// The row whose key an entity's column holds.
+    package static func parent<Child: RegisteredEntity, Parent: RegisteredEntity>(
+        of child: Child.Type, _ parent: Parent.Type, through foreignKey: String
+    ) -> Relation {
+        let table = EntityTables.of(Parent.Record.self)
+        return Relation(table: table.queryTable, column: foreignKey, otherColumn: table.keyColumn)
+    }
+
+    /// The column that a marked property goes by; `invalid-argument` where it isn't marked.
+    package static func foreignKey<Entity: RegisteredEntity>(
+        of property: PartialKeyPath<Entity>
+    ) -> Result<String, StorageError> {
+        if let column = Entity.Record.foreignKey(of: property) { return .success(column) }
+        return .failure(
+            StorageError(
+                .invalidArgument, "The property of \(Entity.self) isn't marked as a relationship.",
+                remedy: """
+                    Mark it with @StorageHasMany(foreignKey:) or @StorageBelongsTo, or name the column: \
+                    loadChildren(_:where:equals:), include(_:by:), has(_:by:).
+                    """))
+    }
+}
+
+/// A condition on the rows that a row is related to: that there is one, or that there is none.
+package struct RelatedCondition: Sendable, Hashable {
+    package let relation: Relation
+    /// What the related rows must be; nil where any will do.
+    package let predicate: RowPredicate?
+    /// What those that they are related to must be.
+    package let relations: [RelatedCondition]
+    /// Whether there must be none.
+    package let isNegated: Bool
+
+    /// Conditions in SQL.
+    ///
+    /// - Parameters:
+    ///   - owner: The table, or its alias, whose rows are looked at.
+    ///   - depth: How many conditions this one is part of: each has an alias of its own, so that an entity can refer to
+    ///     itself.
+    func sql(of owner: QueryTable, as ownerName: String, depth: Int = 0) throws -> QuerySQL.Text {
+        let alias = "storage_related_\(depth)"
+        let (table, other) = (relation.table, try relation.table.column(named: relation.otherColumn))
+        var text = QuerySQL.Text(
+            sql: """
+                \(isNegated ? "NOT " : "")EXISTS (SELECT 1 FROM \(quoted(table.stored)) AS \(alias) \
+                WHERE \(alias).\(other) = \(ownerName).\(try owner.column(named: relation.column))
+                """)
+        if let predicate {
+            let condition = try PredicateSQL(predicate, name: table.column(named:))
+            text.sql += " AND (\(condition.text))"
+            text.values += condition.values
+        }
+        for condition in relations {
+            let nested = try condition.sql(of: table, as: alias, depth: depth + 1)
+            text.sql += " AND \(nested.sql)"
+            text.values += nested.values
+        }
+        text.sql += ")"
+        return text
+    }
+
+    /// The tables that it looks at.
+    package var tables: [String] { [relation.table.name] + relations.flatMap(\.tables) }
+}

@@ -1,0 +1,66 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageEntities
+internal import StorageLog
+
+/// Entities as statements find them, with the rows that they include.
+///
+/// SQLite runs in this process, so a statement for each owner, prepared once, costs little more than one for all; and it is
+/// the only way that keeps a limit and an order of each owner's rows on an index.
+struct EntityRows<E: RegisteredEntity> {
+    private(set) var entities: [E] = []
+    private let inclusions: [any Inclusion<E>]
+    private let indices: [Int32]
+    /// What each entity's rows are found by, for each inclusion.
+    private var values: [[StorageValue]]
+
+    /// - Throws: `invalid-name` for a column that isn't there.
+    init(_ request: QueryRequest<E>) throws {
+        let table = EntityTables.of(E.Record.self).queryTable
+        inclusions = request.inclusions
+        indices = try inclusions.map { Int32(try table.index(of: $0.relation.column)) }
+        values = Array(repeating: [], count: inclusions.count)
+    }
+
+    /// Takes in the current row of a statement, whose first columns are those of the entity.
+    mutating func append(_ row: RowReader) throws {
+        entities.append(try E.Record(reading: row).asEntity())
+        for (inclusion, index) in indices.enumerated() { values[inclusion].append(row.value(at: index)) }
+    }
+
+    /// Takes in all rows of a statement.
+    ///
+    /// - Returns: Which of the entities they are.
+    mutating func append(_ rows: StatementRows) throws -> Range<Int> {
+        let start = entities.count
+        if inclusions.isEmpty {
+            entities += try E.Record.entities(reading: rows)
+        } else {
+            while try rows.next() { try append(rows.row) }
+        }
+        return start..<entities.count
+    }
+
+    /// Reads what the entities include.
+    mutating func include(_ db: GRDB.Database) throws {
+        for (inclusion, values) in zip(inclusions, values) { try include(inclusion, values, db) }
+    }
+
+    private mutating func include<I: Inclusion<E>>(
+        _ inclusion: I, _ values: [StorageValue], _ db: GRDB.Database
+    ) throws {
+        let table = EntityTables.of(I.Related.Record.self).queryTable
+        var text = try QuerySQL(inclusion.rows(of: .null), of: table).select(limit: inclusion.request.rows.limit)
+        var related = try EntityRows<I.Related>(inclusion.request)
+        // Several entities may refer to one row.
+        var found: [StorageValue: Range<Int>] = [.null: 0..<0]
+        for value in values where found[value] == nil {
+            text.values[0] = value
+            found[value] = try text.run(db) { try related.append($0) }
+        }
+        try related.include(db)
+        for (index, value) in values.enumerated() {
+            inclusion.put(Array(related.entities[found[value] ?? 0..<0]), into: &entities[index])
+        }
+    }
+}

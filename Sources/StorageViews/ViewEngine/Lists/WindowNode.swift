@@ -1,0 +1,8 @@
+/// A list of which a part is shown, which can be moved.
+package protocol WindowNode: SteppedNode {
+    /// Shows another part of the rows.
+    func move(offset: Int, limit: Int?, _ snapshot: Snapshot) throws
+}
+
+extension ListNode: WindowNode {}
+extension RelatedListNode: WindowNode {}

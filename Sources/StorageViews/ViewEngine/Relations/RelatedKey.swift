@@ -1,0 +1,53 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageEntities
+internal import StorageLog
+internal import StorageRouting
+
+/// Values of a column by which related rows are found, as bytes that are the same where SQLite takes the values for the
+/// same.
+///
+/// Isolation: not `Sendable`; it belongs to a node.
+struct RelatedKey {
+    private let reading: ColumnReading
+    /// Whether the column's collation is one of SQLite's own.
+    private let isKnown: Bool
+    private let buffer = KeyBuffer()
+
+    init(_ relation: Relation, in layout: RowLayout) throws {
+        let index = try layout.index(named: relation.otherColumn)
+        let column = layout.columns[index]
+        let conversion: ColumnReading.Conversion =
+            column.affinity.isNumeric ? .toNumber : column.affinity == .text ? .toText : .none
+        isKnown = column.collation != nil
+        reading = ColumnReading(
+            columnIndex: index, conversion: conversion, collation: column.collation ?? .binary)
+    }
+
+    /// The key of a value; nil for NULL, to which nothing is related.
+    func key(of value: StorageValue) -> [UInt8]? {
+        let memory = ValueMemory()
+        return withExtendedLifetime(memory) { key(of: memory.keep(value)) }
+    }
+
+    /// The key that a changed row has, or had.
+    ///
+    /// - Throws: ``StaleNode`` where it isn't known.
+    func key(of change: ChangedRow, _ image: RowKeys.Image) throws -> [UInt8]? {
+        guard isKnown, let value = change.value(reading.columnIndex, image) else { throw StaleNode() }
+        return key(of: value)
+    }
+
+    /// The value that a changed row has, or had.
+    ///
+    /// - Throws: ``StaleNode`` where it isn't known.
+    func value(of change: ChangedRow, _ image: RowKeys.Image) throws -> StorageValue {
+        guard let value = change.value(reading.columnIndex, image) else { throw StaleNode() }
+        return value.value()
+    }
+
+    private func key(of value: storage_value) -> [UInt8]? {
+        buffer.removeAll()
+        return ComparisonKey.append(value, reading, to: buffer) ? Array(buffer.bytes(from: 0)) : nil
+    }
+}

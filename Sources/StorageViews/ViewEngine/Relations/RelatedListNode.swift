@@ -1,0 +1,100 @@
+internal import StorageCore
+package import StorageEntities
+package import StorageRouting
+
+/// A list of rows with conditions on related rows, or with related rows in them, kept up to date change by change.
+///
+/// It shows what a ``ListNode`` shows; a row whose included rows have changed is updated. Beside the rows that are shown
+/// it keeps nothing but the included ones of those: where a row comes into the window, its related rows are read along the
+/// foreign key's index.
+package final class RelatedListNode<Entity: RegisteredEntity>: SteppedNode {
+    private let list: IncludedList<Entity>
+    private let levels: [any IncludedLevel<Entity>]
+    /// Nil where there are no conditions on related rows, or where they can only be evaluated by reading everything.
+    private let membership: RelatedMembership<Entity>?
+    private let own: [Interest]
+    private var pending: ListUpdate<OwnerRow<Entity>>?
+    package var pendingUpdate: PendingUpdate<ListUpdate<Entity>>?
+
+    /// - Parameters:
+    ///   - spec: The rows, whose conditions on related rows are met here.
+    ///   - inclusions: The related rows.
+    /// - Throws: `invalid-name` for a column that isn't there.
+    package init(_ spec: ListSpec<Entity>, including inclusions: [any Inclusion<Entity>]) throws {
+        let relations = spec.request.relations
+        let columns = inclusions.map(\.relation.column) + relations.map(\.relation.column)
+        list = IncludedList(spec.reading(try .owner(reading: columns)))
+        levels = try inclusions.map { try $0.makeLevel() }
+        membership = relations.isEmpty ? nil : RelatedMembership(relations, firstValue: inclusions.count)
+        let interest = Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
+        own = membership.map { [interest] + $0.interests } ?? interest.with(relations)
+    }
+
+    package var interests: [Interest] { own + levels.flatMap(\.interests) }
+    package var appliesRelatedChanges: Bool { true }
+
+    package func bind(to layouts: [RowLayout]) throws {
+        try list.node.bind(to: layouts)
+        try membership?.bind(to: layouts[0], related: layouts[1..<own.count])
+        try levels.bind(to: layouts[own.count...])
+    }
+
+    package func reload(_ snapshot: Snapshot) throws {
+        membership?.removeAll()
+        for level in levels { level.removeAll() }
+        pending = try list.reload(levels, snapshot)
+    }
+
+    /// Shows another part of the rows.
+    package func move(offset: Int, limit: Int?, _ snapshot: Snapshot) throws {
+        try list.node.move(offset: offset, limit: limit, snapshot)
+    }
+
+    // MARK: Changes
+
+    package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
+        switch change.interest {
+        case 0:
+            if let membership { return membership.apply(change) }
+            try list.node.apply(change, in: snapshot)
+        case ..<own.count:
+            guard let membership else { throw StaleNode() }
+            try membership.apply(change, to: change.interest - 1)
+        default: try levels.apply(change, by: change.interest - own.count, in: snapshot)
+        }
+    }
+
+    package func finishStep(_ snapshot: Snapshot) throws {
+        try membership?.finishStep(list.node, snapshot)
+        let update = try list.settle(levels, snapshot)
+        for level in levels { try level.finishStep(snapshot) }
+        if let update { append(update) }
+        let changed = list.changedIndices(levels)
+        guard !changed.isEmpty else { return }
+        var refilled = list.node.header
+        refilled.changes = changed.map { .update(list.shown[$0], at: $0) }
+        append(refilled)
+    }
+
+    private func append(_ update: ListUpdate<OwnerRow<Entity>>) {
+        if pending == nil { pending = update } else { pending?.append(update) }
+    }
+
+    // MARK: Publishing
+
+    package func takeUpdate(at position: Int64) -> ListUpdate<Entity>? {
+        defer { pending = nil }
+        var update = pending?.map { IncludedList.filled($0, levels) }
+        update?.position = position
+        return update
+    }
+
+    package func invalidate() {
+        list.node.invalidate()
+        pending = nil
+    }
+
+    package var header: ListUpdate<Entity> { list.node.header.map { IncludedList.filled($0, levels) } }
+    package var whole: [Entity] { list.shown.map { IncludedList.filled($0, levels) } }
+    package var rowCount: Int { levels.reduce(list.shown.count) { $0 + $1.rowCount } }
+}

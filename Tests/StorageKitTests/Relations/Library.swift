@@ -1,0 +1,82 @@
+import StorageKit
+import TestSupport
+
+@StorageEntity
+struct Publisher: Hashable {
+    var id: Int
+    var city: String
+    @StorageHasMany(foreignKey: "publisherId") var novels: [Novel] = []
+}
+
+@StorageEntity
+struct Novelist: Hashable {
+    var id: String
+    var country: String
+    @StorageHasMany(foreignKey: "novelistId") var novels: [Novel] = []
+    @StorageHasMany(foreignKey: "mentorId") var pupils: [Novelist] = []
+    var mentorId: String?
+}
+
+@StorageEntity
+struct Novel: Hashable {
+    var id: Int
+    var year: Int
+    var novelistId: String?
+    var publisherId: Int?
+    @StorageBelongsTo var novelist: Novelist?
+    @StorageBelongsTo var publisher: Publisher?
+    @StorageHasMany(foreignKey: "novelId") var chapters: [Chapter] = []
+}
+
+@StorageEntity
+struct Chapter: Hashable {
+    var id: Int
+    var pages: Int
+    var novelId: Int
+}
+
+enum Library {
+    static func open(hasIndexes: Bool = true) async throws -> Storage {
+        try StorageKit.inMemory { schema in
+            schema.autoSchema(PublisherRecord.self, NovelistRecord.self, NovelRecord.self, ChapterRecord.self)
+            if hasIndexes {
+                schema.migration("foreign keys") { db in
+                    for (table, column) in [
+                        ("novels", "novelistId"), ("novels", "publisherId"), ("chapters", "novelId"),
+                        ("novelists", "mentorId"),
+                    ] {
+                        try db.create(index: "by_\(table)_\(column)", on: table, columns: [column])
+                    }
+                }
+            }
+        }.facade
+    }
+
+    /// A change of a random row, or of several rows.
+    static func change(_ tx: WriteTransaction, _ generator: inout SplitMix64, size: Int) throws {
+        func novelist(_ generator: inout SplitMix64) -> String { "n\(generator.below(size))" }
+        switch generator.below(16) {
+        case 0..<3:
+            try tx.save(
+                Novelist(
+                    id: novelist(&generator), country: generator.pick(["UA", "PL", "IE"]),
+                    mentorId: generator.chance(50) ? novelist(&generator) : nil))
+        case 3: try tx.delete(Novelist.self, id: novelist(&generator))
+        case 4: try tx.save(Publisher(id: generator.below(4), city: generator.pick(["Kyiv", "Lviv"])))
+        case 5: try tx.delete(Publisher.self, id: generator.below(4))
+        case 6..<11:
+            try tx.save(
+                Novel(
+                    id: generator.below(3 * size), year: 1990 + generator.below(30),
+                    novelistId: generator.chance(90) ? novelist(&generator) : nil,
+                    publisherId: generator.chance(80) ? generator.below(4) : nil))
+        case 11: try tx.delete(Novel.self, id: generator.below(3 * size))
+        case 12, 13:
+            try tx.save(
+                Chapter(id: generator.below(6 * size), pages: generator.below(100), novelId: generator.below(3 * size)))
+        case 14: try tx.delete(Chapter.self, id: generator.below(6 * size))
+        default:
+            try tx.execute("UPDATE novels SET year = year + 1 WHERE id % 3 = \(generator.below(3))")
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import StorageKit
+import StorageTesting
+import TestSupport
+import Testing
+
+@testable import StorageEntities
+@testable import StorageViews
+
+/// Live queries across tables: after every commit they show what a fresh query finds.
+@MainActor @Suite(.timeLimit(.minutes(10))) struct LiveRelationTests {
+    /// A view, and what is wrong with it.
+    private struct Watched {
+        let view: StorageSubscription
+        let fault: @MainActor () async throws -> String?
+        var move: @MainActor (inout SplitMix64) async -> Void = { _ in }
+    }
+
+    private func list<Entity: RegisteredEntity & Hashable>(_ name: String, _ query: Query<Entity>) -> Watched {
+        let list = QuerySubscription(query)
+        return Watched(view: list) {
+            let fresh = try await query.fetch()
+            return list.items == fresh ? nil : "\(name) shows \(list.items) instead of \(fresh)"
+        }
+    }
+
+    private func first<Entity: RegisteredEntity & Hashable>(_ name: String, _ query: Query<Entity>) -> Watched {
+        let row = SingleQuerySubscription(query)
+        return Watched(view: row) {
+            let fresh = try await query.fetchOne()
+            return row.item == fresh ? nil : "\(name) shows \(row.item as Any) instead of \(fresh as Any)"
+        }
+    }
+
+    private func pages<Entity: RegisteredEntity & Hashable>(
+        _ name: String, _ query: Query<Entity>, _ style: PaginatedQuerySubscription<Entity>.Style
+    ) -> Watched {
+        let page = PaginatedQuerySubscription(query, pageSize: 3, style: style)
+        return Watched(view: page) {
+            let fresh = try await query.limit(3).offset(page.offset).fetch()
+            let total = try await query.count()
+            guard page.currentPage == fresh else { return "\(name) shows \(page.currentPage) instead of \(fresh)" }
+            return page.totalCount == total ? nil : "\(name) counts \(page.totalCount) instead of \(total)"
+        } move: {
+            await page.goToPage($0.below(4))
+        }
+    }
+
+    /// Queries that are kept up to date change by change.
+    private func incremental(_ storage: Storage) -> [Watched] {
+        let (novelists, novels) = (storage.query(Novelist.self), storage.query(Novel.self))
+        return [
+            list("children", novelists.include(\.novels)),
+            list(
+                "latest children",
+                novelists.where { $0.country == "UA" }.orderBy(\.id, .descending).limit(4)
+                    .include(\.novels) { $0.where { $0.year >= 2000 }.orderBy(\.year, .descending).limit(2) }),
+            list("parents", novels.orderBy(\.year).limit(6).include(\.novelist).include(\.publisher)),
+            list(
+                "levels",
+                novelists.orderBy(\.country).include(\.pupils) { pupil in
+                    pupil.include(\.novels) { $0.limit(2).include(\.chapters).include(\.publisher) }
+                }),
+            first(
+                "first", storage.query(Publisher.self).orderBy(\.city).include(\.novels) { $0.include(\.novelist) }),
+            list("has", novelists.has(\.novels)),
+            list("has none", novelists.orderBy(\.country).limit(4).hasNo(\.novels) { $0.year > 2005 }),
+            list("of a parent", novels.orderBy(\.year).offset(1).limit(5).has(\.novelist) { $0.country == "UA" }),
+            list(
+                "several",
+                novels.where { $0.year > 1995 }.has(\.chapters) { $0.pages > 30 }.hasNo(\.publisher) {
+                    $0.city == "Lviv"
+                }.include(\.chapters).include(\.novelist)),
+            list("itself", novelists.has(\.pupils) { $0.country != "UA" }.include(\.pupils)),
+            pages("pages", novels.orderBy(\.year).has(\.chapters).include(\.chapters), .numbered),
+            pages("anchored", novelists.orderBy(\.country).hasNo(\.pupils).include(\.novels), .anchored),
+        ]
+    }
+
+    /// Queries that are read anew where something changes.
+    private func rerun(_ storage: Storage) -> [Watched] {
+        let (novelists, novels) = (storage.query(Novelist.self), storage.query(Novel.self))
+        let count = CountSubscription(novels.has(\.chapters))
+        return [
+            list("deep", novelists.has(\.novels, matching: Novel.all().has(\.chapters))),
+            list("inside", novelists.include(\.novels) { $0.has(\.chapters) }),
+            list("own SQL", novels.has(\.chapters) { _ in .sql("pages % 2 = 0") }.include(\.novelist)),
+            Watched(view: count) {
+                let fresh = try await novels.has(\.chapters).count()
+                return count.count == fresh ? nil : "counts \(count.count) instead of \(fresh)"
+            },
+        ]
+    }
+
+    private func run(_ seed: UInt64, _ make: (Storage) -> [Watched]) async throws -> (storage: Storage, reloads: Int) {
+        var generator = SplitMix64(seed: seed)
+        let storage = try await Library.open()
+        let size = 3 + generator.below(12)
+        let fill = generator.next()
+        try await storage.write { tx in
+            var generator = SplitMix64(seed: fill)
+            for _ in 0..<6 * size { try Library.change(tx, &generator, size: size) }
+        }
+        let views = make(storage)
+        let reloads = await storage.subscriptions.counters.reloads
+        for _ in 0..<30 {
+            let seed = generator.next()
+            let count = 1 + generator.below(5)
+            let receipt = try await storage.write { tx in
+                var generator = SplitMix64(seed: seed)
+                for _ in 0..<count { try Library.change(tx, &generator, size: size) }
+            }
+            await storage.waitForViews(through: receipt)
+            if generator.chance(30) { await generator.pick(views).move(&generator) }
+            for view in views {
+                let fault = try await view.fault()
+                #expect(fault == nil, "STORAGEKIT_SEED=\(seed) \(fault ?? "")")
+                guard fault == nil else { return (storage, 0) }
+                #expect(view.view.error == nil)
+            }
+        }
+        return (storage, await storage.subscriptions.counters.reloads - reloads)
+    }
+
+    @Test("Included rows and conditions on related rows are kept up to date by changes", arguments: testSeeds(25))
+    func incrementalQueries(seed: UInt64) async throws {
+        let (_, reloads) = try await run(seed) { incremental($0) }
+        #expect(reloads == 0, "STORAGEKIT_SEED=\(seed)")
+    }
+
+    @Test("What can only be read anew is right as well", arguments: testSeeds(4))
+    func queriesThatRunAgain(seed: UInt64) async throws {
+        _ = try await run(seed) { rerun($0) }
+    }
+}
