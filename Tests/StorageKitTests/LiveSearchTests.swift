@@ -201,6 +201,24 @@ struct Page: Hashable {
         #expect(search.results.contains(page))
     }
 
+    @Test("Searches that a row comes into at once each mark their own words")
+    func ownMarks() async throws {
+        let storage = try open()
+        let searches = [
+            SearchSubscription(
+                storage.query(Page.self),
+                configuration: .init(searchFields: ["title"], debounceInterval: 0, highlightMatches: true)),
+            SearchSubscription(
+                storage.query(Page.self),
+                configuration: .init(searchFields: ["title"], debounceInterval: 0, highlightMatches: true)),
+        ]
+        for (search, text) in zip(searches, ["alpha", "beta"]) { await type(text, into: search) }
+        let receipt = try await storage.save(Page(id: 1, title: "alpha beta", body: "", shelf: 0))
+        await storage.waitForViews(through: receipt)
+        #expect(searches[0].hits.map(\.snippet) == ["<b>alpha</b> beta"])
+        #expect(searches[1].hits.map(\.snippet) == ["alpha <b>beta</b>"])
+    }
+
     @Test("Fields are searched as the configuration says")
     func searchConfiguration() async throws {
         let storage = try open()

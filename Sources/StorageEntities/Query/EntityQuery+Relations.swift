@@ -3,6 +3,9 @@ public import StorageCore
 // Relationships in queries: marked properties, or columns that are named.
 
 extension EntityQuery {
+    /// A query for related rows, in the scope of this one.
+    private func inner<Other: RegisteredEntity>() -> QueryRequest<Other> { request.scope?.request() ?? QueryRequest() }
+
     private func related<Value>(
         _ value: Result<Value, StorageError>, _ change: (Value, inout QueryRequest<Entity>) -> Void
     ) -> Self {
@@ -37,7 +40,7 @@ extension EntityQuery {
         _ children: any WritableKeyPath<Entity, [Child]> & Sendable,
         _ query: (QueryRequest<Child>) -> QueryRequest<Child> = { $0 }
     ) -> Self {
-        including(children, query(QueryRequest()), Relation.foreignKey(of: children))
+        including(children, query(inner()), Relation.foreignKey(of: children))
     }
 
     /// Reads the rows whose column holds an entity's key with each entity, and puts them into a property that isn't stored.
@@ -48,7 +51,7 @@ extension EntityQuery {
         by foreignKey: KeyPath<Child.Record.Columns, StorageColumn<Key>>,
         _ query: (QueryRequest<Child>) -> QueryRequest<Child> = { $0 }
     ) -> Self {
-        including(children, query(QueryRequest()), .success(Child.Record.columns[keyPath: foreignKey].name))
+        including(children, query(inner()), .success(Child.Record.columns[keyPath: foreignKey].name))
     }
 
     private func including<Child: RegisteredEntity>(
@@ -72,7 +75,7 @@ extension EntityQuery {
         _ parent: any WritableKeyPath<Entity, Parent?> & Sendable,
         _ query: (QueryRequest<Parent>) -> QueryRequest<Parent> = { $0 }
     ) -> Self {
-        including(parent, query(QueryRequest()), Relation.foreignKey(of: parent))
+        including(parent, query(inner()), Relation.foreignKey(of: parent))
     }
 
     /// Reads the row whose key a column holds with each entity, and puts it into a property that isn't stored.
@@ -83,7 +86,7 @@ extension EntityQuery {
         through foreignKey: KeyPath<Entity.Record.Columns, StorageColumn<Key>>,
         _ query: (QueryRequest<Parent>) -> QueryRequest<Parent> = { $0 }
     ) -> Self {
-        including(parent, query(QueryRequest()), .success(Entity.Record.columns[keyPath: foreignKey].name))
+        including(parent, query(inner()), .success(Entity.Record.columns[keyPath: foreignKey].name))
     }
 
     private func including<Parent: RegisteredEntity>(
@@ -249,9 +252,10 @@ extension EntityQuery {
                         "Leave limit and offset out of the query for \"\(EntityTables.of(Other.Record.self).name)\"."))
         }
         return related(relation) { relation, request in
-            request.rows.relations.append(
-                RelatedCondition(
-                    relation: relation, predicate: rows.predicate, relations: rows.relations, isNegated: isNegated))
+            let condition = RelatedCondition(
+                relation: relation, predicate: rows.predicate, relations: rows.relations, isNegated: isNegated)
+            guard let scope = request.scope else { return request.rows.relations.append(condition) }
+            request.check { rows throws(StorageError) in rows.relations.append(try scope.apply(to: condition)) }
         }
     }
 }

@@ -34,7 +34,10 @@ extension EntityQuery {
     /// Task.all().filter(Task.Columns.isCompleted == true)
     /// ```
     public func filter(_ condition: RowPredicate) -> Self {
-        with { $0.rows.predicate = $0.rows.predicate.map { $0 && condition } ?? condition }
+        with { request in
+            if request.scope != nil { request.check { _ throws(StorageError) in try StorageScope.check(condition) } }
+            request.rows.predicate = request.rows.predicate.map { $0 && condition } ?? condition
+        }
     }
 
     /// Sorted by a column; by further ones where those before are equal, and by the key in the end.

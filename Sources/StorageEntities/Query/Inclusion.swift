@@ -11,6 +11,8 @@ package protocol Inclusion<Owner>: Sendable {
     /// Which of the related rows, in what order, and what they include themselves. A limit is that of each owner.
     var request: QueryRequest<Related> { get }
     func put(_ rows: [Related], into owner: inout Owner)
+    /// The rows that a scope lets through.
+    func scoped(by scope: StorageScope) -> any Inclusion<Owner>
 }
 
 extension Inclusion {
@@ -42,4 +44,8 @@ package struct IncludedRows<Owner: RegisteredEntity, Related: RegisteredEntity>:
     }
 
     package func put(_ rows: [Related], into owner: inout Owner) { place(rows, &owner) }
+
+    package func scoped(by scope: StorageScope) -> any Inclusion<Owner> {
+        IncludedRows(relation, scope.apply(to: request), place: place)
+    }
 }

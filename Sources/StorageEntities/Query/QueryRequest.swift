@@ -1,4 +1,3 @@
-internal import GRDB
 internal import StorageCore
 
 /// What a query asks for, apart from where it is asked. It is put together by the calls of a query, and asks nothing
@@ -15,7 +14,22 @@ public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
     /// The related rows that are read along.
     package private(set) var inclusions: [any Inclusion<E>] = []
 
+    /// What bounds the query; nil for one that may find everything.
+    package var scope: StorageScope?
+
     package init(_ rows: RowRequest = RowRequest()) { self.rows = rows }
+
+    /// The same query with other inclusions.
+    package func map(_ change: (any Inclusion<E>) -> any Inclusion<E>) -> QueryRequest {
+        var request = self
+        request.inclusions = inclusions.map(change)
+        return request
+    }
+
+    /// Notes what is wrong with the query: it is put together without `try`, and the call that runs it throws.
+    mutating func check(_ body: (inout RowRequest) throws(StorageError) -> Void) {
+        do throws(StorageError) { try body(&rows) } catch { rows.invalid = rows.invalid ?? error }
+    }
 
     package mutating func include(_ inclusion: some Inclusion<E>) {
         rows.invalid = rows.invalid ?? inclusion.request.rows.invalid
@@ -38,7 +52,7 @@ public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
 
     /// The tables that an answer is read from.
     package var tables: [String] {
-        [E.Record.databaseTableName] + rows.relations.flatMap(\.tables) + inclusions.flatMap { $0.tables }
+        [EntityTables.of(E.Record.self).name] + rows.relations.flatMap(\.tables) + inclusions.flatMap { $0.tables }
     }
 
     /// The query itself.

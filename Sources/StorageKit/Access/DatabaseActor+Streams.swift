@@ -1,6 +1,4 @@
 public import GRDB
-internal import StorageCore
-internal import StorageLog
 
 extension DatabaseActor {
     /// What `tracking` reads, now and after commits.
@@ -55,58 +53,14 @@ extension DatabaseActor {
     ) -> AsyncStream<Value> {
         let storage = storage
         return AsyncStream(bufferingPolicy: bufferingPolicy) { continuation in
-            let (rings, bell) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-            // Rung a last time when the store is closed.
-            let observation = storage.engine.onCommit { bell.yield() }
-            bell.yield()
             let task = Task {
-                var last: TrackedState?
-                for await _ in rings {
-                    do {
-                        let known = last
-                        let found = try await storage.read { db in
-                            try TrackedState.read(db, unless: known, tracking)
-                        }
-                        last = found.state
-                        if let value = found.value, isWanted(value) { continuation.yield(value) }
-                    } catch let error as StorageError where error.code == .closed {
-                        break
-                    } catch {
-                        // It runs again whatever is committed.
-                        last = nil
-                        onError(error)
-                    }
+                let reader = TrackedReader(storage, tracking)
+                while let (value, _) = await reader.next(onError: { onError($0) }) {
+                    if isWanted(value) { continuation.yield(value) }
                 }
                 continuation.finish()
             }
-            continuation.onTermination = { _ in
-                observation.cancel()
-                task.cancel()
-            }
+            continuation.onTermination = { _ in task.cancel() }
         }
-    }
-}
-
-/// What a closure has read, and of which state.
-private struct TrackedState: Sendable {
-    let region: TrackedRegion
-    let position: Int64
-
-    /// Runs `body` on a state of the store.
-    ///
-    /// - Parameter known: Where it was run last; it isn't run where nothing has changed since that it has read.
-    static func read<Value>(
-        _ db: Database, unless known: TrackedState?, _ body: (Database) throws -> Value
-    ) throws -> (value: Value?, state: TrackedState) {
-        let log = LogReader(try db.connection)
-        let position = try log.head().position
-        if let known, position >= known.position {
-            let isConcerned =
-                try position > known.position
-                ? known.region.isConcerned(by: known.position + 1...position, of: log) : known.region.isUnknown
-            guard isConcerned else { return (nil, TrackedState(region: known.region, position: position)) }
-        }
-        let (value, region) = try TrackedRegion.reading(db, body)
-        return (value, TrackedState(region: region, position: position))
     }
 }

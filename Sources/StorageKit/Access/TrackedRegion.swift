@@ -10,6 +10,8 @@ internal import StorageLog
 struct TrackedRegion: Sendable {
     /// The columns of an entity that were read, by their ids; nil where all count.
     private var columns: [UInt32: Set<UInt32>?] = [:]
+    /// What was read, in the users' words: `users.name`, or `users` where all columns count.
+    private(set) var names: [String] = []
     /// Whether tables were read whose changes aren't in the log, such as those of projections.
     private(set) var isUnknown = false
     /// Where there are more events nobody looks at them: everything may have changed.
@@ -36,7 +38,12 @@ struct TrackedRegion: Sendable {
         for entity in catalog.live {
             known.insert(entity.stored)
             guard region.isModified(byEventsOfKind: .insert(tableName: entity.stored)) else { continue }
-            columns[entity.id] = Self.columns(of: entity, in: region)
+            let read = Self.columns(of: entity, in: region)
+            columns[entity.id] = read
+            names +=
+                read.map { read in
+                    entity.live.filter { read.contains($0.id) }.map { "\(entity.name).\($0.name)" }
+                } ?? [entity.name]
         }
         for index in try FullTextIndex.load(connection) {
             known.formUnion([index.table] + index.shadowTables)
@@ -44,9 +51,11 @@ struct TrackedRegion: Sendable {
             columns[index.entity] = .some(nil)
         }
         let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
-        isUnknown = tables.contains { name in
+        let others = tables.filter { name in
             !known.contains(name) && region.isModified(byEventsOfKind: .insert(tableName: name))
         }
+        isUnknown = !others.isEmpty
+        names += others
     }
 
     /// Nil where every event changes what was read.

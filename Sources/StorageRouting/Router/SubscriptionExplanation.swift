@@ -8,11 +8,14 @@ public struct SubscriptionExplanation: Sendable, Hashable {
         case evaluated
         /// Contains custom SQL; only the database knows whether a change affects it.
         case opaque
+        /// SQL that runs again when a table or column that it has read has changed.
+        case tracked
     }
 
     /// How changes find the subscription.
     public let tier: Tier
-    /// The parts of the condition that it is found by, such as `status =`, `age between`, `name like a…`.
+    /// The parts of the condition that it is found by, such as `status =`, `age between`, `name like a…`; of ``Tier/tracked``
+    /// SQL the columns that it has read, such as `users.name`, and tables of which it has read everything.
     public let anchors: [String]
     /// How many subscriptions have the same condition.
     public let sharedBy: Int
@@ -26,4 +29,11 @@ public struct SubscriptionExplanation: Sendable, Hashable {
     public let lastPosition: Int64
     /// What that change did to its result.
     public let lastEffect: SubscriptionEffect?
+
+    /// An explanation of SQL that runs again.
+    package static func tracked(_ columns: [String]) -> SubscriptionExplanation {
+        SubscriptionExplanation(
+            tier: .tracked, anchors: columns.sorted(), sharedBy: 1, candidateCount: 0, evaluations: 0, wakeups: 0,
+            lastPosition: 0, lastEffect: nil)
+    }
 }

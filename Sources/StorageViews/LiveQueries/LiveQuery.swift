@@ -25,6 +25,17 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     private let readDifferences: @Sendable (_ since: KnownState?, @escaping ErrorHandler) -> LiveSequence<Difference>
     private let explainNode: @Sendable () async throws -> SubscriptionExplanation?
 
+    /// Follows something else than a node.
+    package init(
+        snapshots: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<Value>,
+        differences: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<Difference>,
+        explain: @escaping @Sendable () async throws -> SubscriptionExplanation?
+    ) {
+        readSnapshots = snapshots
+        readDifferences = { _, onError in differences(onError) }
+        explainNode = explain
+    }
+
     /// The current result, and the result after each change.
     public var snapshots: LiveSequence<Value> { snapshots { _ in } }
 

@@ -14,7 +14,9 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let begin: @Sendable () -> @Sendable () async throws(StorageError) -> Element?
 
     /// - Parameter begin: Makes what reads one element after another.
-    init(_ begin: @escaping @Sendable () -> @Sendable () async throws(StorageError) -> Element?) { self.begin = begin }
+    package init(_ begin: @escaping @Sendable () -> @Sendable () async throws(StorageError) -> Element?) {
+        self.begin = begin
+    }
 
     public func makeAsyncIterator() -> Iterator { Iterator(read: begin()) }
 

@@ -35,6 +35,12 @@ public struct ValueDifference<Value: Sendable>: Sendable {
     public internal(set) var new: Value
 }
 
+extension ValueDifference {
+    package init(at position: Int64, from old: Value?, to new: Value) {
+        self.init(position: position, old: old, new: new)
+    }
+}
+
 extension ValueDifference: Equatable where Value: Equatable {}
 /// ```json
 /// {"position": 1041, "old": 3, "new": 4}

@@ -1,8 +1,8 @@
-internal import StorageCore
+package import StorageCore
 
 extension Error {
     /// The error as a view shows it.
-    var forSubscribers: StorageError {
+    package var forSubscribers: StorageError {
         self as? StorageError
             ?? StorageError(
                 .invalidArgument, "A row can't be read: \(self)", remedy: "Correct how the entity is read.", cause: self
@@ -12,5 +12,5 @@ extension Error {
 
 extension StorageError {
     /// Whether asking again is of no use.
-    var isFinal: Bool { [.closed, .invalidName, .invalidQuery, .invalidArgument, .notFound].contains(code) }
+    package var isFinal: Bool { [.closed, .invalidName, .invalidQuery, .invalidArgument, .notFound].contains(code) }
 }

@@ -12,10 +12,12 @@ protocol IncludedLevel<Owner>: AnyObject {
     var interests: [Interest] { get }
     var interestCount: Int { get }
     func bind(to layouts: ArraySlice<RowLayout>) throws
+    /// What the list of a value is known by; nil for NULL, which has none.
+    func key(of value: StorageValue) -> [UInt8]?
     /// Shows the list of a value, which another owner has now.
-    func retain(_ value: StorageValue, _ snapshot: Snapshot) throws
+    func retain(_ value: StorageValue, _ key: [UInt8], _ snapshot: Snapshot) throws
     /// An owner less has a value.
-    func release(_ value: StorageValue)
+    func release(_ key: [UInt8])
     func removeAll()
     /// Takes in a change.
     ///
@@ -26,7 +28,7 @@ protocol IncludedLevel<Owner>: AnyObject {
     /// Whether the step has brought something.
     var hasChanges: Bool { get }
     /// Whether it has brought something to the list of a value.
-    func hasChanged(_ value: StorageValue) -> Bool
+    func hasChanged(_ key: [UInt8]) -> Bool
     /// Puts the list of a value into its owner.
     func fill(_ owner: inout Owner, _ value: StorageValue)
     /// How many rows it holds, here and below.
@@ -50,7 +52,7 @@ final class InclusionLevel<Included: Inclusion>: IncludedLevel {
     private let levels: [any IncludedLevel<Included.Related>]
     private let own: [Interest]
     private var layouts: [RowLayout] = []
-    private var key: RelatedKey?
+    private var reader: RelatedKey?
     private var lists: [[UInt8]: List] = [:]
     private var touched: Set<[UInt8]> = []
     private var changed: Set<[UInt8]> = []
@@ -69,15 +71,16 @@ final class InclusionLevel<Included: Inclusion>: IncludedLevel {
 
     func bind(to layouts: ArraySlice<RowLayout>) throws {
         self.layouts = Array(layouts.prefix(own.count))
-        key = try RelatedKey(inclusion.relation, in: self.layouts[0])
+        reader = try RelatedKey(inclusion.relation, in: self.layouts[0])
         removeAll()
         try levels.bind(to: layouts.dropFirst(own.count))
     }
 
     // MARK: Owners
 
-    func retain(_ value: StorageValue, _ snapshot: Snapshot) throws {
-        guard let key = key?.key(of: value) else { return }
+    func key(of value: StorageValue) -> [UInt8]? { reader?.key(of: value) }
+
+    func retain(_ value: StorageValue, _ key: [UInt8], _ snapshot: Snapshot) throws {
         if let list = lists[key] {
             list.ownerCount += 1
             return
@@ -90,13 +93,15 @@ final class InclusionLevel<Included: Inclusion>: IncludedLevel {
         _ = try list.reload(levels, snapshot)
     }
 
-    func release(_ value: StorageValue) {
-        guard let key = key?.key(of: value), let list = lists[key] else { return }
+    func release(_ key: [UInt8]) {
+        guard let list = lists[key] else { return }
         list.ownerCount -= 1
         guard list.ownerCount == 0 else { return }
         lists[key] = nil
         for (index, level) in levels.enumerated() {
-            for row in list.shown { level.release(row.values[index]) }
+            for keys in list.keys {
+                if let key = keys[index] { level.release(key) }
+            }
         }
     }
 
@@ -108,7 +113,7 @@ final class InclusionLevel<Included: Inclusion>: IncludedLevel {
     }
 
     func fill(_ owner: inout Owner, _ value: StorageValue) {
-        let list = key?.key(of: value).flatMap { lists[$0] }
+        let list = key(of: value).flatMap { lists[$0] }
         inclusion.put(list?.shown.map { List.filled($0, levels) } ?? [], into: &owner)
     }
 
@@ -122,9 +127,9 @@ final class InclusionLevel<Included: Inclusion>: IncludedLevel {
             guard interest >= own.count else { throw StaleNode() }
             return try levels.apply(change, by: interest - own.count, in: snapshot)
         }
-        guard let key else { throw StaleNode() }
-        let old = change.effect == .enter ? nil : try key.key(of: change, .old)
-        let new = change.effect == .leave ? nil : try key.key(of: change, .new)
+        guard let reader else { throw StaleNode() }
+        let old = change.effect == .enter ? nil : try reader.key(of: change, .old)
+        let new = change.effect == .leave ? nil : try reader.key(of: change, .new)
         if old == new { return try apply(change, to: old, in: snapshot) }
         // The row goes from one owner to another.
         var step = change
@@ -151,7 +156,7 @@ final class InclusionLevel<Included: Inclusion>: IncludedLevel {
 
     var hasChanges: Bool { !changed.isEmpty }
 
-    func hasChanged(_ value: StorageValue) -> Bool { key?.key(of: value).map(changed.contains) ?? false }
+    func hasChanged(_ key: [UInt8]) -> Bool { changed.contains(key) }
 }
 
 // MARK: Several levels beside each other

@@ -7,14 +7,19 @@ internal import StorageEntities
 final class IncludedList<Entity: RegisteredEntity> {
     let node: ListNode<OwnerRow<Entity>>
     private(set) var shown: [OwnerRow<Entity>] = []
+    /// By what the levels know each row that is shown.
+    private(set) var keys: [Keys] = []
     /// How many rows that are shown have it.
     var ownerCount = 0
+
+    /// A key for each level; nil where the row has nothing of it.
+    typealias Keys = [[UInt8]?]
 
     init(_ spec: ListSpec<OwnerRow<Entity>>) { node = ListNode(spec) }
 
     /// Reads everything. The levels have nothing of it.
     func reload(_ levels: [any IncludedLevel<Entity>], _ snapshot: Snapshot) throws -> ListUpdate<OwnerRow<Entity>>? {
-        shown = []
+        (shown, keys) = ([], [])
         try node.reload(snapshot)
         return try settle(levels, snapshot)
     }
@@ -26,11 +31,15 @@ final class IncludedList<Entity: RegisteredEntity> {
         try node.finishStep(snapshot)
         guard let update = node.takeUpdate(at: snapshot.position) else { return nil }
         guard update.fits(shown) else { throw StaleNode() }
-        let (removed, added) = turnover(update)
+        let (removed, added) = turnover(update, levels)
         for (index, level) in levels.enumerated() {
             // Before others are released: most of them are the same.
-            for row in added { try level.retain(row.values[index], snapshot) }
-            for row in removed { level.release(row.values[index]) }
+            for (row, keys) in added {
+                if let key = keys[index] { try level.retain(row.values[index], key, snapshot) }
+            }
+            for keys in removed {
+                if let key = keys[index] { level.release(key) }
+            }
         }
         return update
     }
@@ -39,27 +48,36 @@ final class IncludedList<Entity: RegisteredEntity> {
     ///
     /// - Returns: The rows that were shown and aren't any more, and those that are now: a row with other values is both.
     private func turnover(
-        _ update: ListUpdate<OwnerRow<Entity>>
-    ) -> (removed: [OwnerRow<Entity>], added: [OwnerRow<Entity>]) {
-        var (removed, added): ([OwnerRow<Entity>], [OwnerRow<Entity>]) = ([], [])
+        _ update: ListUpdate<OwnerRow<Entity>>, _ levels: [any IncludedLevel<Entity>]
+    ) -> (removed: [Keys], added: [(row: OwnerRow<Entity>, keys: Keys)]) {
+        var removed: [Keys] = []
+        var added: [(row: OwnerRow<Entity>, keys: Keys)] = []
+        func add(_ row: OwnerRow<Entity>) -> Keys {
+            let keys = levels.indices.map { levels[$0].key(of: row.values[$0]) }
+            added.append((row, keys))
+            return keys
+        }
         if let whole = update.whole {
-            (removed, added) = (shown, whole)
-            shown = whole
+            removed = keys
+            (shown, keys) = (whole, whole.map(add))
         }
         for change in update.changes {
             switch change {
             case .insert(let row, let index):
-                added.append(row)
                 shown.insert(row, at: index)
-            case .remove(let index): removed.append(shown.remove(at: index))
+                keys.insert(add(row), at: index)
+            case .remove(let index):
+                shown.remove(at: index)
+                removed.append(keys.remove(at: index))
             case .update(let row, let index):
-                removed.append(shown[index])
-                added.append(row)
                 shown[index] = row
+                removed.append(keys[index])
+                keys[index] = add(row)
             case .move(let row, let from, let to):
-                removed.append(shown.remove(at: from))
-                added.append(row)
+                shown.remove(at: from)
                 shown.insert(row, at: to)
+                removed.append(keys.remove(at: from))
+                keys.insert(add(row), at: to)
             }
         }
         return (removed, added)
@@ -72,8 +90,8 @@ final class IncludedList<Entity: RegisteredEntity> {
     func changedIndices(_ levels: [any IncludedLevel<Entity>]) -> [Int] {
         let changed = levels.indices.filter { levels[$0].hasChanges }
         guard !changed.isEmpty else { return [] }
-        return shown.indices.filter { row in
-            changed.contains { levels[$0].hasChanged(shown[row].values[$0]) }
+        return keys.indices.filter { row in
+            changed.contains { level in keys[row][level].map(levels[level].hasChanged) ?? false }
         }
     }
 

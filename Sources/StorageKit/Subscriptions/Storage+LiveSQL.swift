@@ -1,0 +1,111 @@
+public import GRDB
+internal import StorageCore
+internal import StorageRouting
+public import StorageViews
+internal import Synchronization
+
+extension Storage {
+    /// The rows that SQL of your own finds, kept up to date for any actor: joins, totals, common table expressions.
+    ///
+    /// ```swift
+    /// struct Total: Decodable, FetchableRecord, Identifiable, Equatable { var id: String; var pages: Int }
+    ///
+    /// let totals = storage.live { db in
+    ///     try Total.fetchAll(db, sql: """
+    ///         SELECT authors.id, sum(pages) AS pages FROM authors JOIN books ON authorId = authors.id
+    ///         GROUP BY authors.id ORDER BY pages DESC
+    ///         """)
+    /// }
+    /// for try await rows in totals.snapshots { … }
+    /// ```
+    ///
+    /// The closure runs again only if a commit, also of another process, inserts or deletes a row of a table that the last
+    /// run has read, or updates a column that it has read; ``LiveQuery/explain()`` names them. The result is then compared with
+    /// the last one by `id`, and a difference is sent where there is one. To follow rows of an entity at the cost of
+    /// the changed rows instead, use `query(…).live()`.
+    ///
+    /// `differences(since:)` sends the whole result: what SQL has found earlier isn't in the log.
+    ///
+    /// - Parameter body: Reads rows, on one state of the store. Errors go to `onError`; it runs again after the next commit.
+    public func live<Item: Sendable & Equatable & Identifiable>(
+        tracking body: @escaping @Sendable (Database) throws -> [Item]
+    ) -> LiveQuery<[Item], ListDifference<Item>> {
+        tracked(body) { old, new, position in
+            guard let old else { return ListDifference(position: position, whole: new, changes: []) }
+            return ListDifference(from: old, to: new, by: \.id, at: position)
+        }
+    }
+
+    /// A value that SQL of your own finds, kept up to date for any actor.
+    ///
+    /// ```swift
+    /// let pages = storage.liveValue { try Int.fetchOne($0, sql: "SELECT sum(pages) FROM books") ?? 0 }
+    /// ```
+    ///
+    /// It runs again as ``live(tracking:)`` says.
+    public func liveValue<Value: Sendable & Equatable>(
+        tracking body: @escaping @Sendable (Database) throws -> Value
+    ) -> LiveQuery<Value, ValueDifference<Value>> {
+        tracked(body) { old, new, position in ValueDifference(at: position, from: old, to: new) }
+    }
+
+    private func tracked<Value: Sendable & Equatable, Difference: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value,
+        _ difference: @escaping @Sendable (_ old: Value?, _ new: Value, _ position: Int64) -> Difference
+    ) -> LiveQuery<Value, Difference> {
+        let storage = self
+        return LiveQuery(
+            snapshots: { onError in
+                LiveSequence {
+                    let reader = DistinctReader(storage, body, onError)
+                    return { () async throws(StorageError) -> Value? in try await reader.next()?.new }
+                }
+            },
+            differences: { onError in
+                LiveSequence {
+                    let reader = DistinctReader(storage, body, onError)
+                    return { () async throws(StorageError) -> Difference? in
+                        try await reader.next().map { difference($0.old, $0.new, $0.position) }
+                    }
+                }
+            },
+            explain: {
+                let reader = TrackedReader(storage, body)
+                _ = try await reader.next { throw $0 }
+                return .tracked(reader.columns ?? [])
+            })
+    }
+}
+
+/// Reads values that differ from the last one.
+///
+/// Isolation: `Sendable`, its state behind a mutex; one task reads at a time.
+private final class DistinctReader<Value: Sendable & Equatable>: Sendable {
+    private let reader: TrackedReader<Value>
+    private let onError: @Sendable (StorageError) -> Void
+    private let last = Mutex<Value?>(nil)
+
+    init(
+        _ storage: Storage, _ body: @escaping @Sendable (Database) throws -> Value,
+        _ onError: @escaping @Sendable (StorageError) -> Void
+    ) {
+        reader = TrackedReader(storage, body)
+        self.onError = onError
+    }
+
+    /// - Throws: Where the first value can't be had, and asking again is of no use.
+    func next() async throws(StorageError) -> (old: Value?, new: Value, position: Int64)? {
+        while true {
+            let old = last.withLock { $0 }
+            let found = try await reader.next { (error) throws(StorageError) in
+                let error = error.forSubscribers
+                if old == nil, error.isFinal { throw error }
+                onError(error)
+            }
+            guard let found else { return nil }
+            guard found.value != old else { continue }
+            last.withLock { $0 = found.value }
+            return (old, found.value, found.position)
+        }
+    }
+}

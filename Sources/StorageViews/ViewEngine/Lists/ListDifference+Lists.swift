@@ -1,0 +1,55 @@
+extension ListDifference where Item: Equatable {
+    /// What leads from one list to another, by what items are known by: the longest run of items that keep their order
+    /// stays, others are removed and inserted; the whole list where that is shorter. Costs n log n.
+    ///
+    /// Source of the longest increasing subsequence: Fredman, "On computing the length of longest increasing
+    /// subsequences", 1975.
+    package init<Key: Hashable>(from old: [Item], to new: [Item], by key: (Item) -> Key, at position: Int64) {
+        // Items with the same key are told apart by their order.
+        var places: [Key: [Int]] = [:]
+        for index in old.indices.reversed() { places[key(old[index]), default: []].append(index) }
+        let origins = new.map { places[key($0)]?.popLast() }
+        let kept = Self.longestIncreasing(origins)
+        let steps = old.count + new.count - 2 * kept.count
+        guard steps <= max(256, new.count) else {
+            self.init(position: position, whole: new, changes: [])
+            return
+        }
+        var changes: [ListChange<Item>] = []
+        let keptOrigins = Set(kept.compactMap { origins[$0] })
+        for index in old.indices.reversed() where !keptOrigins.contains(index) { changes.append(.remove(at: index)) }
+        let keptPlaces = Set(kept)
+        for index in new.indices {
+            guard keptPlaces.contains(index), let origin = origins[index] else {
+                changes.append(.insert(new[index], at: index))
+                continue
+            }
+            if old[origin] != new[index] { changes.append(.update(new[index], at: index)) }
+        }
+        self.init(position: position, whole: nil, changes: changes)
+    }
+
+    /// The indices of the longest run of numbers that increase; nil counts as no number.
+    private static func longestIncreasing(_ numbers: [Int?]) -> [Int] {
+        // The index of the least number that ends a run of each length.
+        var ends: [Int] = []
+        var previous = [Int?](repeating: nil, count: numbers.count)
+        for (index, number) in numbers.enumerated() {
+            guard let number else { continue }
+            var (low, high) = (0, ends.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if (numbers[ends[middle]] ?? 0) < number { low = middle + 1 } else { high = middle }
+            }
+            previous[index] = low > 0 ? ends[low - 1] : nil
+            if low == ends.count { ends.append(index) } else { ends[low] = index }
+        }
+        var run: [Int] = []
+        var next = ends.last
+        while let index = next {
+            run.append(index)
+            next = previous[index]
+        }
+        return run.reversed()
+    }
+}

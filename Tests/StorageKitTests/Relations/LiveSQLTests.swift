@@ -1,0 +1,127 @@
+import StorageKit
+import StorageTesting
+import TestSupport
+import Testing
+
+@testable import StorageViews
+
+/// SQL of one's own, followed.
+@Suite(.timeLimit(.minutes(2))) struct LiveSQLTests {
+    private struct Total: Decodable, FetchableRecord, Identifiable, Equatable {
+        var id: String
+        var pages: Int
+
+        static let sql = """
+            SELECT novelistId AS id, sum(pages) AS pages FROM novels JOIN chapters ON novelId = novels.id \
+            WHERE novelistId IS NOT NULL GROUP BY novelistId ORDER BY pages DESC, novelistId
+            """
+    }
+
+    private func open() async throws -> Storage {
+        let storage = try await Library.open()
+        try await storage.save([
+            Novel(id: 1, year: 1990, novelistId: "a"), Novel(id: 2, year: 2000, novelistId: "b"),
+        ])
+        try await storage.save([Chapter(id: 1, pages: 10, novelId: 1), Chapter(id: 2, pages: 20, novelId: 2)])
+        return storage
+    }
+
+    @Test("A join runs again when, and only when, what it reads has changed")
+    func join() async throws {
+        let storage = try await open()
+        let live = storage.live { try Total.fetchAll($0, sql: Total.sql) }
+        var snapshots = live.snapshots.makeAsyncIterator()
+        var differences = live.differences.makeAsyncIterator()
+        var totals: [Total] = []
+        try await differences.next()?.apply(to: &totals)
+        #expect(totals.map(\.id) == ["b", "a"])
+        #expect(try await snapshots.next() == totals)
+        // Neither a column that isn't read, nor what leaves the result as it is.
+        try await storage.query(Novel.self).updateAll { $0.year.set(to: 1) }
+        try await storage.save(Chapter(id: 9, pages: 99, novelId: 7))
+        let receipt = try await storage.save(Chapter(id: 1, pages: 30, novelId: 1))
+        let difference = try #require(await differences.next())
+        #expect(difference.position == receipt.position)
+        #expect(difference.whole == nil)
+        #expect(difference.fits(totals))
+        difference.apply(to: &totals)
+        #expect(totals == [Total(id: "a", pages: 30), Total(id: "b", pages: 20)])
+        #expect(try await snapshots.next() == totals)
+        try await storage.close()
+        #expect(try await snapshots.next() == nil)
+    }
+
+    @Test("An explanation names the columns that are read")
+    func explanation() async throws {
+        let storage = try await open()
+        let explanation = try #require(await storage.live { try Total.fetchAll($0, sql: Total.sql) }.explain())
+        #expect(explanation.tier == .tracked)
+        #expect(
+            explanation.anchors == ["chapters.novelId", "chapters.pages", "novels.id", "novels.novelistId"])
+    }
+
+    @Test("A value is followed with what it was before")
+    func value() async throws {
+        let storage = try await open()
+        let live = storage.liveValue { try Int.fetchOne($0, sql: "SELECT sum(pages) FROM chapters") ?? 0 }
+        var differences = live.differences.makeAsyncIterator()
+        #expect(try await differences.next()?.new == 30)
+        try await storage.delete(Chapter.self, id: 1)
+        let difference = try #require(await differences.next())
+        #expect(difference.old == 30)
+        #expect(difference.new == 20)
+    }
+
+    @Test("SQL that can't be answered throws, and an error of one run doesn't end the sequence")
+    func errors() async throws {
+        let storage = try await open()
+        let wrong = storage.live { try Total.fetchAll($0, sql: "SELECT id, pages FROM nowhere") }
+        var sequence = wrong.snapshots.makeAsyncIterator()
+        await #expect(throws: StorageError.self) { try await sequence.next() }
+        let errors = Counter()
+        let live = storage.liveValue { db in
+            let pages = try Int.fetchOne(db, sql: "SELECT sum(pages) FROM chapters") ?? 0
+            guard pages < 100 else { throw StorageError(.limitExceeded, "Too many pages.", remedy: "Write less.") }
+            return pages
+        }
+        var pages = live.snapshots { _ in errors.add() }.makeAsyncIterator()
+        #expect(try await pages.next() == 30)
+        try await storage.save(Chapter(id: 3, pages: 100, novelId: 1))
+        let later = Task { [pages] in
+            var pages = pages
+            return try await pages.next()
+        }
+        while errors.value == 0 { await Task.yield() }
+        try await storage.save(Chapter(id: 3, pages: 5, novelId: 1))
+        #expect(try await later.value == 35)
+    }
+
+    @Test("The difference of two lists leads from one to the other", arguments: testSeeds(200))
+    func listDifference(seed: UInt64) {
+        struct Item: Equatable {
+            let id: Int
+            let text: Int
+        }
+        var generator = SplitMix64(seed: seed)
+        func list(_ generator: inout SplitMix64) -> [Item] {
+            let range = 1 + generator.below(20)
+            return (0..<generator.below(25)).map { _ in
+                Item(id: generator.below(range), text: generator.below(2))
+            }
+        }
+        let old = list(&generator)
+        var new = list(&generator)
+        if generator.chance(50) {
+            new = old
+            for _ in 0..<generator.below(4) where !new.isEmpty {
+                new.insert(new.remove(at: generator.below(new.count)), at: generator.below(new.count + 1))
+            }
+        }
+        let difference = ListDifference(from: old, to: new, by: \.id, at: 1)
+        var applied = old
+        #expect(difference.fits(old))
+        difference.apply(to: &applied)
+        #expect(applied == new, "STORAGEKIT_SEED=\(seed)")
+        if old == new { #expect(difference.whole == nil && difference.changes.isEmpty) }
+    }
+}

@@ -1,0 +1,130 @@
+import StorageKit
+import StorageTesting
+import TestSupport
+import Testing
+
+/// Queries that are bounded to rows that a user may read.
+@Suite(.timeLimit(.minutes(2))) struct ScopeTests {
+    private func open() async throws -> Storage {
+        let storage = try await Library.open()
+        try await storage.save([Publisher(id: 1, city: "Kyiv"), Publisher(id: 2, city: "Lviv")])
+        try await storage.save([Novelist(id: "a", country: "UA"), Novelist(id: "b", country: "PL")])
+        try await storage.save([
+            Novel(id: 1, year: 1990, novelistId: "a", publisherId: 1),
+            Novel(id: 2, year: 2010, novelistId: "a", publisherId: 2),
+            Novel(id: 3, year: 2020, novelistId: "b", publisherId: 2),
+        ])
+        try await storage.save([Chapter(id: 1, pages: 10, novelId: 1), Chapter(id: 2, pages: 30, novelId: 3)])
+        return storage
+    }
+
+    private func scope(_ storage: Storage, publisher: Int = 1) -> ScopedStorage {
+        storage.scoped { scope in
+            scope.allow(Novel.self) { $0.publisherId == publisher }
+            scope.allow(Novelist.self)
+        }
+    }
+
+    private func message(_ body: () async throws -> some Any) async -> String {
+        do {
+            return "no error: \(try await body())"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("Rows outside of the scope are neither found, counted, included nor asked about")
+    func bounds() async throws {
+        let mine = scope(try await open())
+        let (novels, novelists) = (mine.query(Novel.self), mine.query(Novelist.self).orderBy(\.id))
+        #expect(try await novels.fetch().map(\.id) == [1])
+        #expect(try await novels.where { $0.year > 0 }.count() == 1)
+        #expect(try await novels.max(\.year) == 1990)
+        #expect(try await novels.where { $0.id == 2 || $0.id == 1 }.fetch().map(\.id) == [1])
+        #expect(try await novels.where { $0.id == 2 }.exists() == false)
+        #expect(try await mine.get(Novel.self, id: 1)?.year == 1990)
+        #expect(try await mine.get(Novel.self, id: 2) == nil)
+        #expect(try await novels.page(size: 5).items.map(\.id) == [1])
+        #expect(try await novelists.include(\.novels).fetch().map { $0.novels.map(\.id) } == [[1], []])
+        let nested = novelists.include(\.novels) {
+            $0.where { $0.year > 0 }.include(\.novelist) { $0.include(\.novels) }
+        }
+        #expect(try await nested.fetch()[0].novels[0].novelist?.novels.map(\.id) == [1])
+        #expect(try await novelists.has(\.novels).fetch().map(\.id) == ["a"])
+        #expect(try await novelists.has(\.novels) { $0.year > 2000 }.count() == 0)
+        #expect(try await novelists.hasNo(\.novels) { $0.year > 2000 }.count() == 2)
+        #expect(try await novelists.has(\.novels, matching: Novel.all().has(\.novelist)).count() == 1)
+        #expect(try await novelists.has(Novel.self, by: \.novelistId) { $0.year == 2020 }.exists() == false)
+        var replaced = novels
+        replaced.request = Novel.all().orderBy(\.year)
+        #expect(try await replaced.fetch().map(\.id) == [1])
+    }
+
+    @Test("What a scope doesn't know can't be queried")
+    func unknownEntities() async throws {
+        let mine = scope(try await open())
+        let novels = mine.query(Novel.self)
+        for error in [
+            await message { try await mine.query(Publisher.self).fetch() },
+            await message { try await mine.get(Chapter.self, id: 1) },
+            await message { try await novels.include(\.chapters).fetch() },
+            await message { try await novels.has(\.publisher).count() },
+            await message {
+                try await novels.hasNo(
+                    \.novelist,
+                    matching: Novelist.all().has(
+                        \.pupils, matching: Novelist.all().has(\.novels, matching: Novel.all().has(\.chapters)))
+                ).count()
+            },
+        ] {
+            #expect(error.contains("The scope doesn't know"))
+        }
+        await #expect(throws: StorageError.self) {
+            for try await _ in mine.query(Publisher.self).live().snapshots {}
+        }
+    }
+
+    @Test("SQL of one's own is refused in queries, and allowed in the scope")
+    func customSQL() async throws {
+        let storage = try await open()
+        let mine = storage.scoped { scope in
+            scope.allow(Novel.self) { _ in .sql("publisherId = ?", 1) }
+            scope.allow(Novelist.self)
+        }
+        let (novels, novelists) = (mine.query(Novel.self), mine.query(Novelist.self))
+        #expect(try await novels.fetch().map(\.id) == [1])
+        let outside = RowPredicate.sql("EXISTS (SELECT 1 FROM novels AS n WHERE n.publisherId = 2)")
+        var replaced = novels
+        replaced.request = Novel.all().filter(outside)
+        for error in [
+            await message { try await novels.filter(outside).fetch() },
+            await message { try await novels.where { $0.id == 1 || outside }.fetch() },
+            await message { try await novelists.has(\.novels) { _ in outside }.fetch() },
+            await message { try await novelists.include(\.novels) { $0.filter(outside) }.fetch() },
+            await message { try await novelists.has(\.novels, matching: Novel.all().filter(outside)).fetch() },
+            await message { try await replaced.fetch() },
+        ] {
+            #expect(error.contains("SQL of your own"))
+        }
+    }
+
+    @Test("Rows that come into the scope or leave it come into live queries or leave them")
+    func live() async throws {
+        let storage = try await open()
+        let mine = scope(storage)
+        var novels = mine.query(Novel.self).orderBy(\.id).live().snapshots.makeAsyncIterator()
+        var novelists = mine.query(Novelist.self).has(\.novels).include(\.novels).live().snapshots.makeAsyncIterator()
+        var count = mine.query(Novel.self).liveCount().snapshots.makeAsyncIterator()
+        #expect(try await novels.next()?.map(\.id) == [1])
+        #expect(try await novelists.next()?.map { $0.novels.map(\.id) } == [[1]])
+        #expect(try await count.next() == 1)
+        try await storage.save(Novel(id: 3, year: 2020, novelistId: "b", publisherId: 1))
+        #expect(try await novels.next()?.map(\.id) == [1, 3])
+        #expect(try await novelists.next()?.map { $0.novels.map(\.id) } == [[1], [3]])
+        #expect(try await count.next() == 2)
+        try await storage.query(Novel.self).where { $0.id == 1 }.updateAll { $0.publisherId.set(to: 2) }
+        #expect(try await novels.next()?.map(\.id) == [3])
+        #expect(try await novelists.next()?.map { $0.novels.map(\.id) } == [[3]])
+        #expect(try await count.next() == 1)
+    }
+}
