@@ -24,7 +24,8 @@ import Testing
         "StorageSQLiteClientTests/ClientExamples.swift",
         "StorageSQLiteClientTests/NIOExamples.swift", "StorageSyncTests/SourceExamples.swift",
         "StorageSyncTests/Engines/SyncExamples.swift", "StorageServerTests/HubExamples.swift",
-        "StorageHTTPTests/RESTExamples.swift", "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
+        "StorageHTTPTests/RESTExamples.swift", "StorageUITests/StandIn/DocumentationExample.swift",
+        "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
     ]
 
     private static let compiled = Result { try sources.flatMap { try lines("Tests/\($0)") } }
