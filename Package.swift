@@ -253,7 +253,7 @@ let package = Package(
             dependencies: [
                 "CSQLite", "TestSupport", "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit",
                 "StorageViews", "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities",
-                "StorageHistory", "StorageLog", "StorageCore", "crash-worker", "fault-worker",
+                "StorageHistory", "StorageLog", "StorageCore", "crash-worker", "fault-worker", "stock",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -268,6 +268,8 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        // The program of the tutorial, which the tests run.
+        .executableTarget(name: "stock", dependencies: ["StorageKit"], path: "Examples/Stock"),
         // A worked example, which the tests run.
         .executableTarget(
             name: "reader", dependencies: ["StorageHTTP", "StorageSync", "StorageKit"],

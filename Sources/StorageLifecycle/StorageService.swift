@@ -23,6 +23,7 @@ public import StorageKit
 public struct StorageService: Service {
     private let storage: Storage
 
+    /// A service that closes `storage` when the group shuts down.
     public init(_ storage: Storage) { self.storage = storage }
 
     /// Returns once the store is closed after a graceful shutdown.

@@ -24,6 +24,7 @@ public struct FailurePolicy: Sendable, Hashable {
     public var retries: Int
     /// How long it waits before it is tried again; twice as long each time.
     public var delay: Duration
+    /// What happens after the last retry.
     public var outcome: Outcome
 
     /// Pauses at once: the default.

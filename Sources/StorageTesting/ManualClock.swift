@@ -18,7 +18,9 @@ public final class ManualClock: StorageClock {
     /// - Parameter microseconds: Microseconds since 1970 UTC; 2024-01-01 if nothing else is said.
     public init(microseconds: Int64 = 1_704_067_200_000_000) { state = Mutex(State(microseconds: microseconds)) }
 
+    /// The time, in microseconds since 1970 UTC.
     public var microseconds: Int64 { state.withLock { $0.microseconds } }
+    /// The time.
     public var now: Date { Date(microseconds: microseconds) }
 
     /// How many tasks wait for a time.

@@ -11,6 +11,7 @@ public import StorageKit
 public final class TemporaryStore {
     /// The store's file.
     public let url: URL
+    /// The open store; another object after ``reopen()``.
     public private(set) var storage: Storage
     private let config: StorageConfig?
     private let declare: (inout Schema) throws -> Void

@@ -19,10 +19,13 @@ import Testing
 
     /// Where examples are compiled.
     private static let sources = [
-        "StorageKitTests/DocumentationExamples.swift", "StorageSQLiteClientTests/ClientExamples.swift",
+        "StorageKitTests/DocumentationExamples.swift", "StorageKitTests/CookbookExamples.swift",
+        "StorageKitTests/MovingExamples.swift", "../Examples/Stock/Stock.swift", "../Examples/Stock/Main.swift",
+        "StorageSQLiteClientTests/ClientExamples.swift",
         "StorageSQLiteClientTests/NIOExamples.swift", "StorageSyncTests/SourceExamples.swift",
         "StorageSyncTests/Engines/SyncExamples.swift", "StorageServerTests/HubExamples.swift",
-        "StorageHTTPTests/RESTExamples.swift", "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
+        "StorageHTTPTests/RESTExamples.swift", "StorageUITests/StandIn/DocumentationExample.swift",
+        "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
     ]
 
     private static let compiled = Result { try sources.flatMap { try lines("Tests/\($0)") } }
@@ -44,6 +47,24 @@ import Testing
             #expect(found != nil, "\(page): \(line)")
             index = found.map { $0 + 1 } ?? index
         }
+    }
+
+    /// The codes of the public error types, and the headings of the page about them.
+    @Test("Every error code has a section")
+    func errorCodes() throws {
+        let declaration = /static let \w+ = (?:StorageError\.)?Code\("([^"]+)"\)/
+        let sources = Self.root.appendingPathComponent("Sources")
+        let files = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
+        var codes: Set<String> = []
+        for file in files where file.hasSuffix(".swift") {
+            let text = try String(contentsOf: sources.appendingPathComponent(file), encoding: .utf8)
+            codes.formUnion(text.matches(of: declaration).map { String($0.1) })
+        }
+        let sections = try Self.lines("Sources/StorageKit/Documentation.docc/Reference/Errors.md")
+            .filter { $0.hasPrefix("### ") }.map { String($0.dropFirst(4)) }
+        #expect(codes.count > 40)
+        #expect(sections.count == Set(sections).count)
+        #expect(codes.symmetricDifference(sections).isEmpty)
     }
 
     /// Modules whose comments have no example that isn't compiled.
@@ -87,6 +108,9 @@ import Testing
         try await TourExample.run(URL(fileURLWithPath: folder.path("tour.sqlite")))
         try await ProjectionExample.run(URL(fileURLWithPath: folder.path("projections.sqlite")))
         try await LiveExample.run(URL(fileURLWithPath: folder.path("live.sqlite")))
+        try await CookbookExample.run(URL(fileURLWithPath: folder.path("cookbook.sqlite")))
+        try await MovingFromGRDBExample.run(folder.url)
+        try await MovingFromCoreDataExample.run(URL(fileURLWithPath: folder.path("memos.sqlite")))
         // On a store without such a table the declared changes have nothing to do.
         _ = try StorageKit.inMemory { TourExample.declare(&$0) }
     }

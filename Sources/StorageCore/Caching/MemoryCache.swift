@@ -20,6 +20,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
     public nonisolated let capacity: Int
     /// How long a value stays; for as long as there is room where 0.
     public nonisolated let defaultTTL: TTL
+    /// The clock by which values expire.
     public nonisolated let clock: any StorageClock
     private var entries: LeastRecentlyUsed<Key, Entry>
     private var expirations = ExpirationQueue<Key>()

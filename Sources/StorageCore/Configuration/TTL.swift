@@ -30,6 +30,8 @@ public struct TTL: Sendable, Hashable {
 }
 
 extension TTL: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+    /// A time in whole seconds.
     public init(integerLiteral seconds: Int64) { self.init(.seconds(seconds)) }
+    /// A time in seconds.
     public init(floatLiteral seconds: Double) { self.init(seconds: seconds) }
 }

@@ -2,6 +2,7 @@ public import StorageCore
 
 /// A change that couldn't be reverted.
 public struct RevertConflict: Sendable, Equatable {
+    /// The table of the row, by its current name.
     public let table: String
     /// The row's primary key.
     public let key: [StorageValue]

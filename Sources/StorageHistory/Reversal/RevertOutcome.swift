@@ -1,7 +1,10 @@
 /// What a revert did.
 public struct RevertOutcome: Sendable, Equatable {
+    /// The number of inserted rows.
     public internal(set) var inserted = 0
+    /// The number of updated rows.
     public internal(set) var updated = 0
+    /// The number of deleted rows.
     public internal(set) var deleted = 0
     /// The conflicts, up to a thousand of them.
     public internal(set) var conflicts: [RevertConflict] = []

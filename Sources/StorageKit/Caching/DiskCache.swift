@@ -12,6 +12,7 @@ internal import StorageLog
 /// A cache never fails its caller: what can't be read is a miss, and ``init(db:config:table:onError:)`` takes a
 /// closure that is called for every failure.
 public actor DiskCache<Value: Codable & Sendable> {
+    /// Called for every failure; see ``StorageError/Code/cacheReadFailed`` and the codes beside it.
     public typealias ErrorHandler = @Sendable (StorageError) -> Void
 
     private let db: DatabaseActor
@@ -20,6 +21,11 @@ public actor DiskCache<Value: Codable & Sendable> {
     private let onError: ErrorHandler?
     private static var noteIntervalSeconds: Double { 3_600 }
 
+    /// Creates a cache in a table that the schema declares with ``Schema/addKVCache(tableName:)``.
+    ///
+    /// - Parameters:
+    ///   - config: The time to live, the quota, and the encoders.
+    ///   - onError: Called for every failure.
     public init(
         db: DatabaseActor, config: StorageConfig = StorageConfig(), table: String = "kv_cache",
         onError: ErrorHandler? = nil
@@ -85,7 +91,9 @@ public actor DiskCache<Value: Codable & Sendable> {
         }
     }
 
+    /// Removes a value, if there is one.
     public func remove(_ key: String) async { await run("DELETE FROM \(table) WHERE key = ?", [key]) }
+    /// Removes all values of the table.
     public func removeAll() async { await run("DELETE FROM \(table)", []) }
 
     /// Takes out the values whose time is over.

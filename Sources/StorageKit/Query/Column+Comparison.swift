@@ -4,52 +4,64 @@ public import StorageLog
 // Comparisons of columns that hold a stored type. For an optional column `==` and `!=` mean what they mean in Swift: NULL
 // equals NULL, and differs from every value. The other comparisons are never true of NULL.
 
+/// True of rows whose column is equal to a value.
 public func == <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
     .comparison(column: column.name, V.isNullable ? .same : .equal, .value(value.storageValue))
 }
 
+/// True of rows whose column differs from a value.
 public func != <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
     .comparison(column: column.name, V.isNullable ? .different : .notEqual, .value(value.storageValue))
 }
 
+/// True of rows whose column is less than a value.
 public func < <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
     .comparison(column: column.name, .less, .value(value.storageValue))
 }
 
+/// True of rows whose column is at most a value.
 public func <= <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
     .comparison(column: column.name, .lessOrEqual, .value(value.storageValue))
 }
 
+/// True of rows whose column is greater than a value.
 public func > <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
     .comparison(column: column.name, .greater, .value(value.storageValue))
 }
 
+/// True of rows whose column is at least a value.
 public func >= <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
     .comparison(column: column.name, .greaterOrEqual, .value(value.storageValue))
 }
 
 // MARK: Columns with columns
 
+/// True of rows whose column is equal to another column.
 public func == <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredicate {
     .comparison(column: left.name, .same, .column(right.name))
 }
 
+/// True of rows whose column differs from another column.
 public func != <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredicate {
     .comparison(column: left.name, .different, .column(right.name))
 }
 
+/// True of rows whose column is less than another column.
 public func < <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredicate {
     .comparison(column: left.name, .less, .column(right.name))
 }
 
+/// True of rows whose column is at most another column.
 public func <= <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredicate {
     .comparison(column: left.name, .lessOrEqual, .column(right.name))
 }
 
+/// True of rows whose column is greater than another column.
 public func > <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredicate {
     .comparison(column: left.name, .greater, .column(right.name))
 }
 
+/// True of rows whose column is at least another column.
 public func >= <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredicate {
     .comparison(column: left.name, .greaterOrEqual, .column(right.name))
 }

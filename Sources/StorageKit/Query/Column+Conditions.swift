@@ -55,14 +55,17 @@ public struct CollatedColumn<Value>: Sendable {
     let collation: RowPredicate.Collation
 }
 
+/// True of rows whose column is equal to a value, compared with its collation.
 public func == <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
     .comparison(column: left.column.name, .equal, .value(value.storageValue), collation: left.collation)
 }
 
+/// True of rows whose column is less than a value, compared with its collation.
 public func < <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
     .comparison(column: left.column.name, .less, .value(value.storageValue), collation: left.collation)
 }
 
+/// True of rows whose column is greater than a value, compared with its collation.
 public func > <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
     .comparison(column: left.column.name, .greater, .value(value.storageValue), collation: left.collation)
 }

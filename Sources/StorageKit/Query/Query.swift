@@ -28,6 +28,7 @@ extension WriteTransaction {
 /// Names of columns are checked when it runs, values are always bound. Rows have a total order: behind the columns that
 /// are asked for comes the key.
 public struct Query<Entity: RegisteredEntity>: FetchableQuery {
+    /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()
     let storage: Storage
 

@@ -3,9 +3,11 @@ public import StorageCore
 
 /// A page of a query's result.
 public struct QueryPage<Item: Sendable>: Sendable {
+    /// The rows of the page, in the order of the query.
     public let items: [Item]
     /// Where the next page begins; nil behind the last one.
     public let next: PageCursor?
+    /// Whether another page follows.
     public var hasMore: Bool { next != nil }
 }
 
@@ -40,6 +42,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
         self.init(signature: form.order, values: values)
     }
 
+    /// The cursor as text, for a client; ``init(text:)`` reads it.
     public var text: String {
         let form = Form(order: signature, values: values.map(Self.text))
         let encoder = JSONEncoder()
@@ -114,7 +117,9 @@ public struct PageCursor: Sendable, Hashable, Codable {
 
 /// How SQLite answers a query.
 public struct QueryExplanation: Sendable, CustomStringConvertible {
+    /// The statement that SQLite runs.
     public let sql: String
+    /// The values that are bound to its placeholders, in order.
     public let values: [StorageValue]
     /// SQLite's plan, a line a step: `SEARCH` uses an index, `SCAN` looks at every row.
     public let plan: [String]

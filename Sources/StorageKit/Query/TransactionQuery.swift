@@ -47,7 +47,9 @@ extension TransactionFetchableQuery {
 
 /// A query of a ``ReadTransaction``.
 public struct ReadQuery<Entity: RegisteredEntity>: TransactionFetchableQuery {
+    /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()
+    /// The connection of the transaction.
     public let database: GRDB.Database
 }
 
@@ -58,8 +60,10 @@ extension ReadTransaction {
 
 /// A query of a ``WriteTransaction``, which sees its changes, and makes some.
 public struct TransactionQuery<Entity: RegisteredEntity>: TransactionFetchableQuery {
+    /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()
     private let transaction: WriteTransaction
+    /// The connection of the transaction.
     public var database: GRDB.Database { transaction.database }
 
     init(transaction: WriteTransaction) { self.transaction = transaction }

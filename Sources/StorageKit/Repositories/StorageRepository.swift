@@ -109,11 +109,13 @@ extension StorageRepository {
 /// The repository of an entity and its record.
 public struct GenericRepository<E, R: StorageKitEntityRecord>: StorageRepository
 where E: RegisteredEntity, E.Record == R {
+    /// The store that holds the rows.
     public let storage: Storage
 }
 
 /// A repository that hides how its entities are stored; what services are handed.
 public struct AnyRepository<E: RegisteredEntity>: StorageRepository {
+    /// The store that holds the rows.
     public let storage: Storage
 }
 

@@ -6,6 +6,7 @@ public struct SchemaOptions: Sendable {
     /// Gets a line for everything that is changed.
     public var logger: (@Sendable (String) -> Void)?
 
+    /// Creates options; without arguments, those that apply where none are set.
     public init(eraseDatabaseOnSchemaChange: Bool = false, logger: (@Sendable (String) -> Void)? = nil) {
         self.eraseDatabaseOnSchemaChange = eraseDatabaseOnSchemaChange
         self.logger = logger

@@ -11,6 +11,7 @@ public struct SchemaPlan: Sendable, CustomStringConvertible {
         public let changes: [String]
     }
 
+    /// The steps with something to do, in order.
     public internal(set) var steps: [Step] = []
 
     /// Whether there is nothing to do.

@@ -118,8 +118,10 @@ extension EntityReader {
 
 /// A page of results.
 public struct RepoPage<Item: Sendable>: Sendable {
+    /// The rows of the page, in the order that was asked for.
     public let items: [Item]
     /// The offset of the page that follows.
     public let nextOffset: Int
+    /// Whether another page follows.
     public let hasMore: Bool
 }

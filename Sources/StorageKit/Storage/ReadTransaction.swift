@@ -4,6 +4,7 @@ public import GRDB
 ///
 /// Not `Sendable`: it is valid inside the body only.
 public struct ReadTransaction: TransactionReader {
+    /// The connection of the transaction, for SQL and records of your own. It can only read.
     public let database: GRDB.Database
     let searchIndexes: SearchIndexes
 }

@@ -37,11 +37,16 @@ extension CountSubscription: QuerySubscriptionProtocol {
 extension PaginatedQuerySubscription: QuerySubscriptionProtocol {
     /// How pages are cut.
     public struct Configuration: Sendable {
+        /// The number of rows on a page.
         public var pageSize: Int
+        /// In the style `.scrolling`: how many rows before the end the next page is loaded.
         public var prefetchThreshold: Int
+        /// How pages follow one another.
         public var style: Style
+        /// Whether the first page is available when the initialiser returns.
         public var start: SubscriptionStart
 
+        /// Creates a configuration; without arguments, numbered pages of 20 rows.
         public init(
             pageSize: Int = 20, prefetchThreshold: Int = 5, style: Style = .numbered,
             start: SubscriptionStart = .immediate

@@ -3,6 +3,7 @@ public import StorageEntities
 
 /// A query over an entity's rows as they were at a point; see ``StorageSnapshot/query(_:)``.
 public struct SnapshotQuery<Entity: RegisteredEntity>: FetchableQuery {
+    /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()
     private let snapshot: StorageSnapshot
 

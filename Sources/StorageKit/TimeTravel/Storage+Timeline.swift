@@ -31,6 +31,7 @@ extension StorageTimeline {
 
 /// A query over the moment that a ``StorageTimeline`` shows.
 public struct TimelineQuery<Entity: RegisteredEntity>: SubscribableQuery {
+    /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()
     let timeline: StorageTimeline
 

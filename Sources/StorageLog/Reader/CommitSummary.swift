@@ -5,8 +5,11 @@
 public struct CommitSummary: Sendable, Hashable {
     /// How many events there are of each operation.
     public struct Counts: Sendable, Hashable {
+        /// The number of inserted rows.
         public var insert = 0
+        /// The number of updated rows.
         public var update = 0
+        /// The number of deleted rows.
         public var delete = 0
 
         /// Events of any operation.

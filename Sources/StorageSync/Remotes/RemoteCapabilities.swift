@@ -7,8 +7,10 @@
 /// }
 /// ```
 public struct RemoteCapabilities: OptionSet, Sendable, Hashable {
+    /// A bit for each capability.
     public let rawValue: Int
 
+    /// Creates a set from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Streams report changes. Without it, the engine reads no streams, and changes by others become visible at the
