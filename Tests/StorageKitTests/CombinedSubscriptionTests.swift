@@ -22,9 +22,9 @@ import Testing
     @Test("Combined views are never seen at different states")
     func combinedViewsAreConsistent() async throws {
         let storage = try await open(cards: 20)
-        let todo = QuerySubscription(lane("todo", of: storage))
-        let done = QuerySubscription(lane("done", of: storage))
-        let first = SingleQuerySubscription(lane("todo", of: storage).orderBy(\.rank))
+        let todo = QuerySubscription(lane("todo", of: storage), start: .immediate)
+        let done = QuerySubscription(lane("done", of: storage), start: .immediate)
+        let first = SingleQuerySubscription(lane("todo", of: storage).orderBy(\.rank), start: .immediate)
         let combined = CombinedSubscription {
             todo
             done
@@ -85,7 +85,7 @@ import Testing
     func loadingUntilAllHaveLoaded() async throws {
         let storage = try await open(cards: 3)
         let combined = CombinedSubscription {
-            QuerySubscription(lane("todo", of: storage))
+            QuerySubscription(lane("todo", of: storage), start: .immediate)
             QuerySubscription(lane("done", of: storage), start: .background)
             QuerySubscription(lane("todo", of: storage), start: .background)
         }
@@ -109,8 +109,8 @@ import Testing
     @Test("An error of one view is an error of the combination")
     func oneErrorFailsCombination() async throws {
         let storage = try await open(cards: 3)
-        let wrong = QuerySubscription(storage.query(Card.self).orderBy("nothing"))
-        let right = QuerySubscription(storage.query(Card.self))
+        let wrong = QuerySubscription(storage.query(Card.self).orderBy("nothing"), start: .immediate)
+        let right = QuerySubscription(storage.query(Card.self), start: .immediate)
         let combined = CombinedSubscription {
             right
             wrong
@@ -128,7 +128,7 @@ import Testing
     @Test("A combination is observable")
     func combinationIsObservable() async throws {
         let storage = try await open(cards: 1)
-        let combined = CombinedSubscription { QuerySubscription(storage.query(Card.self)) }
+        let combined = CombinedSubscription { QuerySubscription(storage.query(Card.self), start: .immediate) }
         await confirmation { changed in
             withObservationTracking {
                 _ = combined.position
@@ -144,16 +144,16 @@ import Testing
     func conditionsAndLoopsInBuilder() async throws {
         let storage = try await open(cards: 1)
         let lanes = ["a", "b", "c"]
-        let inner = CombinedSubscription { QuerySubscription(lane("d", of: storage)) }
+        let inner = CombinedSubscription { QuerySubscription(lane("d", of: storage), start: .immediate) }
         func count(_ isLong: Bool) -> Int {
             CombinedSubscription {
-                for name in lanes { QuerySubscription(lane(name, of: storage)) }
-                if isLong { SingleQuerySubscription(lane("e", of: storage)) }
+                for name in lanes { QuerySubscription(lane(name, of: storage), start: .immediate) }
+                if isLong { SingleQuerySubscription(lane("e", of: storage), start: .immediate) }
                 if isLong {
                     inner
                 } else {
-                    QuerySubscription(lane("f", of: storage))
-                    QuerySubscription(lane("g", of: storage))
+                    QuerySubscription(lane("f", of: storage), start: .immediate)
+                    QuerySubscription(lane("g", of: storage), start: .immediate)
                 }
             }.subscriptions.count
         }
@@ -165,8 +165,8 @@ import Testing
     func droppedCombinationLeavesNothing() async throws {
         let storage = try await open(cards: 1)
         var combined: CombinedSubscription? = CombinedSubscription {
-            QuerySubscription(lane("todo", of: storage))
-            PaginatedQuerySubscription(lane("done", of: storage))
+            QuerySubscription(lane("todo", of: storage), start: .immediate)
+            PaginatedQuerySubscription(lane("done", of: storage), start: .immediate)
         }
         weak let dropped = combined
         weak let view = combined?.subscriptions.last
@@ -186,13 +186,13 @@ import Testing
     @Test("Cancelling and closing end a combination")
     func cancellingAndClosing() async throws {
         let storage = try await open(cards: 1)
-        let combined = CombinedSubscription { QuerySubscription(storage.query(Card.self)) }
+        let combined = CombinedSubscription { QuerySubscription(storage.query(Card.self), start: .immediate) }
         var positions = combined.positions.makeAsyncIterator()
         #expect(await positions.next() == storage.head)
         combined.cancel()
         #expect(await positions.next() == nil)
         #expect(!combined.isActive)
-        let closing = CombinedSubscription { QuerySubscription(storage.query(Card.self)) }
+        let closing = CombinedSubscription { QuerySubscription(storage.query(Card.self), start: .immediate) }
         var last = closing.positions.makeAsyncIterator()
         #expect(await last.next() == storage.head)
         try await storage.close()

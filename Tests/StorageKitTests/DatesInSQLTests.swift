@@ -276,9 +276,9 @@ import Testing
         let storage = context.facade
         let (limit, guide) = (visits[1].at, try #require(visits[2].guide))
         let query = storage.query(Visit.self).where { $0.at >= limit }
-        let list = QuerySubscription(query.orderBy(\.at, .descending))
-        let guided = CountSubscription(storage.query(Visit.self).where { $0.guide == guide })
-        let extremes = AggregationSubscription(query, .min(\.at), .max(\.at))
+        let list = QuerySubscription(query.orderBy(\.at, .descending), start: .immediate)
+        let guided = CountSubscription(storage.query(Visit.self).where { $0.guide == guide }, start: .immediate)
+        let extremes = AggregationSubscription(query, .min(\.at), .max(\.at), start: .immediate)
         #expect(list.items.map(\.place) == ["p3", "p2", "p1"])
         #expect(guided.count == 1)
         // Earlier by less than GRDB could tell.

@@ -277,7 +277,8 @@ struct Chore: Codable {
 
     private static func lists(_ storage: Storage) async throws {
         var rows: [Chore] = []
-        let tasks = QuerySubscription(storage.query(Chore.self).where { $0.isDone == false }.orderBy(\.title).limit(20))
+        let firstOpen = storage.query(Chore.self).where { $0.isDone == false }.orderBy(\.title).limit(20)
+        let tasks = QuerySubscription(firstOpen, start: .immediate)
         print(tasks.items)
         for await difference in tasks.differences {
             difference.apply(to: &rows)
@@ -343,7 +344,7 @@ struct Chore: Codable {
 
     private static func films(_ storage: Storage) async throws {
         let timeline = try await storage.timeline(from: .commit(1))
-        let then = QuerySubscription(timeline.query(Chore.self))
+        let then = QuerySubscription(timeline.query(Chore.self), start: .immediate)
         while let commit = try await timeline.stepForward() { print(commit.number, then.items) }
         #expect(then.items.count == 5)
     }

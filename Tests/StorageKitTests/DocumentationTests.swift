@@ -20,7 +20,8 @@ import Testing
     /// Where examples are compiled.
     private static let sources = [
         "StorageKitTests/DocumentationExamples.swift", "StorageKitTests/CookbookExamples.swift",
-        "StorageKitTests/MovingExamples.swift", "../Examples/Stock/Stock.swift", "../Examples/Stock/Main.swift",
+        "StorageKitTests/MovingExamples.swift", "StorageKitTests/RelationshipExamples.swift",
+        "../Examples/Stock/Stock.swift", "../Examples/Stock/Main.swift",
         "StorageSQLiteClientTests/ClientExamples.swift",
         "StorageSQLiteClientTests/NIOExamples.swift", "StorageSyncTests/SourceExamples.swift",
         "StorageSyncTests/Engines/SyncExamples.swift", "StorageServerTests/HubExamples.swift",
@@ -108,6 +109,9 @@ import Testing
         try await TourExample.run(URL(fileURLWithPath: folder.path("tour.sqlite")))
         try await ProjectionExample.run(URL(fileURLWithPath: folder.path("projections.sqlite")))
         try await LiveExample.run(URL(fileURLWithPath: folder.path("live.sqlite")))
+        #expect(
+            try await RelationshipExamples.run(URL(fileURLWithPath: folder.path("relationships.sqlite")))
+                == "[1, 1] [1, 1]\n0 0 1\n[2, 1]\n[1985, 1962]\n1\n")
         try await CookbookExample.run(URL(fileURLWithPath: folder.path("cookbook.sqlite")))
         try await MovingFromGRDBExample.run(folder.url)
         try await MovingFromCoreDataExample.run(URL(fileURLWithPath: folder.path("memos.sqlite")))

@@ -44,7 +44,7 @@ struct LiveOrder: Equatable {
     @Test("A count follows its query")
     func countFollowsQuery() async throws {
         try await save(order(1, "Ada"), order(2, "Bo", 1, .paid))
-        let open = CountSubscription(storage.query(LiveOrder.self).where { $0.status == .open })
+        let open = CountSubscription(storage.query(LiveOrder.self).where { $0.status == .open }, start: .immediate)
         #expect(open.count == 1)
         var differences = open.differences.makeAsyncIterator()
         let first = await differences.next()
@@ -65,7 +65,7 @@ struct LiveOrder: Equatable {
 
     @Test("A count with a limit counts its window")
     func countWithLimit() async throws {
-        let two = CountSubscription(storage.query(LiveOrder.self).limit(2))
+        let two = CountSubscription(storage.query(LiveOrder.self).limit(2), start: .immediate)
         try await save(order(1, nil))
         #expect(two.count == 1)
         try await save(order(2, nil), order(3, nil))
@@ -75,11 +75,11 @@ struct LiveOrder: Equatable {
     @Test("Aggregates have the types of their columns")
     func aggregateTypes() async throws {
         let query = storage.query(LiveOrder.self).where { $0.total > 0 }
-        let sum = AggregationSubscription(query, .sum(\.total))
+        let sum = AggregationSubscription(query, .sum(\.total), start: .immediate)
         let all = AggregationSubscription(
             query, .count, .sum(\.pieces), .average(\.total), .min(\.customer), .max(\.status),
             .count(distinct: \.customer),
-            .count(of: \.customer))
+            .count(of: \.customer), start: .immediate)
         #expect(sum.value == 0)
         #expect(all.value.2 == nil)
         try await save(order(1, "Ada", 0.1, pieces: 2), order(2, nil, 0.2, pieces: 3, .sent), order(3, "Ada", -5))
@@ -103,7 +103,7 @@ struct LiveOrder: Equatable {
     @Test("A sum that overflows is an error until it fits again")
     func overflowingSum() async throws {
         let pieces = storage.query(LiveOrder.self)
-        let sum = AggregationSubscription(pieces, .sum(\.pieces))
+        let sum = AggregationSubscription(pieces, .sum(\.pieces), start: .immediate)
         try await save(order(1, nil, pieces: .max))
         #expect(sum.value == .max)
         try await save(order(2, nil, pieces: 1))
@@ -117,9 +117,10 @@ struct LiveOrder: Equatable {
     @Test("A value that its type doesn't have is an error until it is gone")
     func valueOutsideType() async throws {
         try await save(order(1, "Ada", 2))
-        let greatest = AggregationSubscription(storage.query(LiveOrder.self), .count, .max(\.status), .min(\.customer))
+        let greatest = AggregationSubscription(
+            storage.query(LiveOrder.self), .count, .max(\.status), .min(\.customer), start: .immediate)
         let byStatus = GroupedAggregationSubscription(
-            storage.query(LiveOrder.self), .sum(\.total), .max(\.status), groupedBy: \.status)
+            storage.query(LiveOrder.self), .sum(\.total), .max(\.status), groupedBy: \.status, start: .immediate)
         await storage.waitForViews(
             through: try await storage.write { try $0.execute("UPDATE live_orders SET status = 'x' WHERE id = 1") })
         #expect(greatest.error?.code == .invalidValue)
@@ -137,7 +138,7 @@ struct LiveOrder: Equatable {
     @Test("Groups of a column have typed keys")
     func typedGroupKeys() async throws {
         let byStatus = GroupedAggregationSubscription(
-            storage.query(LiveOrder.self), .count, .sum(\.total), groupedBy: \.status)
+            storage.query(LiveOrder.self), .count, .sum(\.total), groupedBy: \.status, start: .immediate)
         let byCustomer = orders.subscribeAggregate(.max(\.pieces), groupedBy: \.customer)
         #expect(byStatus.groups.isEmpty)
         var differences = byStatus.differences.makeAsyncIterator()
@@ -176,7 +177,8 @@ struct LiveOrder: Equatable {
             }
         }.facade
         try await storage.save(["A", "a", "b"].enumerated().map { Card(id: $0, title: $1, lane: "", rank: 1) })
-        let totals = GroupedAggregationSubscription(storage.query(Card.self), .count, groupedBy: \.title)
+        let totals = GroupedAggregationSubscription(
+            storage.query(Card.self), .count, groupedBy: \.title, start: .immediate)
         #expect(totals.groups.map(\.value) == [2, 1])
         for gone in [0, 1] {
             try await storage.save([
@@ -193,7 +195,8 @@ struct LiveOrder: Equatable {
 
     @Test("Rows are grouped by any value of theirs")
     func groupingByClosure() async throws {
-        let bySize = GroupedQuerySubscription(storage.query(LiveOrder.self).orderBy(\.total), groupBy: \.size)
+        let bySize = GroupedQuerySubscription(
+            storage.query(LiveOrder.self).orderBy(\.total), groupBy: \.size, start: .immediate)
         let byCustomer = orders.subscribeGrouped(
             groupBy: \.customer, configuration: .init(sortGroupsBy: .key(), includeEmptyGroups: true))
         try await save(order(1, "Ada", 3), order(2, nil, 2), order(3, "Ada", 1, pieces: 11))
@@ -214,7 +217,8 @@ struct LiveOrder: Equatable {
         let byStatus = GroupedQuerySubscription(
             storage.query(LiveOrder.self).orderBy(\.total, .descending), groupBy: \.status,
             configuration: .init(
-                sortGroupsBy: .count(ascending: false), fixedGroups: LiveOrder.Status.allCases, maxItemsPerGroup: 2))
+                sortGroupsBy: .count(ascending: false), fixedGroups: LiveOrder.Status.allCases, maxItemsPerGroup: 2),
+            start: .immediate)
         #expect(byStatus.sortedGroupKeys == LiveOrder.Status.allCases)
         var differences = byStatus.differences.makeAsyncIterator()
         var sections: [GroupSection<LiveOrder.Status, LiveOrder>] = []
@@ -243,16 +247,16 @@ struct LiveOrder: Equatable {
 
     @Test("A grouped query with a limit is refused")
     func groupedQueryWithLimit() async throws {
-        let wrong = GroupedQuerySubscription(storage.query(LiveOrder.self).limit(3), groupBy: \.id)
+        let wrong = GroupedQuerySubscription(storage.query(LiveOrder.self).limit(3), groupBy: \.id, start: .immediate)
         #expect(wrong.error?.code == .invalidArgument)
         #expect(!wrong.isLoading)
     }
 
     @Test("Sequences end with their subscription")
     func sequencesEndWithSubscription() async throws {
-        let count = CountSubscription(storage.query(LiveOrder.self))
-        let groups = GroupedQuerySubscription(storage.query(LiveOrder.self), groupBy: \.id)
-        let sums = AggregationSubscription(storage.query(LiveOrder.self), .sum(\.total))
+        let count = CountSubscription(storage.query(LiveOrder.self), start: .immediate)
+        let groups = GroupedQuerySubscription(storage.query(LiveOrder.self), groupBy: \.id, start: .immediate)
+        let sums = AggregationSubscription(storage.query(LiveOrder.self), .sum(\.total), start: .immediate)
         let sequences = (count.snapshots, groups.snapshots, sums.snapshots)
         count.cancel()
         groups.cancel()

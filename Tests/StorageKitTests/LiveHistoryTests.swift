@@ -96,13 +96,13 @@ extension Thing {
             let all = storage.query(Thing.self)
             bySize = all.orderBy(\.size, .descending).orderBy(\.id)
             byName = all.where { $0.text.contains("1") }.orderBy(\.id)
-            largest = QuerySubscription(bySize.limit(20))
-            page = PaginatedQuerySubscription(byName, pageSize: 10)
-            large = CountSubscription(all.where { $0.size > 1_000 })
-            totals = GroupedAggregationSubscription(all, .count, .max(\.size), groupedBy: \.kind)
+            largest = QuerySubscription(bySize.limit(20), start: .immediate)
+            page = PaginatedQuerySubscription(byName, pageSize: 10, start: .immediate)
+            large = CountSubscription(all.where { $0.size > 1_000 }, start: .immediate)
+            totals = GroupedAggregationSubscription(all, .count, .max(\.size), groupedBy: \.kind, start: .immediate)
             shelves = GroupedQuerySubscription(
                 bySize, groupBy: \.kind,
-                configuration: .init(sortGroupsBy: .count(ascending: false), maxItemsPerGroup: 3))
+                configuration: .init(sortGroupsBy: .count(ascending: false), maxItemsPerGroup: 3), start: .immediate)
             search = SearchSubscription(all, configuration: .fullText(debounceInterval: 0, maxResults: .max))
             search.searchText = word
         }

@@ -28,7 +28,7 @@ struct Card: Hashable {
     func firstValueIsImmediate() async throws {
         let storage = try open()
         try await storage.save(cards(0..<5))
-        let list = QuerySubscription(storage.query(Card.self).where { $0.id > 2 })
+        let list = QuerySubscription(storage.query(Card.self).where { $0.id > 2 }, start: .immediate)
         #expect(list.items.map(\.id) == [3, 4])
         #expect(!list.isLoading)
         #expect(list.error == nil)
@@ -45,7 +45,8 @@ struct Card: Hashable {
         let storage = try open()
         try await storage.save(cards(0..<4))
         let list = QuerySubscription(
-            storage.query(Card.self).where { $0.lane == "todo" }.orderBy(\.rank, .descending).limit(3))
+            storage.query(Card.self).where { $0.lane == "todo" }.orderBy(\.rank, .descending).limit(3),
+            start: .immediate)
         #expect(list.items.map(\.id) == [3, 2, 1])
         await storage.waitForViews(through: try await storage.save(Card(id: 9, title: "new", lane: "todo", rank: 2.5)))
         #expect(list.items.map(\.id) == [3, 9, 2])
@@ -69,7 +70,7 @@ struct Card: Hashable {
     func differencesLeadToNextList() async throws {
         let storage = try open()
         try await storage.save(cards(0..<10))
-        let list = QuerySubscription(storage.query(Card.self).orderBy(\.title).limit(4))
+        let list = QuerySubscription(storage.query(Card.self).orderBy(\.title).limit(4), start: .immediate)
         var rows: [Card] = []
         var differences = list.differences.makeAsyncIterator()
         let first = try #require(await differences.next())
@@ -95,7 +96,7 @@ struct Card: Hashable {
     @Test("A slow reader gets everything pending as one difference")
     func slowReaderGetsOneDifference() async throws {
         let storage = try open()
-        let list = QuerySubscription(storage.query(Card.self))
+        let list = QuerySubscription(storage.query(Card.self), start: .immediate)
         var differences = list.differences.makeAsyncIterator()
         var rows: [Card] = []
         try #require(await differences.next()).apply(to: &rows)
@@ -115,7 +116,7 @@ struct Card: Hashable {
         let storage = try open()
         try await storage.save(cards(0..<5))
         #expect(await storage.subscriptionWork.steps == 0)
-        let list = QuerySubscription(storage.query(Card.self).where { $0.id > 2 })
+        let list = QuerySubscription(storage.query(Card.self).where { $0.id > 2 }, start: .immediate)
         let before = await storage.subscriptionWork
         await storage.waitForViews(through: try await storage.save(Card(id: 1, title: "other", lane: "", rank: nil)))
         let skippedTransactions = await storage.subscriptionWork
@@ -135,7 +136,7 @@ struct Card: Hashable {
     func pagination() async throws {
         let storage = try open()
         try await storage.save(cards(0..<45))
-        let page = PaginatedQuerySubscription(storage.query(Card.self).orderBy(\.rank), pageSize: 10)
+        let page = PaginatedQuerySubscription(storage.query(Card.self).orderBy(\.rank), pageSize: 10, start: .immediate)
         #expect(page.totalCount == 45)
         #expect(page.totalPages == 5)
         #expect(page.hasNextPage)
@@ -168,7 +169,8 @@ struct Card: Hashable {
     func anchoredPage() async throws {
         let storage = try open()
         try await storage.save(cards(0..<30))
-        let page = PaginatedQuerySubscription(storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: .anchored)
+        let page = PaginatedQuerySubscription(
+            storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: .anchored, start: .immediate)
         await page.goToPage(2)
         await storage.waitForViews(through: try await storage.save(Card(id: 100, title: "", lane: "", rank: -1)))
         #expect(page.currentPage.map(\.id) == Array(10..<15))
@@ -183,7 +185,8 @@ struct Card: Hashable {
     func scrollingList() async throws {
         let storage = try open()
         try await storage.save(cards(0..<25))
-        let page = PaginatedQuerySubscription(storage.query(Card.self), pageSize: 10, style: .scrolling)
+        let page = PaginatedQuerySubscription(
+            storage.query(Card.self), pageSize: 10, style: .scrolling, start: .immediate)
         #expect(page.item(at: 2)?.id == 2)
         #expect(page.currentPage.count == 10)
         #expect(page.item(at: 8)?.id == 8)
@@ -211,11 +214,11 @@ struct Card: Hashable {
     @Test("An invalid query is reported by its view")
     func invalidQuery() async throws {
         let storage = try open()
-        let list = QuerySubscription(storage.query(Card.self).orderBy("nothing"))
+        let list = QuerySubscription(storage.query(Card.self).orderBy("nothing"), start: .immediate)
         #expect(list.error?.code == .invalidName)
         #expect(list.items.isEmpty)
         #expect(!list.isLoading)
-        let page = PaginatedQuerySubscription(storage.query(Card.self).limit(3))
+        let page = PaginatedQuerySubscription(storage.query(Card.self).limit(3), start: .immediate)
         #expect(page.error?.code == .invalidArgument)
         #expect(await storage.subscriptions.nodeCount == 0)
     }
@@ -223,7 +226,7 @@ struct Card: Hashable {
     @Test("Nothing is left of a dropped view")
     func droppedViewLeavesNothing() async throws {
         let storage = try open()
-        var list: QuerySubscription<Card>? = QuerySubscription(storage.query(Card.self))
+        var list: QuerySubscription<Card>? = QuerySubscription(storage.query(Card.self), start: .immediate)
         weak let dropped = list
         let sequence = list?.snapshots
         #expect(storage.engine.observers.isEmpty == false)
@@ -239,7 +242,7 @@ struct Card: Hashable {
     @Test("Closing the store ends its views and streams")
     func closingEndsViews() async throws {
         let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
-        let list = QuerySubscription(store.storage.query(Card.self))
+        let list = QuerySubscription(store.storage.query(Card.self), start: .immediate)
         var snapshots = list.snapshots.makeAsyncIterator()
         var stream = store.storage.observeAll(Card.self).makeAsyncIterator()
         #expect(await snapshots.next()?.isEmpty == true)
@@ -280,7 +283,7 @@ struct Card: Hashable {
         let reader = try StorageKit.start(at: store.url, config: configuration) {
             $0.autoSchema(CardRecord.self)
         }.facade
-        let list = QuerySubscription(reader.query(Card.self).orderBy(\.rank, .descending).limit(2))
+        let list = QuerySubscription(reader.query(Card.self).orderBy(\.rank, .descending).limit(2), start: .immediate)
         var snapshots = list.snapshots.makeAsyncIterator()
         #expect(await snapshots.next()?.map(\.id) == [2, 1])
         try await store.storage.save(cards(5..<9))
@@ -292,9 +295,11 @@ struct Card: Hashable {
     func schemaChangeReloadsViews() async throws {
         let storage = try open()
         try await storage.save(cards(0..<3))
-        let list = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" })
+        let list = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" }, start: .immediate)
         // Each of many views is still updated.
-        let cards = (0..<9).map { id in QuerySubscription(storage.query(Card.self).where { $0.id == id }) }
+        let cards = (0..<9).map { id in
+            QuerySubscription(storage.query(Card.self).where { $0.id == id }, start: .immediate)
+        }
         await storage.waitForViews(
             through: try await storage.write { try $0.execute("ALTER TABLE cards ADD COLUMN extra TEXT") })
         await storage.waitForViews(

@@ -56,7 +56,7 @@ import Testing
     @Test("An update that can't be applied is read again")
     func unappliableUpdateIsReloaded() async throws {
         let storage = try await open(0..<5)
-        let list = QuerySubscription(storage.query(Card.self).orderBy(\.rank))
+        let list = QuerySubscription(storage.query(Card.self).orderBy(\.rank), start: .immediate)
         let handle = try #require(list.handle)
         try await storage.subscriptions.change(handle) { node, snapshot in
             guard let node = node as? ListNode<Card> else { throw StaleNode() }
@@ -82,7 +82,7 @@ import Testing
     @Test("Each reader of a sequence reads by itself")
     func severalReadersOfSequence() async throws {
         let storage = try await open(0..<2)
-        let list = QuerySubscription(storage.query(Card.self))
+        let list = QuerySubscription(storage.query(Card.self), start: .immediate)
         let (snapshots, differences) = (list.snapshots, list.differences)
         var first = snapshots.makeAsyncIterator()
         var second = snapshots.makeAsyncIterator()
@@ -97,7 +97,7 @@ import Testing
             await reader.next()?.apply(to: &cards)
             #expect(cards.map(\.id) == [0])
         }
-        let totals = AggregationSubscription(storage.query(Card.self), .count)
+        let totals = AggregationSubscription(storage.query(Card.self), .count, start: .immediate)
         let counts = totals.snapshots
         for _ in 0..<2 {
             var reader = counts.makeAsyncIterator()
@@ -126,7 +126,8 @@ import Testing
     func pageTurnedWhileRowsVanish(isAnchored: Bool) async throws {
         let storage = try await open(0..<16)
         let page = PaginatedQuerySubscription(
-            storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: isAnchored ? .anchored : .numbered)
+            storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: isAnchored ? .anchored : .numbered,
+            start: .immediate)
         await page.goToPage(2)
         let hold = await EngineHold(storage.subscriptions)
         let turning = Task { await page.goToNextPage() }
@@ -146,7 +147,8 @@ import Testing
     func pageNeverSeenEmpty(isAnchored: Bool) async throws {
         let storage = try await open(0..<45)
         let page = PaginatedQuerySubscription(
-            storage.query(Card.self).orderBy(\.rank), pageSize: 10, style: isAnchored ? .anchored : .numbered)
+            storage.query(Card.self).orderBy(\.rank), pageSize: 10, style: isAnchored ? .anchored : .numbered,
+            start: .immediate)
         await page.goToPage(4)
         await storage.waitForViews(
             through: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 35") })
@@ -216,7 +218,7 @@ import Testing
     func timelineViewsEndWithStore() async throws {
         let storage = try await open(0..<3)
         let timeline = try await storage.timeline(from: .position(storage.head))
-        let list = QuerySubscription(timeline.query(Card.self))
+        let list = QuerySubscription(timeline.query(Card.self), start: .immediate)
         var snapshots = list.snapshots.makeAsyncIterator()
         #expect(await snapshots.next()?.count == 3)
         try await storage.close()
@@ -234,11 +236,13 @@ import Testing
         }.facade
         try await storage.save(Card(id: 1, title: "one", lane: "todo", rank: nil))
         let todo = storage.query(Card.self).where { $0.lane == "todo" }
-        let cards = (0..<5).map { id in QuerySubscription(storage.query(Card.self).where { $0.id == id }) }
-        let lane = QuerySubscription(todo.orderBy(\.rank).limit(3))
-        let count = CountSubscription(storage.query(Card.self))
-        let far = QuerySubscription(storage.query(Card.self).where { $0.id == 20_990 })
-        let pages = QuerySubscription(storage.query(Page.self))
+        let cards = (0..<5).map { id in
+            QuerySubscription(storage.query(Card.self).where { $0.id == id }, start: .immediate)
+        }
+        let lane = QuerySubscription(todo.orderBy(\.rank).limit(3), start: .immediate)
+        let count = CountSubscription(storage.query(Card.self), start: .immediate)
+        let far = QuerySubscription(storage.query(Card.self).where { $0.id == 20_990 }, start: .immediate)
+        let pages = QuerySubscription(storage.query(Page.self), start: .immediate)
         let before = await storage.subscriptions.counters
         let imported = "WITH RECURSIVE n(x) AS (SELECT 100 UNION ALL SELECT x + 1 FROM n WHERE x < 21099)"
         await storage.waitForViews(

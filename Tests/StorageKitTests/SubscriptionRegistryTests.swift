@@ -19,9 +19,9 @@ import Testing
     func droppedViewsAreUnregistered() async throws {
         let storage = try await open()
         let registry = SubscriptionRegistry()
-        let kept = QuerySubscription(storage.query(Card.self))
+        let kept = QuerySubscription(storage.query(Card.self), start: .immediate)
         registry.register(kept, identifier: "kept")
-        for _ in 0..<500 { registry.register(QuerySubscription(storage.query(Card.self).limit(1))) }
+        for _ in 0..<500 { registry.register(QuerySubscription(storage.query(Card.self).limit(1), start: .immediate)) }
         #expect(registry.entryCount <= 32)
         #expect(registry.activeSubscriptionCount == 1)
         #expect(registry.getMetrics().map(\.id) == ["kept"])
@@ -38,7 +38,7 @@ import Testing
     func metricsOfViews() async throws {
         let storage = try await open()
         let registry = SubscriptionRegistry()
-        let cards = QuerySubscription(storage.query(Card.self))
+        let cards = QuerySubscription(storage.query(Card.self), start: .immediate)
         let before = Date()
         let id = registry.register(cards)
         for round in 0..<3 {
@@ -60,7 +60,7 @@ import Testing
     func routingExplanation() async throws {
         let storage = try await open()
         let registry = SubscriptionRegistry()
-        let todo = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" })
+        let todo = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" }, start: .immediate)
         registry.register(todo, identifier: "todo")
         await storage.waitForViews(through: try await storage.save(Card(id: 7, title: "", lane: "todo", rank: 0)))
         await storage.waitForViews(through: try await storage.save(Card(id: 8, title: "", lane: "done", rank: 0)))

@@ -34,7 +34,7 @@ import Testing
     func presentIsShownAtOnce() async throws {
         let storage = try await history(1)
         let timeline = try await storage.timeline(from: .position(0))
-        let count = CountSubscription(timeline.query(Card.self))
+        let count = CountSubscription(timeline.query(Card.self), start: .immediate)
         #expect(count.count == 0)
         await timeline.goLive()
         #expect(try await count.count == storage.count(Card.self))
@@ -45,8 +45,10 @@ import Testing
     func everyMomentAsItWas(seed: UInt64) async throws {
         let storage = try await history(seed)
         let timeline = try await storage.timeline(from: .position(0))
-        let list = QuerySubscription(timeline.query(Card.self).where { $0.lane == "todo" }.orderBy(\.rank).limit(4))
-        let page = PaginatedQuerySubscription(timeline.query(Card.self).orderBy(\.title, .descending), pageSize: 3)
+        let list = QuerySubscription(
+            timeline.query(Card.self).where { $0.lane == "todo" }.orderBy(\.rank).limit(4), start: .immediate)
+        let page = PaginatedQuerySubscription(
+            timeline.query(Card.self).orderBy(\.title, .descending), pageSize: 3, start: .immediate)
         let search = SearchSubscription(timeline.query(Card.self), configuration: .fullText(debounceInterval: 0))
         search.searchText = "3 "
         try await eventually { !search.isSearching }
@@ -91,7 +93,7 @@ import Testing
     func playingThenFollowing() async throws {
         let storage = try await history(9)
         let timeline = try await storage.timeline(from: .commit(10))
-        let list = QuerySubscription(timeline.query(Card.self))
+        let list = QuerySubscription(timeline.query(Card.self), start: .immediate)
         let seen = Seen()
         try await timeline.play(.commitsPerSecond(10_000)) { commit in await seen.add(commit.number) }
         #expect(timeline.isLive)
@@ -134,9 +136,9 @@ import Testing
         try await storage.save(Card(id: 9, title: "c", lane: "todo", rank: nil))
         let timeline = try await storage.timeline(from: .position(all))
         let query = timeline.query(Card.self)
-        let list = QuerySubscription(query.orderBy(\.title))
-        let totals = GroupedAggregationSubscription(query, .count, groupedBy: \.title)
-        let found = QuerySubscription(query.where { $0.title == "A" })
+        let list = QuerySubscription(query.orderBy(\.title), start: .immediate)
+        let totals = GroupedAggregationSubscription(query, .count, groupedBy: \.title, start: .immediate)
+        let found = QuerySubscription(query.where { $0.title == "A" }, start: .immediate)
         func compare(_ ids: [Int]) {
             #expect(list.items.map(\.id) == ids)
             #expect(found.items.map(\.title) == ["A", "a"])

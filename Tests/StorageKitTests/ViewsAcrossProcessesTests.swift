@@ -48,10 +48,11 @@ import Testing
         #expect(try await first.waitForLines(1))
         _ = first.kill()
         let storage = try quietReader(at: path)
-        let page = QuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending).orderBy(\.id).limit(15))
-        let count = CountSubscription(storage.query(Mark.self))
+        let page = QuerySubscription(
+            storage.query(Mark.self).orderBy(\.number, .descending).orderBy(\.id).limit(15), start: .immediate)
+        let count = CountSubscription(storage.query(Mark.self), start: .immediate)
         let batches = GroupedAggregationSubscription(
-            storage.query(Mark.self), .count, .max(\.number), groupedBy: \.batch)
+            storage.query(Mark.self), .count, .max(\.number), groupedBy: \.batch, start: .immediate)
         let reported = Reported()
         var differences = page.differences.makeAsyncIterator()
         try #require(await differences.next()).apply(to: &reported.rows)
@@ -105,7 +106,7 @@ import Testing
         let writer = try Worker(store: path, mode: "asked", prefix: "x")
         #expect(try await writer.waitForLines(1))
         let storage = try quietReader(at: path)
-        let newest = SingleQuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending))
+        let newest = SingleQuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending), start: .immediate)
         var snapshots = newest.snapshots.makeAsyncIterator()
         #expect(try #require(await snapshots.next()) == nil)
         var differences = newest.differences.makeAsyncIterator()

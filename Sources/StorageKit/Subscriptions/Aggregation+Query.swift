@@ -6,13 +6,13 @@ extension CountSubscription {
     /// Counts what a query finds.
     ///
     /// - Parameter start: Whether the first value is there when this returns.
-    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
+    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
     /// Counts what a query finds among a repository's rows: all of them where there is none.
     public convenience init(
-        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .automatic
     ) { self.init(query ?? repository.query(), start: start) }
 }
 
@@ -22,7 +22,7 @@ extension AggregationSubscription {
     /// - Parameter aggregates: What is wanted; ``value`` holds the results in this order.
     public convenience init<each Part: Sendable>(
         _ query: some SubscribableQuery<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
-        start: SubscriptionStart = .immediate
+        start: SubscriptionStart = .automatic
     ) where Value == (repeat each Part) {
         self.init(
             query.subscriptionSource.engine, query.request, reading: AggregateReading(repeat each aggregates),
@@ -36,7 +36,7 @@ extension GroupedAggregationSubscription {
     /// - Parameter aggregates: What is wanted of each group; its `value` holds the results in this order.
     public convenience init<each Part: Sendable>(
         _ query: some SubscribableQuery<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
-        groupedBy column: KeyPath<Entity.Record.Columns, StorageColumn<Key>>, start: SubscriptionStart = .immediate
+        groupedBy column: KeyPath<Entity.Record.Columns, StorageColumn<Key>>, start: SubscriptionStart = .automatic
     ) where Value == (repeat each Part) {
         self.init(
             query.subscriptionSource.engine, query.request, reading: AggregateReading(repeat each aggregates),

@@ -10,7 +10,7 @@ extension GroupedQuerySubscription {
     public convenience init(
         _ query: some SubscribableQuery<Entity>, groupBy: any KeyPath<Entity, GroupKey> & Sendable,
         configuration: Configuration,
-        start: SubscriptionStart = .immediate
+        start: SubscriptionStart = .automatic
     ) {
         self.init(query.subscriptionSource.engine, query.request, configuration: configuration, start: start) {
             $0[keyPath: groupBy]
@@ -20,7 +20,7 @@ extension GroupedQuerySubscription {
     /// Follows what a query finds, in groups in the order of their keys.
     public convenience init(
         _ query: some SubscribableQuery<Entity>, groupBy: any KeyPath<Entity, GroupKey> & Sendable,
-        start: SubscriptionStart = .immediate
+        start: SubscriptionStart = .automatic
     ) where GroupKey: Comparable {
         self.init(query, groupBy: groupBy, configuration: Configuration(), start: start)
     }
@@ -29,14 +29,14 @@ extension GroupedQuerySubscription {
     public convenience init(
         repository: some StorageRepository<Entity>, baseQuery: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,
-        configuration: Configuration, start: SubscriptionStart = .immediate
+        configuration: Configuration, start: SubscriptionStart = .automatic
     ) { self.init(baseQuery ?? repository.query(), groupBy: groupBy, configuration: configuration, start: start) }
 
     /// Follows what a query finds among a repository's rows, in groups in the order of their keys.
     public convenience init(
         repository: some StorageRepository<Entity>, baseQuery: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,
-        start: SubscriptionStart = .immediate
+        start: SubscriptionStart = .automatic
     ) where GroupKey: Comparable { self.init(baseQuery ?? repository.query(), groupBy: groupBy, start: start) }
 }
 
@@ -44,7 +44,7 @@ extension StorageRepository {
     /// Follows what a query finds, in groups; all rows where there is none.
     @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable>(
         baseQuery: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable,
-        configuration: GroupedQuerySubscription<E, GroupKey>.Configuration, start: SubscriptionStart = .immediate
+        configuration: GroupedQuerySubscription<E, GroupKey>.Configuration, start: SubscriptionStart = .automatic
     ) -> GroupedQuerySubscription<E, GroupKey> {
         GroupedQuerySubscription(
             baseQuery ?? query(), groupBy: groupBy, configuration: configuration, start: start)
@@ -52,7 +52,7 @@ extension StorageRepository {
 
     /// Follows what a query finds, in groups in the order of their keys.
     @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable & Comparable>(
-        baseQuery: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable, start: SubscriptionStart = .immediate
+        baseQuery: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable, start: SubscriptionStart = .automatic
     ) -> GroupedQuerySubscription<E, GroupKey> {
         GroupedQuerySubscription(baseQuery ?? query(), groupBy: groupBy, start: start)
     }

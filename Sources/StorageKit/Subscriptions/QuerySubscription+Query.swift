@@ -5,25 +5,25 @@ extension QuerySubscription {
     /// Follows what a query finds.
     ///
     /// - Parameter start: Whether the first value is there when this returns.
-    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
+    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
     /// Follows what a query finds among a repository's rows: all of them where there is none.
     public convenience init(
-        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .automatic
     ) { self.init(query ?? repository.query(), start: start) }
 }
 
 extension SingleQuerySubscription {
     /// Follows the first row that a query finds.
-    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
+    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
     /// Follows the first row that a query finds among a repository's rows.
     public convenience init(
-        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .automatic
     ) { self.init(query ?? repository.query(), start: start) }
 }
 
@@ -32,7 +32,7 @@ extension PaginatedQuerySubscription {
     public convenience init(
         _ query: some SubscribableQuery<Entity>, pageSize: Int = 20, prefetchThreshold: Int = 5,
         style: Style = .numbered,
-        start: SubscriptionStart = .immediate
+        start: SubscriptionStart = .automatic
     ) {
         self.init(
             query.subscriptionSource.engine, query.request, pageSize: pageSize, prefetchThreshold: prefetchThreshold,
@@ -42,7 +42,7 @@ extension PaginatedQuerySubscription {
     /// Follows the pages of what a query finds among a repository's rows.
     public convenience init(
         repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, pageSize: Int = 20,
-        prefetchThreshold: Int = 5, style: Style = .numbered, start: SubscriptionStart = .immediate
+        prefetchThreshold: Int = 5, style: Style = .numbered, start: SubscriptionStart = .automatic
     ) {
         self.init(
             query ?? repository.query(), pageSize: pageSize, prefetchThreshold: prefetchThreshold, style: style,

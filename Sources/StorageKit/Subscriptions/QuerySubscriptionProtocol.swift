@@ -49,7 +49,7 @@ extension PaginatedQuerySubscription: QuerySubscriptionProtocol {
         /// Creates a configuration; without arguments, numbered pages of 20 rows.
         public init(
             pageSize: Int = 20, prefetchThreshold: Int = 5, style: Style = .numbered,
-            start: SubscriptionStart = .immediate
+            start: SubscriptionStart = .automatic
         ) {
             self.pageSize = pageSize
             self.prefetchThreshold = prefetchThreshold

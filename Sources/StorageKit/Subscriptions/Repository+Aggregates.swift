@@ -5,12 +5,12 @@ public import StorageViews
 extension StorageRepository {
     /// Counts what a query finds; all rows where there is none.
     @MainActor public func subscribeCount(
-        query: Query<E>? = nil, start: SubscriptionStart = .immediate
+        query: Query<E>? = nil, start: SubscriptionStart = .automatic
     ) -> CountSubscription<E> { CountSubscription(query ?? self.query(), start: start) }
 
     /// Sums up what a query finds: `orders.subscribeAggregate(.count, .sum(\.total))`.
     @MainActor public func subscribeAggregate<each Part: Sendable>(
-        query: Query<E>? = nil, _ aggregates: repeat Aggregate<E, each Part>, start: SubscriptionStart = .immediate
+        query: Query<E>? = nil, _ aggregates: repeat Aggregate<E, each Part>, start: SubscriptionStart = .automatic
     ) -> AggregationSubscription<E, (repeat each Part)> {
         AggregationSubscription(query ?? self.query(), repeat each aggregates, start: start)
     }
@@ -18,7 +18,7 @@ extension StorageRepository {
     /// Sums up what a query finds, for each value of a column.
     @MainActor public func subscribeAggregate<Key: Hashable & Sendable, each Part: Sendable>(
         query: Query<E>? = nil, _ aggregates: repeat Aggregate<E, each Part>,
-        groupedBy column: KeyPath<E.Record.Columns, StorageColumn<Key>>, start: SubscriptionStart = .immediate
+        groupedBy column: KeyPath<E.Record.Columns, StorageColumn<Key>>, start: SubscriptionStart = .automatic
     ) -> GroupedAggregationSubscription<E, Key, (repeat each Part)> {
         GroupedAggregationSubscription(
             query ?? self.query(), repeat each aggregates, groupedBy: column, start: start)

@@ -18,18 +18,18 @@ extension StorageRepository {
 
     /// Follows what a query finds; all rows where there is none.
     @MainActor public func subscribe(
-        query: Query<E>? = nil, start: SubscriptionStart = .immediate
+        query: Query<E>? = nil, start: SubscriptionStart = .automatic
     ) -> QuerySubscription<E> { QuerySubscription(query ?? self.query(), start: start) }
 
     /// Follows the first row that a query finds.
     @MainActor public func subscribeSingle(
-        query: Query<E>? = nil, start: SubscriptionStart = .immediate
+        query: Query<E>? = nil, start: SubscriptionStart = .automatic
     ) -> SingleQuerySubscription<E> { SingleQuerySubscription(query ?? self.query(), start: start) }
 
     /// Follows the pages of what a query finds.
     @MainActor public func subscribePaginated(
         query: Query<E>? = nil, pageSize: Int = 20, prefetchThreshold: Int = 5,
-        style: PaginatedQuerySubscription<E>.Style = .numbered, start: SubscriptionStart = .immediate
+        style: PaginatedQuerySubscription<E>.Style = .numbered, start: SubscriptionStart = .automatic
     ) -> PaginatedQuerySubscription<E> {
         PaginatedQuerySubscription(
             query ?? self.query(), pageSize: pageSize, prefetchThreshold: prefetchThreshold, style: style, start: start)

@@ -57,7 +57,7 @@ final class SourceRefresher {
         watch(use)
         switch start {
         case .immediate: open(Result { try storage.statusNow(of: source) })
-        case .background:
+        case .automatic, .background:
             task.task = Task { [weak self] in
                 let status = await Result { try await storage.status(of: source) }
                 if !Task.isCancelled { self?.open(status) }

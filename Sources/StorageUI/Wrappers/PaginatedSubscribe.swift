@@ -25,7 +25,7 @@ public struct PaginatedSubscribe<Entity: RegisteredEntity> {
     /// - Parameter start: Whether the first access has the first page already.
     public init(
         _ query: some SubscribableQuery<Entity>, pageSize: Int = 20, prefetchThreshold: Int = 5,
-        style: PaginatedQuerySubscription<Entity>.Style = .numbered, start: SubscriptionStart = .immediate
+        style: PaginatedQuerySubscription<Entity>.Style = .numbered, start: SubscriptionStart = .automatic
     ) {
         let source = LazySubscription {
             PaginatedQuerySubscription(
@@ -38,7 +38,7 @@ public struct PaginatedSubscribe<Entity: RegisteredEntity> {
     public init(
         repository: some StorageRepository<Entity>, query: StorageKit.Query<Entity>? = nil, pageSize: Int = 20,
         prefetchThreshold: Int = 5, style: PaginatedQuerySubscription<Entity>.Style = .numbered,
-        start: SubscriptionStart = .immediate
+        start: SubscriptionStart = .automatic
     ) {
         self.init(
             query ?? repository.query(), pageSize: pageSize, prefetchThreshold: prefetchThreshold, style: style,

@@ -31,14 +31,14 @@ public struct QuerySubscribe<Entity: RegisteredEntity> {
     /// Follows what a query finds.
     ///
     /// - Parameter start: Whether the first access has the rows already.
-    public init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
+    public init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         _source = StateShim(wrappedValue: LazySubscription { QuerySubscription(query, start: start) })
     }
 
     /// Follows what a query finds among a repository's rows: all of them where there is none.
     public init(
         repository: some StorageRepository<Entity>, query: StorageKit.Query<Entity>? = nil,
-        start: SubscriptionStart = .immediate
+        start: SubscriptionStart = .automatic
     ) { self.init(query ?? repository.query(), start: start) }
 
     /// The rows, in the query's order.

@@ -32,7 +32,9 @@ public class AggregationSubscription<Entity: RegisteredEntity, Value: Sendable>:
         value = reading.empty
         super.init(engine)
         let spec = AggregateSpec(RowForm(Entity.self).table, request.rows, terms: reading.terms)
-        follow(start, AggregateNode(spec)) { [weak self] in self?.take($0) }
+        follow(isImmediate: start.isImmediate(for: spec.request, of: spec.table), AggregateNode(spec)) { [weak self] in
+            self?.take($0)
+        }
     }
 
     private func take(_ update: ListUpdate<AggregateRow>) {

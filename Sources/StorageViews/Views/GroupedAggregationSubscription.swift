@@ -36,7 +36,9 @@ public final class GroupedAggregationSubscription<
         super.init(engine)
         let spec = AggregateSpec(
             RowForm(Entity.self).table, request.rows, groups: [column.name], terms: reading.terms)
-        follow(start, AggregateNode(spec)) { [weak self] in self?.take($0) }
+        follow(isImmediate: start.isImmediate(for: spec.request, of: spec.table), AggregateNode(spec)) { [weak self] in
+            self?.take($0)
+        }
     }
 
     private func take(_ update: ListUpdate<AggregateRow>) {

@@ -76,7 +76,9 @@ public final class GroupedQuerySubscription<
     ) {
         super.init(engine)
         let spec = configuration.spec(request, key: key)
-        follow(start, GroupNode(spec)) { [weak self] in self?.take($0) }
+        follow(isImmediate: start.isImmediate(for: spec.request, of: spec.form.table), GroupNode(spec)) { [weak self] in
+            self?.take($0)
+        }
     }
 
     private func take(_ update: GroupUpdate<GroupKey, Entity>) {

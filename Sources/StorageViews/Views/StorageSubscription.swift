@@ -103,10 +103,11 @@ public class StorageSubscription {
     /// Follows the store by a node of its own.
     ///
     /// - Parameters:
+    ///   - isImmediate: Whether the first value is read before this returns.
     ///   - node: Made on the engine, and again when it has failed; what it throws says that the question can't be asked.
     ///   - take: Takes what is new.
     func follow<Node: LiveNode>(
-        _ start: SubscriptionStart, _ node: @escaping @autoclosure @Sendable () throws -> Node,
+        isImmediate: Bool, _ node: @escaping @autoclosure @Sendable () throws -> Node,
         _ take: @escaping @MainActor @Sendable (Node.Update) -> Void
     ) {
         beginOpening = { view in
@@ -121,7 +122,7 @@ public class StorageSubscription {
                 onEngine: { try $0.add(node(), pendingUpdate) },
                 beside: { try await $0.addReadingBeside(node, pendingUpdate) })
         }
-        guard start == .immediate else {
+        guard isImmediate else {
             Task { [weak self] in await self?.open() }
             return
         }
@@ -139,10 +140,11 @@ public class StorageSubscription {
         _ start: SubscriptionStart, _ spec: ListSpec<Entity>, including inclusions: [any Inclusion<Entity>],
         _ take: @escaping @MainActor @Sendable (ListUpdate<Entity>) -> Void
     ) {
+        let isImmediate = start.isImmediate(for: spec.request, of: spec.form.table)
         if inclusions.isEmpty, spec.request.relations.isEmpty {
-            follow(start, ListNode(spec), take)
+            follow(isImmediate: isImmediate, ListNode(spec), take)
         } else {
-            follow(start, try RelatedListNode(spec, including: inclusions), take)
+            follow(isImmediate: isImmediate, try RelatedListNode(spec, including: inclusions), take)
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func list<Entity: RegisteredEntity & Hashable>(_ name: String, _ query: Query<Entity>) -> Watched {
-        let list = QuerySubscription(query)
+        let list = QuerySubscription(query, start: .immediate)
         return Watched(view: list) {
             let fresh = try await query.fetch()
             return list.items == fresh ? nil : "\(name) shows \(list.items) instead of \(fresh)"
@@ -24,7 +24,7 @@ import Testing
     }
 
     private func first<Entity: RegisteredEntity & Hashable>(_ name: String, _ query: Query<Entity>) -> Watched {
-        let row = SingleQuerySubscription(query)
+        let row = SingleQuerySubscription(query, start: .immediate)
         return Watched(view: row) {
             let fresh = try await query.fetchOne()
             return row.item == fresh ? nil : "\(name) shows \(row.item as Any) instead of \(fresh as Any)"
@@ -34,7 +34,7 @@ import Testing
     private func pages<Entity: RegisteredEntity & Hashable>(
         _ name: String, _ query: Query<Entity>, _ style: PaginatedQuerySubscription<Entity>.Style
     ) -> Watched {
-        let page = PaginatedQuerySubscription(query, pageSize: 3, style: style)
+        let page = PaginatedQuerySubscription(query, pageSize: 3, style: style, start: .immediate)
         return Watched(view: page) {
             let fresh = try await query.limit(3).offset(page.offset).fetch()
             let total = try await query.count()
@@ -79,7 +79,7 @@ import Testing
     /// Queries that are read anew where something changes.
     private func rerun(_ storage: Storage) -> [Watched] {
         let (novelists, novels) = (storage.query(Novelist.self), storage.query(Novel.self))
-        let count = CountSubscription(novels.has(\.chapters))
+        let count = CountSubscription(novels.has(\.chapters), start: .immediate)
         return [
             list("deep", novelists.has(\.novels, matching: Novel.all().has(\.chapters))),
             list("inside", novelists.include(\.novels) { $0.has(\.chapters) }),

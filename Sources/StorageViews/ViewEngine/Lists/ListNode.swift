@@ -8,7 +8,7 @@ package import StorageRouting
 /// It holds a run of rows without gaps that covers the window and a margin on either side, and knows how many rows lie
 /// before the run. A change inside of the run is made there; one before it moves the run by one; one behind it is
 /// nothing. Only where a margin is used up are rows read: those next to the last one, along the order.
-package final class ListNode<Item: Sendable>: SteppedNode {
+package final class ListNode<Item: Sendable>: WindowNode {
     struct Row {
         let sort: [UInt8]
         var item: Item

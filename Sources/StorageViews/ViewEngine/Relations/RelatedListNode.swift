@@ -7,7 +7,7 @@ package import StorageRouting
 /// It shows what a ``ListNode`` shows; a row whose included rows have changed is updated. Beside the rows that are shown
 /// it keeps nothing but the included ones of those: where a row comes into the window, its related rows are read along the
 /// foreign key's index.
-package final class RelatedListNode<Entity: RegisteredEntity>: SteppedNode {
+package final class RelatedListNode<Entity: RegisteredEntity>: WindowNode {
     private let list: IncludedList<Entity>
     private let levels: [any IncludedLevel<Entity>]
     /// Nil where there are no conditions on related rows, or where they can only be evaluated by reading everything.

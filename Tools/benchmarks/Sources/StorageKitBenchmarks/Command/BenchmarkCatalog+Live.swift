@@ -7,6 +7,7 @@ extension BenchmarkCatalog {
         [
             liveEquality, liveKey, liveRange, liveAmong, livePrefix, livePart, liveUnconcerned, liveFanOut, livePage,
             liveLargePage, liveScroll, liveTotals, liveSearch, liveImport, liveSlowReader, liveStorm, liveProcesses,
+            liveRelated,
         ]
     }
 
@@ -253,6 +254,30 @@ extension BenchmarkCatalog {
                     quantity: .metric(LiveSlowReader.behindMetric), limit: .atMost, must: 3, aim: 2)
             ]
         ) { _ in Contest(operations: commits, contenders: LiveSlowReader.contenders(commits: commits)) }
+    }
+
+    // MARK: W13: lists with their children
+
+    private var liveRelated: Benchmark {
+        let commits = workload.liveCommits
+        let sizes = workload.liveSizes.filter { $0 <= 1_000 }
+        return Benchmark(
+            id: "live-related",
+            title: "W13: commits among lists with included children",
+            method: """
+                Each view is a list of \(LiveRelated.shelvesOfARoom) rows with \(LiveRelated.boxesOfAShelf) children each, \
+                in an order; a commit changes one child of one list, and the next one follows when its reader has it. \
+                GRDB observes a constant region with `including(all:)`. CPU is that of the whole process until the \
+                last commit is shown, with the fetches of the other views that have begun by then.
+                """, layout: .curve
+        ) { _ in
+            let rooms = sizes.last ?? 1
+            return Contest(
+                operations: commits,
+                contenders: sizes.flatMap {
+                    LiveRelated.contenders(views: $0, rooms: rooms, commits: commits, isPeer: true)
+                })
+        }
     }
 
     // MARK: W12: two processes

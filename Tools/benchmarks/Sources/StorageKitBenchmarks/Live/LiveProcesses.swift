@@ -96,7 +96,8 @@ enum LiveProcesses {
         let configuration = StorageConfig(isReadOnly: true)
         let store = try StorageKitStore(live: path, configuration: configuration)
         let key = LivePeople.key(0)
-        let view = SingleQuerySubscription(store.storage.query(StoredPerson.self).where { $0.id == key })
+        let view = SingleQuerySubscription(
+            store.storage.query(StoredPerson.self).where { $0.id == key }, start: .immediate)
         for await person in view.snapshots {
             let time = DispatchTime.now().uptimeNanoseconds
             FileHandle.standardOutput.write(Data("\(person?.age ?? -1) \(time)\n".utf8))

@@ -20,7 +20,7 @@ enum LiveSlowReader {
                 prepare: { try await StorageKitLiveStore(workload, in: $0) },
                 run: { store in
                     let query = store.store.storage.query(StoredPerson.self).orderBy(\.id).limit(page)
-                    let list = await QuerySubscription(query)
+                    let list = await QuerySubscription(query, start: .immediate)
                     return try await run(workload, store, await list.snapshots)
                 },
                 cleanup: { try await $0.close() }),

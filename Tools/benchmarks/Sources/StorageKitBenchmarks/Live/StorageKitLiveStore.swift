@@ -32,7 +32,7 @@ struct StorageKitLiveStore: LiveStore {
         switch question {
         case .scrolled(let pages):
             let list = PaginatedQuerySubscription(
-                storage.query(StoredPerson.self).orderBy(\.id), pageSize: 50, style: .scrolling)
+                storage.query(StoredPerson.self).orderBy(\.id), pageSize: 50, style: .scrolling, start: .immediate)
             let snapshots = list.snapshots
             return reading {
                 await list.goToPage(pages - 1)
@@ -40,15 +40,16 @@ struct StorageKitLiveStore: LiveStore {
             }
         case .totals:
             let totals = AggregationSubscription(
-                storage.query(StoredPerson.self), .count, .sum(\.score), .average(\.score), .min(\.score), .max(\.score)
-            )
+                storage.query(StoredPerson.self), .count, .sum(\.score), .average(\.score), .min(\.score),
+                .max(\.score), start: .immediate)
             let snapshots = totals.snapshots
             return reading {
                 for await value in snapshots { arrivals.record(view) { $0.isShown(byGreatest: value.4) } }
             }
         case .totalsByCity:
             let totals = GroupedAggregationSubscription(
-                storage.query(StoredPerson.self), .count, .sum(\.score), .max(\.score), groupedBy: \.city)
+                storage.query(StoredPerson.self), .count, .sum(\.score), .max(\.score), groupedBy: \.city,
+                start: .immediate)
             let snapshots = totals.snapshots
             return reading {
                 for await groups in snapshots {
@@ -69,7 +70,7 @@ struct StorageKitLiveStore: LiveStore {
                 }
             }
         default:
-            let list = QuerySubscription(rows(question))
+            let list = QuerySubscription(rows(question), start: .immediate)
             let snapshots = list.snapshots
             return reading { [restSeconds] in
                 for await people in snapshots {

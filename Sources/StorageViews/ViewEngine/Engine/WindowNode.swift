@@ -3,6 +3,3 @@ package protocol WindowNode: SteppedNode {
     /// Shows another part of the rows.
     func move(offset: Int, limit: Int?, _ snapshot: Snapshot) throws
 }
-
-extension ListNode: WindowNode {}
-extension RelatedListNode: WindowNode {}
