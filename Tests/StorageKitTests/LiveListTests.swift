@@ -202,7 +202,7 @@ struct Card: Hashable {
     func singleRow() async throws {
         let storage = try open()
         let newest = storage.repository(Card.self).subscribeSingle(
-            query: storage.query(Card.self).orderBy(\.rank, .descending))
+            query: storage.query(Card.self).orderBy(\.rank, .descending), start: .immediate)
         #expect(newest.item == nil)
         #expect(!newest.isLoading)
         await storage.waitForViews(through: try await storage.save(cards(0..<3)))

@@ -38,7 +38,8 @@ enum RelationshipExamples {
             Film(id: 1, title: "Cléo from 5 to 7", year: 1962, directorId: "varda"),
             Film(id: 2, title: "Ikiru", year: 1952, directorId: "kurosawa"),
         ])
-        return try await include(storage) + has(storage) + live(storage) + sql(storage) + scope(storage)
+        return try await include(storage) + has(storage) + aggregates(storage) + live(storage) + sql(storage)
+            + scope(storage)
     }
 
     private static func include(_ storage: Storage) async throws -> String {
@@ -56,6 +57,15 @@ enum RelationshipExamples {
         return "\(recent.count) \(idle.count) \(french)\n"
     }
 
+    private static func aggregates(_ storage: Storage) async throws -> String {
+        var printed = ""
+        func print(_ counts: [Int]) { printed += "\(counts)\n" }
+        let ordered = storage.query(Director.self).orderBy(\.id)
+        let careers = try await ordered.fetch(aggregating: \.films, .count, .max(\.year))
+        print(careers.map(\.value.0))
+        return printed
+    }
+
     private static func live(_ storage: Storage) async throws -> String {
         var printed = ""
         func print(_ counts: [Int]) { printed += "\(counts)\n" }
@@ -71,7 +81,7 @@ enum RelationshipExamples {
     private static func sql(_ storage: Storage) async throws -> String {
         var shown = ""
         func show(_ rows: [Career]) { shown += "\(rows.map(\.last))\n" }
-        let careers = storage.live { db in
+        let spans = storage.live { db in
             try Career.fetchAll(
                 db,
                 sql: """
@@ -79,7 +89,7 @@ enum RelationshipExamples {
                     FROM directors JOIN films ON directorId = directors.id GROUP BY directors.id
                     """)
         }
-        for try await rows in careers.snapshots {
+        for try await rows in spans.snapshots {
             show(rows)
             break
         }

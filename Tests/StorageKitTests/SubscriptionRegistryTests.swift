@@ -92,7 +92,7 @@ import Testing
             configuration: .immediate, identifier: "list", registry: registry)
         let page = SubscriptionFactory.create(
             PaginatedQuerySubscription<Card>.self, repository: repository,
-            configuration: .init(pageSize: 1), identifier: "page", registry: registry)
+            configuration: .init(pageSize: 1, start: .immediate), identifier: "page", registry: registry)
         let single = SubscriptionFactory.create(
             SingleQuerySubscription<Card>.self, repository: repository, configuration: .background,
             identifier: "single", registry: registry)

@@ -4,7 +4,7 @@ public import StorageCore
 
 extension EntityQuery {
     /// A query for related rows, in the scope of this one.
-    private func inner<Other: RegisteredEntity>() -> QueryRequest<Other> { request.scope?.request() ?? QueryRequest() }
+    package func inner<Other: RegisteredEntity>() -> QueryRequest<Other> { request.scope?.request() ?? QueryRequest() }
 
     private func related<Value>(
         _ value: Result<Value, StorageError>, _ change: (Value, inout QueryRequest<Entity>) -> Void

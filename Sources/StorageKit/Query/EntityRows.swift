@@ -11,21 +11,22 @@ struct EntityRows<E: RegisteredEntity> {
     private(set) var entities: [E] = []
     private let inclusions: [any Inclusion<E>]
     private let indices: [Int32]
-    /// What each entity's rows are found by, for each inclusion.
-    private var values: [[StorageValue]]
+    /// What each entity's rows are found by, for each inclusion; behind them the values of other columns.
+    private(set) var values: [[StorageValue]]
 
+    /// - Parameter columns: Other columns whose values are wanted.
     /// - Throws: `invalid-name` for a column that isn't there.
-    init(_ request: QueryRequest<E>) throws {
+    init(_ request: QueryRequest<E>, reading columns: [String] = []) throws {
         let table = EntityTables.of(E.Record.self).queryTable
         inclusions = request.inclusions
-        indices = try inclusions.map { Int32(try table.index(of: $0.relation.column)) }
-        values = Array(repeating: [], count: inclusions.count)
+        indices = try (inclusions.map(\.relation.column) + columns).map { Int32(try table.index(of: $0)) }
+        values = Array(repeating: [], count: indices.count)
     }
 
     /// Takes in the current row of a statement, whose first columns are those of the entity.
     mutating func append(_ row: RowReader) throws {
         entities.append(try E.Record(reading: row).asEntity())
-        for (inclusion, index) in indices.enumerated() { values[inclusion].append(row.value(at: index)) }
+        for (place, index) in indices.enumerated() { values[place].append(row.value(at: index)) }
     }
 
     /// Takes in all rows of a statement.
@@ -33,7 +34,7 @@ struct EntityRows<E: RegisteredEntity> {
     /// - Returns: Which of the entities they are.
     mutating func append(_ rows: StatementRows) throws -> Range<Int> {
         let start = entities.count
-        if inclusions.isEmpty {
+        if indices.isEmpty {
             entities += try E.Record.entities(reading: rows)
         } else {
             while try rows.next() { try append(rows.row) }

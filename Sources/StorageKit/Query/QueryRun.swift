@@ -11,6 +11,9 @@ struct QueryRun<E: RegisteredEntity> {
         get throws { try QuerySQL(request.rows, of: EntityTables.of(E.Record.self).queryTable) }
     }
 
+    /// The statement that finds the rows.
+    func statement() throws -> QuerySQL.Text { try sql.select(limit: request.rows.limit) }
+
     private func explaining<Result>(_ body: () throws -> Result) throws -> Result {
         try StorageError.explaining(table: E.Record.databaseTableName, body)
     }

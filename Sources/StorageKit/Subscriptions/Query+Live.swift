@@ -17,6 +17,29 @@ extension SubscribableQuery {
     /// has brought, are only understood by the database: with them each change of the table reads the rows again.
     public func live() -> LiveList<Entity> { .list(subscriptionSource.engine, request) }
 
+    /// The rows that the query finds, with aggregates of the rows of a property marked `@StorageHasMany`, kept up to date
+    /// for any actor.
+    ///
+    /// ```swift
+    /// for try await authors in storage.query(Author.self).live(aggregating: \.books, .count).snapshots { … }
+    /// ```
+    ///
+    /// A changed related row costs its old and its new owner: nothing is counted again.
+    ///
+    /// - Parameters:
+    ///   - aggregates: What is wanted of the related rows.
+    ///   - condition: Which of them count.
+    public func live<Child: RegisteredEntity, each Part: Sendable>(
+        aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
+        where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
+    ) -> LiveQuery<
+        [AggregatedEntity<Entity, (repeat each Part)>], ListDifference<AggregatedEntity<Entity, (repeat each Part)>>
+    > {
+        let reading = AggregateReading(repeat each aggregates)
+        let (query, related) = related(children, reading.terms, condition)
+        return .list(subscriptionSource.engine, query.request, with: related, reading: reading)
+    }
+
     /// The first row that the query finds, kept up to date for any actor; nil while there is none.
     public func liveFirst() -> LiveQuery<Entity?, ValueDifference<Entity?>> {
         .first(subscriptionSource.engine, request)

@@ -26,7 +26,8 @@ extension Storage {
     ///
     /// `differences(since:)` sends the whole result: what SQL has found earlier isn't in the log.
     ///
-    /// - Parameter body: Reads rows, on one state of the store. Errors go to `onError`; it runs again after the next commit.
+    /// - Parameter body: Reads rows, on one state of the store. An error of SQLite in the first run ends the sequence; others go to
+    ///   `onError`, and it runs again after the next commit.
     public func live<Item: Sendable & Equatable & Identifiable>(
         tracking body: @escaping @Sendable (Database) throws -> [Item]
     ) -> LiveQuery<[Item], ListDifference<Item>> {
@@ -99,7 +100,8 @@ private final class DistinctReader<Value: Sendable & Equatable>: Sendable {
             let old = last.withLock { $0 }
             let found = try await reader.next { (error) throws(StorageError) in
                 let error = error.forSubscribers
-                if old == nil, error.isFinal { throw error }
+                // Before the first value, what SQLite refuses is the question itself.
+                if old == nil, error.isFinal || error.code == .database { throw error }
                 onError(error)
             }
             guard let found else { return nil }

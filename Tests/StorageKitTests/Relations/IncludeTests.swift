@@ -87,6 +87,27 @@ import Testing
         #expect(past.map { $0.novels.map(\.id) } == [[1, 2, 3], [4]])
     }
 
+    @Test("Children are counted and summed up beside their parents")
+    func aggregates() async throws {
+        let storage = try await open()
+        let novelists = storage.query(Novelist.self).orderBy(\.id)
+        let counts = try await novelists.fetch(aggregating: \.novels, .count)
+        #expect(counts.map { "\($0.id) \($0.value)" } == ["a 3", "b 1", "c 0"])
+        let totals = try await novelists.where { $0.country == "UA" }.include(\.novels).fetch(
+            aggregating: \.novels, .count, .max(\.year)
+        ) { $0.year < 2010 }
+        #expect(totals.map { $0.value.0 } == [2, 0])
+        #expect(totals.map { $0.value.1 } == [2000, nil])
+        #expect(totals.map(\.entity.novels.count) == [3, 0])
+        await #expect(throws: StorageError.self) { try await novelists.fetch(aggregating: \.unmarked, .count) }
+        let mine = storage.scoped { scope in
+            scope.allow(Novelist.self)
+            scope.allow(Novel.self) { $0.year > 2000 }
+        }
+        let scoped = try await mine.query(Novelist.self).orderBy(\.id).fetch(aggregating: \.novels, .count)
+        #expect(scoped.map(\.value) == [1, 1, 0])
+    }
+
     // MARK: Conditions
 
     @Test("Rows are found by what their related rows are")

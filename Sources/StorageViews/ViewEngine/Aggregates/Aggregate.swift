@@ -105,10 +105,10 @@ extension Aggregate {
 
 /// Several aggregates as one value: that of the only one, or a tuple of all.
 package struct AggregateReading<Value: Sendable>: Sendable {
-    let terms: [AggregateTerm]
+    package let terms: [AggregateTerm]
     /// What they are of no rows.
-    let empty: Value
-    let decode: @Sendable ([StorageValue]) throws -> Value
+    package let empty: Value
+    package let decode: @Sendable ([StorageValue]) throws -> Value
 
     package init<Entity: RegisteredEntity, each Part: Sendable>(
         _ aggregates: repeat Aggregate<Entity, each Part>

@@ -1,24 +1,18 @@
-internal import StorageCore
-internal import StorageEntities
-
 /// A list of rows that include others: a ``ListNode``, and the rows that it shows.
 ///
 /// Isolation: not `Sendable`; it belongs to a node.
-final class IncludedList<Entity: RegisteredEntity> {
-    let node: ListNode<OwnerRow<Entity>>
-    private(set) var shown: [OwnerRow<Entity>] = []
+final class IncludedList<Item: Sendable> {
+    let node: ListNode<OwnerRow<Item>>
+    private(set) var shown: [OwnerRow<Item>] = []
     /// By what the levels know each row that is shown.
     private(set) var keys: [Keys] = []
-    /// How many rows that are shown have it.
-    var ownerCount = 0
-
     /// A key for each level; nil where the row has nothing of it.
     typealias Keys = [[UInt8]?]
 
-    init(_ spec: ListSpec<OwnerRow<Entity>>) { node = ListNode(spec) }
+    init(_ spec: ListSpec<OwnerRow<Item>>) { node = ListNode(spec) }
 
     /// Reads everything. The levels have nothing of it.
-    func reload(_ levels: [any IncludedLevel<Entity>], _ snapshot: Snapshot) throws -> ListUpdate<OwnerRow<Entity>>? {
+    func reload(_ levels: [any IncludedLevel<Item>], _ snapshot: Snapshot) throws -> ListUpdate<OwnerRow<Item>>? {
         (shown, keys) = ([], [])
         try node.reload(snapshot)
         return try settle(levels, snapshot)
@@ -27,7 +21,7 @@ final class IncludedList<Entity: RegisteredEntity> {
     /// Makes of the changes that were applied what is shown, and lets the levels have what belongs to it.
     ///
     /// - Returns: What is new; nil where nothing is.
-    func settle(_ levels: [any IncludedLevel<Entity>], _ snapshot: Snapshot) throws -> ListUpdate<OwnerRow<Entity>>? {
+    func settle(_ levels: [any IncludedLevel<Item>], _ snapshot: Snapshot) throws -> ListUpdate<OwnerRow<Item>>? {
         try node.finishStep(snapshot)
         guard let update = node.takeUpdate(at: snapshot.position) else { return nil }
         guard update.fits(shown) else { throw StaleNode() }
@@ -48,11 +42,11 @@ final class IncludedList<Entity: RegisteredEntity> {
     ///
     /// - Returns: The rows that were shown and aren't any more, and those that are now: a row with other values is both.
     private func turnover(
-        _ update: ListUpdate<OwnerRow<Entity>>, _ levels: [any IncludedLevel<Entity>]
-    ) -> (removed: [Keys], added: [(row: OwnerRow<Entity>, keys: Keys)]) {
+        _ update: ListUpdate<OwnerRow<Item>>, _ levels: [any IncludedLevel<Item>]
+    ) -> (removed: [Keys], added: [(row: OwnerRow<Item>, keys: Keys)]) {
         var removed: [Keys] = []
-        var added: [(row: OwnerRow<Entity>, keys: Keys)] = []
-        func add(_ row: OwnerRow<Entity>) -> Keys {
+        var added: [(row: OwnerRow<Item>, keys: Keys)] = []
+        func add(_ row: OwnerRow<Item>) -> Keys {
             let keys = levels.indices.map { levels[$0].key(of: row.values[$0]) }
             added.append((row, keys))
             return keys
@@ -84,10 +78,10 @@ final class IncludedList<Entity: RegisteredEntity> {
     }
 
     /// Whether a level has something new of one of the rows.
-    func hasChanges(_ levels: [any IncludedLevel<Entity>]) -> Bool { !changedIndices(levels).isEmpty }
+    func hasChanges(_ levels: [any IncludedLevel<Item>]) -> Bool { !changedIndices(levels).isEmpty }
 
     /// The rows of which a level has something new.
-    func changedIndices(_ levels: [any IncludedLevel<Entity>]) -> [Int] {
+    func changedIndices(_ levels: [any IncludedLevel<Item>]) -> [Int] {
         let changed = levels.indices.filter { levels[$0].hasChanges }
         guard !changed.isEmpty else { return [] }
         return keys.indices.filter { row in
@@ -96,9 +90,9 @@ final class IncludedList<Entity: RegisteredEntity> {
     }
 
     /// A row with what it includes.
-    static func filled(_ row: OwnerRow<Entity>, _ levels: [any IncludedLevel<Entity>]) -> Entity {
-        var entity = row.entity
-        for (index, level) in levels.enumerated() { level.fill(&entity, row.values[index]) }
-        return entity
+    static func filled(_ row: OwnerRow<Item>, _ levels: [any IncludedLevel<Item>]) -> Item {
+        var item = row.item
+        for (index, level) in levels.enumerated() { level.fill(&item, row.values[index]) }
+        return item
     }
 }

@@ -7,25 +7,25 @@ package import StorageRouting
 /// It shows what a ``ListNode`` shows; a row whose included rows have changed is updated. Beside the rows that are shown
 /// it keeps nothing but the included ones of those: where a row comes into the window, its related rows are read along the
 /// foreign key's index.
-package final class RelatedListNode<Entity: RegisteredEntity>: WindowNode {
-    private let list: IncludedList<Entity>
-    private let levels: [any IncludedLevel<Entity>]
+package final class RelatedListNode<Item: Sendable>: WindowNode {
+    private let list: IncludedList<Item>
+    private let levels: [any IncludedLevel<Item>]
     /// Nil where there are no conditions on related rows, or where they can only be evaluated by reading everything.
-    private let membership: RelatedMembership<Entity>?
+    private let membership: RelatedMembership<Item>?
     private let own: [Interest]
-    private var pending: ListUpdate<OwnerRow<Entity>>?
-    package var pendingUpdate: PendingUpdate<ListUpdate<Entity>>?
+    private var pending: ListUpdate<OwnerRow<Item>>?
+    package var pendingUpdate: PendingUpdate<ListUpdate<Item>>?
 
     /// - Parameters:
     ///   - spec: The rows, whose conditions on related rows are met here.
-    ///   - inclusions: The related rows.
+    ///   - levels: What is added to the rows.
+    ///   - columns: What each level finds its rows by.
     /// - Throws: `invalid-name` for a column that isn't there.
-    package init(_ spec: ListSpec<Entity>, including inclusions: [any Inclusion<Entity>]) throws {
+    init(_ spec: ListSpec<Item>, _ levels: [any IncludedLevel<Item>], by columns: [String]) throws {
         let relations = spec.request.relations
-        let columns = inclusions.map(\.relation.column) + relations.map(\.relation.column)
-        list = IncludedList(spec.reading(try .owner(reading: columns)))
-        levels = try inclusions.map { try $0.makeLevel() }
-        membership = relations.isEmpty ? nil : RelatedMembership(relations, firstValue: inclusions.count)
+        list = IncludedList(spec.reading(try spec.form.reading(columns + relations.map(\.relation.column))))
+        self.levels = levels
+        membership = relations.isEmpty ? nil : RelatedMembership(relations, firstValue: columns.count)
         let interest = Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
         own = membership.map { [interest] + $0.interests } ?? interest.with(relations)
     }
@@ -36,7 +36,7 @@ package final class RelatedListNode<Entity: RegisteredEntity>: WindowNode {
     package func bind(to layouts: [RowLayout]) throws {
         try list.node.bind(to: layouts)
         try membership?.bind(to: layouts[0], related: layouts[1..<own.count])
-        try levels.bind(to: layouts[own.count...])
+        try (levels as [any RelatedLevel]).bind(to: layouts[own.count...])
     }
 
     package func reload(_ snapshot: Snapshot) throws {
@@ -60,7 +60,7 @@ package final class RelatedListNode<Entity: RegisteredEntity>: WindowNode {
         case ..<own.count:
             guard let membership else { throw StaleNode() }
             try membership.apply(change, to: change.interest - 1)
-        default: try levels.apply(change, by: change.interest - own.count, in: snapshot)
+        default: try (levels as [any RelatedLevel]).apply(change, by: change.interest - own.count, in: snapshot)
         }
     }
 
@@ -76,13 +76,13 @@ package final class RelatedListNode<Entity: RegisteredEntity>: WindowNode {
         append(refilled)
     }
 
-    private func append(_ update: ListUpdate<OwnerRow<Entity>>) {
+    private func append(_ update: ListUpdate<OwnerRow<Item>>) {
         if pending == nil { pending = update } else { pending?.append(update) }
     }
 
     // MARK: Publishing
 
-    package func takeUpdate(at position: Int64) -> ListUpdate<Entity>? {
+    package func takeUpdate(at position: Int64) -> ListUpdate<Item>? {
         defer { pending = nil }
         var update = pending?.map { IncludedList.filled($0, levels) }
         update?.position = position
@@ -94,7 +94,17 @@ package final class RelatedListNode<Entity: RegisteredEntity>: WindowNode {
         pending = nil
     }
 
-    package var header: ListUpdate<Entity> { list.node.header.map { IncludedList.filled($0, levels) } }
-    package var whole: [Entity] { list.shown.map { IncludedList.filled($0, levels) } }
-    package var rowCount: Int { levels.reduce(list.shown.count) { $0 + $1.rowCount } }
+    package var header: ListUpdate<Item> { list.node.header.map { IncludedList.filled($0, levels) } }
+    package var whole: [Item] { list.shown.map { IncludedList.filled($0, levels) } }
+    package var rowCount: Int { list.shown.count + (levels as [any RelatedLevel]).rowCount }
+}
+
+extension RelatedListNode where Item: RegisteredEntity {
+    /// A list of entities with the rows that they include.
+    ///
+    /// - Throws: `invalid-name` for a column that isn't there.
+    package convenience init(_ spec: ListSpec<Item>, including inclusions: [any Inclusion<Item>]) throws {
+        try self.init(
+            spec, inclusions.map { try $0.makeLevel(in: \.self) }, by: inclusions.map(\.relation.column))
+    }
 }

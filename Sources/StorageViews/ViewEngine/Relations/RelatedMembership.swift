@@ -11,7 +11,7 @@ internal import StorageRouting
 /// the foreign key's index says what there is. Nothing is kept between steps.
 ///
 /// Isolation: not `Sendable`; it belongs to a node.
-final class RelatedMembership<Entity: RegisteredEntity> {
+final class RelatedMembership<Item: Sendable> {
     /// A condition, and the related rows that have changed in the step.
     private struct Condition {
         let condition: RelatedCondition
@@ -102,7 +102,7 @@ final class RelatedMembership<Entity: RegisteredEntity> {
     // MARK: Applying
 
     /// Lets the list have what the step has changed.
-    func finishStep(_ list: ListNode<OwnerRow<Entity>>, _ snapshot: Snapshot) throws {
+    func finishStep(_ list: ListNode<OwnerRow<Item>>, _ snapshot: Snapshot) throws {
         defer { removeAll() }
         var known: Set<[UInt8]> = []
         for index in conditions.indices { try answer(index, snapshot) }
@@ -152,7 +152,7 @@ final class RelatedMembership<Entity: RegisteredEntity> {
     }
 
     private func apply(
-        _ change: ChangedRow, to list: ListNode<OwnerRow<Entity>>, noting known: inout Set<[UInt8]>,
+        _ change: ChangedRow, to list: ListNode<OwnerRow<Item>>, noting known: inout Set<[UInt8]>,
         _ snapshot: Snapshot
     ) throws {
         func value(_ image: RowKeys.Image) -> (Int) throws -> StorageValue {
@@ -175,7 +175,7 @@ final class RelatedMembership<Entity: RegisteredEntity> {
 
     /// Applies to the owners of a value, which haven't changed themselves, that a condition gives another answer.
     private func turn(
-        _ index: Int, _ value: StorageValue, in list: ListNode<OwnerRow<Entity>>, knowing known: inout Set<[UInt8]>,
+        _ index: Int, _ value: StorageValue, in list: ListNode<OwnerRow<Item>>, knowing known: inout Set<[UInt8]>,
         _ snapshot: Snapshot
     ) throws {
         let column = conditions[index].condition.relation.column

@@ -1,0 +1,68 @@
+internal import GRDB
+public import StorageCore
+public import StorageEntities
+internal import StorageLog
+public import StorageViews
+
+// Counts and sums of children beside their parents.
+
+extension FetchableQuery {
+    /// Every entity that fits, with aggregates of the rows of a property marked `@StorageHasMany`.
+    ///
+    /// ```swift
+    /// let authors = try await storage.query(Author.self).orderBy(\.name)
+    ///     .fetch(aggregating: \.books, .count, .max(\.year)) { $0.year >= 1900 }
+    /// print(authors[0].entity.name, authors[0].value)
+    /// ```
+    ///
+    /// All is read at one state, with one statement for each entity along the foreign key's index.
+    ///
+    /// - Parameters:
+    ///   - aggregates: What is wanted of the related rows.
+    ///   - condition: Which of them count.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked; also as ``FetchableQuery`` says.
+    public func fetch<Child: RegisteredEntity, each Part: Sendable>(
+        aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
+        where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
+    ) async throws -> [AggregatedEntity<Entity, (repeat each Part)>] {
+        let reading = AggregateReading(repeat each aggregates)
+        let (query, related) = related(children, reading.terms, condition)
+        return try await query.reading { [request = query.request] db in
+            try QueryRun(request: request).fetch(db, with: related, reading: reading)
+        }
+    }
+
+    /// The query, and what is asked of its related rows; what is wrong with either is thrown when it runs.
+    func related<Child: RegisteredEntity>(
+        _ children: KeyPath<Entity, [Child]>, _ terms: [AggregateTerm], _ condition: (ColumnRef<Child>) -> RowPredicate
+    ) -> (query: Self, aggregates: RelatedAggregates) {
+        let rows: QueryRequest<Child> = inner().where(condition)
+        var query = self
+        var foreignKey = ""
+        switch Relation.foreignKey(of: children) {
+        case .success(let column): foreignKey = column
+        case .failure(let error): query.request.rows.invalid = query.request.rows.invalid ?? error
+        }
+        query.request.rows.invalid = query.request.rows.invalid ?? rows.rows.invalid
+        let relation = Relation.children(of: Entity.self, Child.self, by: foreignKey)
+        return (query, RelatedAggregates(relation, rows, terms: terms))
+    }
+}
+
+extension QueryRun {
+    fileprivate func fetch<Value>(
+        _ db: GRDB.Database, with aggregates: RelatedAggregates, reading: AggregateReading<Value>
+    ) throws -> [AggregatedEntity<E, Value>] {
+        var found = try EntityRows(request, reading: [aggregates.relation.column])
+        _ = try statement().run(db) { try found.append($0) }
+        try found.include(db)
+        var text = try aggregates.sql()
+        return try found.entities.enumerated().map { index, entity in
+            text.values[0] = found.values[found.values.count - 1][index]
+            let values = try text.run(db) { rows in
+                try rows.next() ? (0..<aggregates.count).map { rows.row.value(at: Int32($0)) } : nil
+            }
+            return AggregatedEntity(entity, try values.map(reading.decode) ?? reading.empty)
+        }
+    }
+}

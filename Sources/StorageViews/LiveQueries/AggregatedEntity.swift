@@ -1,0 +1,51 @@
+internal import StorageCore
+package import StorageEntities
+internal import StorageLog
+
+/// An entity with counts, sums, means or extremes of its related rows.
+public struct AggregatedEntity<Entity: Sendable, Value: Sendable>: Sendable {
+    public var entity: Entity
+    /// The aggregates: that of the only one, or a tuple of all in their order.
+    public var value: Value
+
+    package init(_ entity: Entity, _ value: Value) { (self.entity, self.value) = (entity, value) }
+}
+
+extension AggregatedEntity: Equatable where Entity: Equatable, Value: Equatable {}
+extension AggregatedEntity: Identifiable where Entity: Identifiable {
+    /// The entity's id.
+    public var id: Entity.ID { entity.id }
+}
+
+/// An entity, and what its aggregates were computed from; nil where nothing is related to it.
+private struct TotalledRow<Entity: RegisteredEntity>: Sendable {
+    var entity: Entity
+    var totals: [StorageValue]?
+}
+
+extension LiveQuery {
+    /// The rows, in the query's order, with aggregates of related rows.
+    package static func list<Entity: RegisteredEntity, Total: Sendable>(
+        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, with aggregates: RelatedAggregates,
+        reading: AggregateReading<Total>
+    ) -> LiveQuery
+    where Value == [AggregatedEntity<Entity, Total>], Difference == ListDifference<AggregatedEntity<Entity, Total>> {
+        let form = RowForm(Entity.self)
+        let spec = ListSpec(
+            RowForm<TotalledRow<Entity>>(table: form.table) { TotalledRow(entity: try form.read($0)) }, request.rows)
+        return LiveQuery(
+            engine,
+            {
+                try RelatedListNode(
+                    spec,
+                    request.inclusions.map { try $0.makeLevel(in: \TotalledRow<Entity>.entity) }
+                        + [aggregates.makeLevel(in: \TotalledRow<Entity>.totals)],
+                    by: request.inclusions.map(\.relation.column) + [aggregates.relation.column])
+            },
+            { update in
+                try update.map { row in
+                    AggregatedEntity(row.entity, try row.totals.map(reading.decode) ?? reading.empty)
+                }
+            })
+    }
+}
