@@ -13,6 +13,9 @@
  * Reads and writes are local: they use IndexedDB, and work without a network. Of all tabs that use one database, the one
  * that holds its lock talks to the hub: it sends the writes of all tabs, and follows the collections for all of them.
  *
+ * A live query (`Collection.live`) asks the hub instead, and is kept up to date while it is followed: for collections that are too
+ * large to be stored here.
+ *
  * Always true:
  * 1. A write is stored before `save`, `update` and `delete` resolve, and is applied by the hub once, or parked with the reason.
  * 2. The writes of a document reach the hub in the order in which they were made. Behind a parked one the others wait.
@@ -99,6 +102,7 @@ export class StorageKitClient extends EventTarget {
     #channel;
     #database;
     #views = new Map();
+    #liveQueries = new Set();
     #status = {
         state: "starting", online: false, pending: 0, parked: 0, hasLostWrites: false, lastError: null,
     };
@@ -225,7 +229,14 @@ export class StorageKitClient extends EventTarget {
 
     // MARK: Tabs
 
-    #onNetwork = () => this.#bells.now.ring("network");
+    #onNetwork = () => {
+        this.#bells.now.ring("network");
+        this.#wakeLiveQueries();
+    };
+
+    #wakeLiveQueries() {
+        for (const query of this.#liveQueries) query._retryNow();
+    }
 
     /** Says something to all tabs, and to this one. */
     #tell(message) {
@@ -249,10 +260,12 @@ export class StorageKitClient extends EventTarget {
             case "now":
                 this.#hub.mayRenewToken();
                 this.#bells.now.ring();
+                this.#wakeLiveQueries();
                 break;
             case "token":
                 this.#hub.token = message.token;
                 this.#bells.now.ring();
+                this.#wakeLiveQueries();
                 break;
             case "status":
                 if (!this.#isLeader) this.#setStatus(message.status);
@@ -350,6 +363,18 @@ export class StorageKitClient extends EventTarget {
             view.remove(listener);
             if (view.isUnused && this.#views.get(collection) === view) this.#views.delete(collection);
         };
+    }
+
+    /** @internal For `LiveQuery`: its hub, while it is followed. */
+    _join(query) {
+        this.#stopped.signal.throwIfAborted();
+        this.#liveQueries.add(query);
+        return this.#hub;
+    }
+
+    /** @internal For `LiveQuery`. */
+    _leave(query) {
+        this.#liveQueries.delete(query);
     }
 
     /** @internal For `Collection`. */
@@ -529,6 +554,17 @@ export class Collection {
         }
     }
 
+    /**
+     * A query of the hub whose result is kept up to date while it is followed.
+     *
+     * @param {Query} [query] All documents where it is left out.
+     * @returns {LiveQuery}
+     */
+    live(query = {}) {
+        if (query === null || typeof query !== "object" || Array.isArray(query)) throw new TypeError("A query is an object.");
+        return new LiveQuery(this.#client, this.name, this.#key, structuredClone(query));
+    }
+
     #id(id) {
         if (String(id) === "") throw new TypeError("An id isn't empty.");
         return String(id);
@@ -541,6 +577,246 @@ export class Collection {
     #list(documents) {
         return [...documents.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
             .map((id) => this.#document(id, documents.get(id)));
+    }
+}
+
+// MARK: Live query
+
+/**
+ * @typedef {object} Query What is asked of the hub. A document without a field that is named doesn't match.
+ * @property {{ field: string, operator: "==" | "!=" | "<" | "<=" | ">" | ">=" | "array-contains" | "array-contains-any" | "in"
+ *   | "not-in", value: any }[]} [filters] All have to be met. Dots lead into nested objects.
+ * @property {{ field: string, descending?: boolean }[]} [orders]
+ * @property {number} [limit] Only the first documents.
+ * @property {number} [limitToLast] Only the last documents.
+ * @property {any[]} [startAt] A value for each order, or for the first ones.
+ * @property {any[]} [startAfter]
+ * @property {any[]} [endAt]
+ * @property {any[]} [endBefore]
+ */
+
+/**
+ * The result of a query, as the hub has it. Made by `Collection.live`.
+ *
+ * ```js
+ * const open = notes.live({ filters: [{ field: "done", operator: "==", value: false }], orders: [{ field: "due" }], limit: 20 });
+ * const stop = open.subscribe((documents) => show(documents));
+ * ```
+ *
+ * Unlike a collection it is stored nowhere: it needs a network, receives only the documents of the result, and shows a write of
+ * this client once the hub has taken it. A lost connection is made again, and receives what was missed.
+ *
+ * While it is followed it has a connection of its own, which all who follow the same object share. By HTTP/1.1 a browser has six
+ * connections to one host, in all tabs; a proxy that speaks HTTP/2 before the hub has room for more.
+ */
+export class LiveQuery {
+    #client;
+    #collection;
+    #key;
+    #query;
+    #listeners = new Set();
+    #bell = new Bell();
+    /** Ends what is under way; null while it isn't followed. */
+    #stop = null;
+    #documents = [];
+    #position = 0;
+    /** The id of the last event; null where there is nothing to resume from. */
+    #id = null;
+    #retryMs = 1_000;
+
+    /** @internal */
+    constructor(client, collection, key, query) {
+        this.#client = client;
+        this.#collection = collection;
+        this.#key = key;
+        this.#query = query;
+    }
+
+    /**
+     * Follows the result: the callback gets all its documents in their order, now and after each change. Documents that haven't
+     * changed are the same objects as before; don't change them.
+     *
+     * @param {(documents: object[], snapshot: { position: number }) => void} callback `position`: of the hub, which the documents
+     *   reflect.
+     * @param {(error: StorageKitError, willRetry: boolean) => void} [onError] Why it isn't up to date. Unless it is tried again,
+     *   it isn't followed any more, for example because the token may not read the collection, or the query is invalid.
+     * @returns {() => void} Ends it.
+     */
+    subscribe(callback, onError = () => {}) {
+        const hub = this.#client._join(this);
+        const listener = { callback, onError };
+        this.#listeners.add(listener);
+        if (this.#stop === null) {
+            this.#stop = new AbortController();
+            this.#run(hub, this.#stop);
+        } else if (this.#id !== null) {
+            queueMicrotask(() => this.#call(listener));
+        }
+        return () => {
+            this.#listeners.delete(listener);
+            if (this.#listeners.size === 0) this.#end();
+        };
+    }
+
+    /**
+     * Follows the result: `for await (const documents of query)`. States in between may be left out.
+     * @throws {StorageKitError} Where it isn't tried again, see `subscribe`.
+     */
+    async *[Symbol.asyncIterator]() {
+        const bell = new Bell();
+        let [latest, failure] = [null, null];
+        const stop = this.subscribe(
+            (documents) => {
+                latest = documents;
+                bell.ring();
+            },
+            (error, willRetry) => {
+                if (willRetry) return;
+                failure = error;
+                bell.ring();
+            });
+        try {
+            for (;;) {
+                await bell.wait(this.#client._closed);
+                if (failure) throw failure;
+                yield latest;
+            }
+        } catch (error) {
+            if (!this.#client._closed.aborted) throw error;
+        } finally {
+            stop();
+        }
+    }
+
+    /** @internal For `StorageKitClient`. */
+    _retryNow() {
+        this.#bell.ring();
+    }
+
+    #end() {
+        this.#stop?.abort();
+        this.#stop = null;
+        this.#client._leave(this);
+        // What is followed again later begins anew, and holds nothing until then.
+        [this.#documents, this.#id, this.#position] = [[], null, 0];
+    }
+
+    async #run(hub, stop) {
+        const signal = AbortSignal.any([stop.signal, this.#client._closed]);
+        let failures = 0;
+        while (!signal.aborted) {
+            this.#bell.clear();
+            try {
+                const path = `/v1/collections/${encodeURIComponent(this.#collection)}/query`;
+                for await (const event of hub.events(path, signal, { body: this.#query, after: this.#id })) {
+                    this.#take(event, stop);
+                    failures = 0;
+                }
+                throw new StorageKitError("network", "The hub has ended the live query.");
+            } catch (error) {
+                if (signal.aborted) return;
+                if (error.code === "protocol") this.#id = null;
+                failures += 1;
+                const willRetry = !FINAL_CODES.has(error.code);
+                await this.#fail(hub, signal, error, willRetry, failures);
+            }
+        }
+    }
+
+    /** Reports a failure, and waits until it may be tried again. */
+    async #fail(hub, signal, error, willRetry, failures) {
+        let isRefused = error.code === "unauthorized";
+        try {
+            if (isRefused && (await hub.renewToken())) return;
+        } catch (problem) {
+            // Whoever gives tokens can't be reached: that is tried again like the hub.
+            [error, isRefused] = [problem, false];
+        }
+        if (signal.aborted) return;
+        const listeners = [...this.#listeners];
+        if (!willRetry) {
+            this.#listeners.clear();
+            this.#end();
+        }
+        for (const { onError } of listeners) guarded(() => onError(error, willRetry));
+        if (!willRetry || signal.aborted) return;
+        // A refused token is good for nothing until there is another one.
+        const delay = Math.min(this.#retryMs * 2 ** (failures - 1), LONGEST_LIVE_DELAY_MS) * (0.5 + Math.random() / 2);
+        const asked = Math.min(error.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+        // It is only rejected where it isn't followed any more.
+        await this.#bell.wait(signal, isRefused ? Infinity : Math.max(delay, asked)).catch(() => {});
+    }
+
+    #take({ type, data, id, retryMs }, stop) {
+        if (retryMs !== undefined) this.#retryMs = retryMs;
+        if (type === "problem") throw problem(parsed(data));
+        if (!["snapshot", "difference", "position"].includes(type)) return;
+        const { position, documents, changes } = parsed(data);
+        if (!(position >= 0) || id === null) throw unfitting();
+        if (type === "snapshot") {
+            if (!Array.isArray(documents)) throw unfitting();
+            this.#documents = documents.map((each) => this.#document(each));
+        } else if (this.#id === null || position < this.#position) {
+            throw unfitting();
+        } else if (type === "difference") {
+            this.#documents = this.#changed(changes);
+        }
+        [this.#id, this.#position] = [id, position];
+        if (type === "position") return;
+        for (const listener of this.#listeners) {
+            // One of them may have ended it for all.
+            if (stop.signal.aborted) return;
+            this.#call(listener);
+        }
+    }
+
+    /** The documents after steps, each of which has the indexes of its moment. */
+    #changed(changes) {
+        if (!Array.isArray(changes)) throw unfitting();
+        const documents = [...this.#documents];
+        const index = (value, count) => {
+            if (Number.isInteger(value) && value >= 0 && value < count) return value;
+            throw unfitting();
+        };
+        for (const { insert, update, move, remove, at, from, to } of changes) {
+            if (insert) documents.splice(index(at, documents.length + 1), 0, this.#document(insert));
+            else if (update) documents[index(at, documents.length)] = this.#document(update);
+            else if (move) {
+                documents.splice(index(from, documents.length), 1);
+                documents.splice(index(to, documents.length + 1), 0, this.#document(move));
+            } else documents.splice(index(remove, documents.length), 1);
+        }
+        return documents;
+    }
+
+    #document({ id, fields }) {
+        if (typeof id !== "string" || fields === null || typeof fields !== "object") throw unfitting();
+        return { ...fields, [this.#key]: id };
+    }
+
+    #call(listener) {
+        if (!this.#listeners.has(listener)) return;
+        guarded(() => listener.callback([...this.#documents], { position: this.#position }));
+    }
+}
+
+/** The hub's codes for a query that it will refuse again. */
+const FINAL_CODES = new Set([
+    "malformed", "forbidden", "not-found", "method-not-allowed", "too-large", "misdirected", "unsupported-media-type", "invalid",
+]);
+/** The longest time before a lost live query is followed again, unless the hub asks for more. */
+const LONGEST_LIVE_DELAY_MS = 30_000;
+
+function unfitting() {
+    return new StorageKitError("protocol", "The hub has sent a change of a live query that doesn't fit what it sent before.");
+}
+
+/** Runs code of the page: what it throws is the page's. */
+function guarded(run) {
+    try {
+        run();
+    } catch (error) {
+        reportError(error);
     }
 }
 
@@ -612,11 +888,7 @@ class View {
 
     #call(listener) {
         if (!this.#listeners.has(listener)) return;
-        try {
-            listener({ documents: this.#documents, pending: this.#pending, isLoaded: this.#isLoaded });
-        } catch (error) {
-            reportError(error);
-        }
+        guarded(() => listener({ documents: this.#documents, pending: this.#pending, isLoaded: this.#isLoaded }));
     }
 }
 
@@ -1370,8 +1642,13 @@ class Hub {
         return parsed(await answered(response.text(), limited));
     }
 
-    /** Server-sent events. Source: WHATWG HTML, 9.2.6. */
-    async *events(path, signal) {
+    /**
+     * Server-sent events. Source: WHATWG HTML, 9.2.6.
+     *
+     * @param {{ body?: object, after?: string | null }} [options] `body`: what is posted; `after`: the id of the last event that
+     *   was received before.
+     */
+    async *events(path, signal, { body, after = null } = {}) {
         const silence = new AbortController();
         const limited = AbortSignal.any([signal, silence.signal]);
         let timer;
@@ -1382,13 +1659,18 @@ class Hub {
         };
         listen();
         try {
-            const response = await this.#fetch(path, { headers: { Accept: "text/event-stream" } }, limited);
+            const headers = { Accept: "text/event-stream", ...(after === null ? {} : { "Last-Event-ID": after }) };
+            const options = body === undefined
+                ? { headers }
+                : { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };
+            const response = await this.#fetch(path, options, limited);
             if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
-                throw new StorageKitError("protocol", "The hub doesn't answer with a stream of changes.");
+                throw new StorageKitError("protocol", "The hub doesn't answer with a stream of events.");
             }
             const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
             const lines = new LineReader();
             let event = { type: "message", data: [] };
+            let [id, retryMs] = [after, undefined];
             for (;;) {
                 const { value, done } = await answered(reader.read(), limited);
                 if (done) return;
@@ -1397,8 +1679,10 @@ class Hub {
                     const [, field, text] = /^([^:]*)(?:: ?)?(.*)$/s.exec(line);
                     if (field === "event") event.type = text;
                     if (field === "data") event.data.push(text);
+                    if (field === "id" && !text.includes("\0")) id = text;
+                    if (field === "retry" && /^\d+$/.test(text)) retryMs = Number(text);
                     if (line !== "") continue;
-                    if (event.data.length > 0) yield { type: event.type, data: event.data.join("\n") };
+                    if (event.data.length > 0) yield { type: event.type, data: event.data.join("\n"), id, retryMs };
                     event = { type: "message", data: [] };
                 }
             }

@@ -151,7 +151,7 @@
         }
 
         /// JSON is written without line breaks.
-        private static func event(_ name: String, _ json: [UInt8], id: String? = nil) -> [UInt8] {
+        static func event(_ name: String, _ json: [UInt8], id: String? = nil) -> [UInt8] {
             Array("event: \(name)\n".utf8) + (id.map { Array("id: \($0)\n".utf8) } ?? []) + Array("data: ".utf8) + json
                 + Array("\n\n".utf8)
         }

@@ -17,8 +17,11 @@ public struct HubLimits: Sendable {
     public var requestsPerSecond = 200.0
     /// Requests of one token at once, after a pause.
     public var requestBurst = 400.0
-    /// Streams and waiting pulls of one token.
+    /// Streams, live queries and waiting pulls of one token.
     public var streamsPerToken = 2_000
+    /// Bytes of the results of all live queries, which are kept while they are followed. Live queries beyond that are
+    /// refused and may be retried later.
+    public var liveQueryBytes = 256 << 20
     /// Clients that have written with sessions under the name of one token. They are stored permanently, so that none
     /// of their writes is applied twice.
     public var producersPerToken = 10_000

@@ -29,7 +29,27 @@
             // Checked before the body is read: refused requests must be cheap.
             guard request.access.mayRead(entity) else { throw HubError.forbidden }
             let query = try await request.message(QueryBuilder.self)
+            let accept = request.request.headers[.accept] ?? ""
+            if accept.contains("text/event-stream") { return try await live(query, of: entity, request) }
             return Response(json: try await hub.documents(of: entity, matching: query, as: request.access).json)
+        }
+
+        /// The documents that match a query, and what changes in them.
+        private func live(_ query: QueryBuilder, of entity: String, _ request: HubRequest) async throws -> Response {
+            let point = try request.request.headers[.lastEventID].map { id in
+                guard let point = HubResumePoint(text: id) else {
+                    throw HubProblem(
+                        .malformed, "Last-Event-ID isn't an id of a live query. Send the id of its last event, or none."
+                    )
+                }
+                return point
+            }
+            guard let slot = streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
+            let feed = try hub.follow(entity, matching: query, after: point, as: request.access)
+            // An invalid request is answered by a status, not in the stream.
+            let stream = try await LiveStream(
+                of: feed, isResumed: point != nil, token: request.token, tokens: tokens)
+            return Response(stream, slot: slot, writeSeconds: limits.writeSeconds)
         }
 
         func document(_ id: String, of entity: String, _ request: HubRequest) async throws -> Response {

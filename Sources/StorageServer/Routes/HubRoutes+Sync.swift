@@ -70,19 +70,7 @@
             guard let slot = streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
             // An invalid request is answered by a status, not in the stream.
             let stream = try await ChangeStream(of: hub, query: query, request: request, tokens: tokens)
-            let limit = Duration.seconds(limits.writeSeconds)
-            return Response(
-                status: .ok,
-                headers: [
-                    .contentType: "text/event-stream", .cacheControl: "no-store",
-                    // Keeps proxies from buffering the stream.
-                    HTTPField.Name("X-Accel-Buffering")!: "no",
-                ],
-                body: ResponseBody { writer in
-                    // Only here: `HEAD`, and a client that is already gone, drop the body and the slot with it.
-                    defer { slot.end() }
-                    try await StreamWriter(limit: limit).write(stream, to: writer)
-                })
+            return Response(stream, slot: slot, writeSeconds: limits.writeSeconds)
         }
     }
 #endif

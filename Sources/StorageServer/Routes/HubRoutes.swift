@@ -42,6 +42,7 @@
         ) async throws {
             var kept = StoreHub.Limits()
             (kept.producers, kept.keys) = (limits.producersPerToken, limits.keysPerToken)
+            kept.liveBytes = limits.liveQueryBytes
             hub = try await StoreHub(storage, limits: kept)
             self.tokens = tokens
             self.limits = limits
@@ -53,7 +54,7 @@
             rates = RateLimiter(perSecond: limits.requestsPerSecond, burst: limits.requestBurst)
         }
 
-        /// Ends streams and waiting pulls; later ones are answered immediately.
+        /// Ends streams, live queries and waiting pulls; later ones are answered immediately.
         public func stop() { hub.stop() }
 
         /// Adds the hub's resources to a router.

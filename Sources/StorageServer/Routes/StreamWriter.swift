@@ -3,7 +3,7 @@
     internal import NIOCore
     internal import Synchronization
 
-    /// Writes a stream of changes, and aborts if the client reads nothing for too long. The limit is enforced here and
+    /// Writes a stream of events, and aborts if the client reads nothing for too long. The limit is enforced here and
     /// not by the server, so that it applies in every application.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
@@ -27,7 +27,9 @@
         }
 
         /// - Throws: ``ClientReadsNothing``; errors of the stream and the writer.
-        func write(_ stream: ChangeStream, to writer: any ResponseBodyWriter) async throws {
+        func write<Events: AsyncSequence<[UInt8], any Error> & Sendable>(
+            _ stream: Events, to writer: any ResponseBodyWriter
+        ) async throws {
             let writing = Writing(writer: writer)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {

@@ -47,6 +47,9 @@ extension CatalogColumn {
         }
     }
 
+    /// Whether ``compared(_:)`` changes nothing but bytes.
+    var isComparedAsStored: Bool { !isImported || type != ImportedKind.json.rawValue }
+
     /// SQL for whether ``compared(_:)`` may change a value of the column.
     var isComparedOtherwiseSQL: String {
         let kinds = isImported && type == ImportedKind.json.rawValue ? "'blob', 'text'" : "'blob'"

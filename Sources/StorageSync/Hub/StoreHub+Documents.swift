@@ -220,7 +220,7 @@ extension HubTable {
 
 extension JSONValue {
     /// A field with a number that can't be represented is treated as missing.
-    fileprivate init(fields: [String: String]) {
+    init(fields: [String: String]) {
         self =
             (try? _StorageJSON.value(JSONValue.self, of: .text(DocumentFields(fields).json)))
             ?? .object(fields.compactMapValues { try? _StorageJSON.value(JSONValue.self, of: .text($0)) })

@@ -2,6 +2,7 @@ internal import GRDB
 internal import StorageCore
 package import StorageKit
 internal import StorageLog
+internal import Synchronization
 
 /// A hub on a store: its entities are the collections, its rows the documents, its log the order of all writes.
 ///
@@ -20,6 +21,10 @@ package final class StoreHub: SyncHub {
     let lines: [RemoteLine]
     let tail: HubTail
     let limits: Limits
+    /// What live queries keep, and what wakes them when the hub stops.
+    let liveMemory: HubMemory
+    let signals = HubSignals()
+    private let lastToken = Mutex<ChangeToken?>(nil)
     private let pushes: HubPushes
     private let following: Task<Void, Never>
 
@@ -37,6 +42,8 @@ package final class StoreHub: SyncHub {
         package var pageBytes = 4 << 20
         /// The size of a query's result in bytes.
         package var queryBytes = 16 << 20
+        /// The size of the results of all live queries in bytes.
+        package var liveBytes = 256 << 20
         /// The number of producers of a namespace, which are kept permanently.
         package var producers = 10_000
         /// The number of requests with keys of a namespace whose outcomes are kept: the latest ones.
@@ -51,6 +58,7 @@ package final class StoreHub: SyncHub {
     package init(_ storage: Storage, limits: Limits = Limits()) async throws {
         self.storage = storage
         self.limits = limits
+        liveMemory = HubMemory(limit: limits.liveBytes)
         try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
                 try HubProducers.create(in: db)
@@ -89,10 +97,11 @@ package final class StoreHub: SyncHub {
         tail.stop()
     }
 
-    /// Answers waiting pulls with nothing; later ones don't wait.
+    /// Answers waiting pulls with nothing, and ends live queries; later ones don't wait.
     package func stop() {
         following.cancel()
         tail.stop()
+        signals.set()
     }
 
     package var isStopped: Bool { tail.isStopped }
@@ -105,6 +114,14 @@ package final class StoreHub: SyncHub {
 
     /// The hub's last position.
     package func head() async throws -> Int64 { try await storage.engine.read { try HubLog($0).head } }
+
+    /// The token of a position. Followers of live queries ask for the same one.
+    func token(at position: Int64) async throws -> ChangeToken {
+        if let last = lastToken.withLock({ $0 }), last.position == position { return last }
+        let token = try await storage.changeToken(at: position)
+        lastToken.withLock { $0 = token }
+        return token
+    }
 
     /// Reads what was committed since the last time.
     ///

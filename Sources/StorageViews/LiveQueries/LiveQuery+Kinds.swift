@@ -13,6 +13,13 @@ extension LiveQuery {
         return LiveQuery(engine, { try RelatedListNode(spec, including: request.inclusions) }, { $0 })
     }
 
+    /// The rows that a program chooses and sorts.
+    package static func evaluated<Row: Sendable, Item: Sendable & Equatable, SortKey: Sendable>(
+        _ engine: SubscriptionEngine, _ spec: EvaluatedListSpec<Row, Item, SortKey>
+    ) -> LiveQuery where Value == [Item], Difference == ListDifference<Item> {
+        LiveQuery(engine, { EvaluatedListNode(spec) }, { $0 })
+    }
+
     /// The first row; nil while there is none.
     package static func first<Entity: RegisteredEntity>(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>

@@ -21,7 +21,7 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(read: begin()) }
 
     /// Reads one element after another.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let read: @Sendable () async throws(StorageError) -> Element?
 
         /// Returns the next element; nil where the store is closed, or the task is cancelled.

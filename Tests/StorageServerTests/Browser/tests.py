@@ -100,6 +100,150 @@ class FollowingTests(BrowserTestCase):
         self.eventually(lambda: second.run("return await notes.get('__proto__')"), {"id": "__proto__", "title": "x"})
 
 
+#: Follows a live query in a page, and keeps what it reports and what it asks the hub.
+LIVE = """
+globalThis.asked = [];
+const native = fetch;
+globalThis.fetch = (url, options) => {
+    if (url.endsWith("/query")) asked.push(options.headers["Last-Event-ID"] ?? null);
+    return native(url, options);
+};
+globalThis.query = notes.live(arguments[0]);
+[globalThis.live, globalThis.failures, globalThis.calls] = [null, [], 0];
+globalThis.stop = query.subscribe(
+    (documents, { position }) => { globalThis.live = documents; globalThis.position = position; calls += 1 },
+    (error, willRetry) => failures.push([error.code, willRetry]));
+"""
+FIRST = {"filters": [{"field": "done", "operator": "==", "value": False}], "orders": [{"field": "rank"}], "limit": 3}
+
+
+class LiveQueryTests(BrowserTestCase):
+    def put(self, id, **fields):
+        self.hub.request("PUT", f"/v1/collections/notes/documents/{id}", self.token, {"done": False, **fields})
+
+    def delete(self, id):
+        self.hub.request("DELETE", f"/v1/collections/notes/documents/{id}", self.token)
+
+    def shows(self, page, *ids):
+        self.eventually(lambda: page.run("return live?.map(({ id }) => id)"), list(ids))
+
+    def test_a_result_is_kept_up_to_date(self):
+        for rank in range(5):
+            self.put(f"n{rank}", rank=rank)
+        page = self.tab()
+        page.run(LIVE, FIRST)
+        self.shows(page, "n0", "n1", "n2")
+        page.run("globalThis.before = live")
+        self.put("n9", rank=0.5)
+        self.shows(page, "n0", "n9", "n1")
+        self.assertEqual(page.run("[live[0] === before[0], live[2] === before[1], before.length]"), [True, True, 3])
+        self.delete("n0")
+        self.shows(page, "n9", "n1", "n2")
+        self.put("n9", rank=1.5)
+        self.shows(page, "n1", "n9", "n2")
+        self.put("n1", rank=1, done=True)
+        self.shows(page, "n9", "n2", "n3")
+        self.assertEqual(page.run("live[0]"), {"id": "n9", "rank": 1.5, "done": False})
+        # A write of the page itself, once the hub has it.
+        page.run("await notes.save({ id: 'own', rank: -1, done: false }); await client.whenSent()")
+        self.shows(page, "own", "n9", "n2")
+        page.run("stop()")
+        calls = page.run("calls")
+        self.put("n0", rank=-5)
+        self.eventually(lambda: page.run("return (await notes.get('n0')) !== undefined"), True)
+        self.assertEqual(page.run("[calls, failures.length, asked]"), [calls, 0, [None]])
+
+    def test_a_lost_connection_gets_what_it_missed(self):
+        for rank in range(5):
+            self.put(f"n{rank}", rank=rank)
+        page = self.tab()
+        page.run(LIVE, FIRST)
+        self.shows(page, "n0", "n1", "n2")
+        self.proxy.refuses = True
+        self.proxy.cut()
+        self.eventually(lambda: page.run("failures")[:1], [["network", True]])
+        self.delete("n0")
+        self.put("n3", rank=-1)
+        self.put("n4", rank=9)
+        page.run("globalThis.before = live")
+        self.assertEqual(page.run("live.length"), 3)
+        self.proxy.refuses = False
+        page.run("client.retryNow()")
+        self.shows(page, "n3", "n1", "n2")
+        # It has resumed: what hasn't changed wasn't sent again.
+        self.assertEqual(page.run("[live[1] === before[1], live[2] === before[2], typeof asked.at(-1)]"), [True, True, "string"])
+
+    def test_a_result_outlives_the_hubs_process(self):
+        self.put("a", rank=1)
+        page = self.tab()
+        page.run(LIVE, FIRST)
+        self.shows(page, "a")
+        for end, id in ((self.hub.stop, "b"), (self.hub.kill, "c")):
+            end()
+            self.hub.start()
+            self.put(id, rank=2)
+            page.run("client.retryNow()")
+            self.eventually(lambda: page.run(f"return live.some(({{ id }}) => id === '{id}')"), True)
+        self.shows(page, "a", "b", "c")
+        self.assertEqual(page.run("return failures.every(([, willRetry]) => willRetry)"), True)
+
+    def test_a_result_ends_with_the_right_to_it(self):
+        self.put("a", rank=1)
+        page = self.tab(token=self.hub.token("other", "--write", "other"))
+        page.run(LIVE, FIRST)
+        self.eventually(lambda: page.run("failures"), [["forbidden", False]])
+        self.assertEqual(
+            page.run("try { for await (const _ of query); } catch (error) { return error.code }"), "forbidden")
+        bad = page.run("try { for await (const _ of notes.live({ limit: 0 })); } catch (error) { return error.code }")
+        self.assertEqual(bad, "forbidden")
+        # With another token it is followed again, by the same object.
+        page.run("client.setToken(arguments[0]); query.subscribe((documents) => { globalThis.live = documents })", self.token)
+        self.shows(page, "a")
+        self.assertEqual(
+            page.run("try { for await (const _ of notes.live({ limit: 0 })); } catch (error) { return error.code }"), "invalid")
+
+    def test_a_refused_token_waits_for_another(self):
+        self.put("a", rank=1)
+        page = self.tab(token="sk_wrong")
+        page.run(LIVE, FIRST)
+        self.eventually(lambda: page.run("failures"), [["unauthorized", True]])
+        page.run("client.setToken(arguments[0])", self.token)
+        self.shows(page, "a")
+
+    def test_an_iteration_of_a_live_query_ends_with_the_client(self):
+        page = self.tab()
+        page.run("""globalThis.sizes = [];
+            (async () => { for await (const all of notes.live()) sizes.push(all.length); sizes.push('end') })()""")
+        self.eventually(lambda: page.run("sizes"), [0])
+        self.put("a", rank=1)
+        self.eventually(lambda: page.run("sizes").count(1) > 0, True)
+        page.run("await client.close()")
+        self.eventually(lambda: page.run("sizes.at(-1)"), "end")
+
+    def test_faults_of_the_network_leave_the_right_result(self):
+        self.put("n0", rank=0)
+        page = self.tab(proxy=self.proxy)
+        page.run(LIVE, {"filters": [{"field": "rank", "operator": ">=", "value": 3}], "limit": 10})
+        generator = random.Random(SEED)
+        self.proxy.seed = SEED
+        self.proxy.cut()
+        for number in range(150):
+            id = f"n{generator.randrange(20)}"
+            if generator.random() < 0.2 and id in self.documents():
+                self.delete(id)
+            else:
+                self.put(id, rank=generator.randrange(8), number=number)
+            if number % 25 == 0:
+                self.proxy.cut()
+                page.run("client.retryNow()")
+        self.proxy.heal()
+        page.run("client.retryNow()")
+        found = sorted((d for d in self.documents().items() if d[1]["rank"] >= 3), key=lambda d: (d[1]["rank"], d[0]))[:10]
+        expected = [{"id": id, **fields} for id, fields in found]
+        self.eventually(lambda: page.run("live"), expected, seconds=60)
+        self.assertGreater(page.run("return asked.filter((id) => id !== null).length"), 0)
+
+
 class OutboxTests(BrowserTestCase):
     def test_tabs_share_one_outbox_and_one_sends(self):
         first = self.tab()

@@ -31,8 +31,16 @@
             _ configuration: HubServerConfiguration = HubServerConfiguration(), logger: Logger = Self.silence,
             _ body: @escaping @Sendable (ServedHub) async throws -> Void
         ) async throws {
-            let store = try TemporaryStore()
-            let tokens = try HubTokens(besideStore: ":memory:")
+            try await run(
+                on: try TemporaryStore(), HubTokens(besideStore: ":memory:"), configuration, logger: logger, body)
+        }
+
+        /// Serves a store while the body runs, and shuts down gracefully afterwards.
+        static func run(
+            on store: TemporaryStore, _ tokens: HubTokens,
+            _ configuration: HubServerConfiguration = HubServerConfiguration(), logger: Logger = Self.silence,
+            _ body: @escaping @Sendable (ServedHub) async throws -> Void
+        ) async throws {
             var configuration = configuration
             configuration.port = 0
             let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -108,12 +116,15 @@
             return request
         }
 
-        /// A stream of server-sent events.
-        func events(_ path: String, token: String, headers: [String: String] = [:]) async throws -> EventReader {
+        /// A stream of server-sent events: of GET, or of POST with a body.
+        func events(
+            _ path: String, token: String, body: String? = nil, headers: [String: String] = [:]
+        ) async throws -> EventReader {
             var headers = headers
             headers["Accept"] = "text/event-stream"
             let response = try await HTTPClient.shared.execute(
-                request(.GET, path, token: token, headers: headers), deadline: .distantFuture)
+                request(body == nil ? .GET : .POST, path, token: token, body: body, headers: headers),
+                deadline: .distantFuture)
             try #require(response.status == .ok)
             return EventReader(response.body)
         }

@@ -1,0 +1,106 @@
+internal import Foundation
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import StorageViews
+
+/// A query of a client, as a live query of the store: the documents that ``StoreHub/documents(of:matching:as:)`` finds.
+///
+/// A document is chosen and sorted by the same rules as there, and a client sees as much. Changes are found by conditions
+/// that every such document meets, so that a write costs nothing to followers of other tenants.
+struct HubLiveQuery {
+    typealias Live = LiveQuery<[HubLiveDocument], ListDifference<HubLiveDocument>>
+    typealias Spec = EvaluatedListSpec<HubLiveRow, HubLiveDocument, SortKey>
+
+    /// Where a document stands in the result.
+    struct SortKey {
+        let values: [JSONValue]
+        let id: String
+    }
+
+    let entity: String
+    let query: QueryEvaluation
+    let scope: HubScope
+    let memory: HubMemory.Share
+    /// The columns by which changes are found, as they were when the query was begun, and what they have to equal.
+    private let anchors: [(column: CatalogColumn, value: StorageValue)]
+    /// The columns of the client's condition that don't exist yet.
+    private let missing: Set<HubScope.ConditionColumn>
+
+    /// - Throws: ``HubError/outdatedCondition``.
+    init(
+        of table: HubTable, _ filters: [QueryFilter], _ query: QueryEvaluation, _ scope: HubScope, _ log: HubLog,
+        memory: HubMemory.Share
+    ) throws {
+        entity = table.name
+        (self.query, self.scope, self.memory) = (query, scope, memory)
+        try log.checkConditions(of: scope)
+        missing = scope.missingColumns(in: log.catalog)
+        let wanted =
+            (scope.anchors ?? []).map { ($0.column, StorageValue.text($0.text)) } + filters.compactMap(\.anchor)
+        anchors = wanted.compactMap { name, value in
+            guard let column = try? table.column(name), column.isComparedAsStored else { return nil }
+            return (column, value)
+        }
+    }
+
+    func live(_ engine: SubscriptionEngine) -> Live {
+        let (entity, query, scope, anchors, missing) = (entity, query, scope, anchors, missing)
+        let evaluation: @Sendable (Database) throws -> Spec.Evaluation = { db in
+            let catalog = try Catalog.load(try db.connection)
+            guard let table = catalog.entity(named: entity).flatMap(HubTable.init) else {
+                throw StorageError(
+                    .notFound, "There is no collection \"\(entity)\" any more.", remedy: "Follow it again later.")
+            }
+            guard scope.missingColumns(in: catalog).isSubset(of: missing) else {
+                throw StorageError(
+                    .invalidQuery, HubError.outdatedCondition.reason, remedy: "Ask for another token.",
+                    cause: HubError.outdatedCondition)
+            }
+            // A column that was dropped and added again may be compared in another way.
+            guard anchors.allSatisfy({ anchor in (try? table.column(anchor.column.name))?.id == anchor.column.id })
+            else {
+                throw StorageError(.busy, "The collection has changed.", remedy: "Follow it again.")
+            }
+            return Spec.Evaluation(RowForm(table)) { row in
+                guard let id = row.id, scope.sees(row.row, in: table) else { return nil }
+                let document = row.document(id)
+                return query.sortKey(of: document.json).map {
+                    (document.document, SortKey(values: $0, id: id))
+                }
+            }
+        }
+        return .evaluated(
+            engine,
+            Spec(
+                entity: entity, limit: query.limit, isLimitedToLast: query.isLimitedToLast,
+                memory: Spec.Memory(limit: memory.limit, byteCount: { $0.byteCount }, reserve: { try memory.set($0) }),
+                isBefore: { query.isBefore(($0.values, $0.id), ($1.values, $1.id)) },
+                predicate: { columns in
+                    let known = anchors.filter { columns.contains($0.column.name) }
+                    return known.isEmpty ? nil : .all(known.map { Self.widened($0.column.name, $0.value) })
+                },
+                evaluation: evaluation))
+    }
+
+    /// Whether a column equals a value, or holds bytes: a value that isn't of the column's type is stored so, and
+    /// compared as what it means.
+    private static func widened(_ column: String, _ value: StorageValue) -> RowPredicate {
+        .any([
+            .comparison(column: column, .equal, .value(value)),
+            .comparison(column: column, .greaterOrEqual, .value(.blob(Data()))),
+        ])
+    }
+}
+
+extension QueryFilter {
+    /// What a column must equal, unless it holds bytes, for a document to match.
+    fileprivate var anchor: (String, StorageValue)? {
+        guard `operator` == .isEqualTo, field.fieldPath.count == 1 else { return nil }
+        return switch try? JSONValue(encoding: value) {
+        case .string(let text): (field, .text(text))
+        case .integer(let number): (field, .integer(number))
+        default: nil
+        }
+    }
+}
