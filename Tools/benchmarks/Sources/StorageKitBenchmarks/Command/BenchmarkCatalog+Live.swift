@@ -7,7 +7,7 @@ extension BenchmarkCatalog {
         [
             liveEquality, liveKey, liveRange, liveAmong, livePrefix, livePart, liveUnconcerned, liveFanOut, livePage,
             liveLargePage, liveScroll, liveTotals, liveSearch, liveImport, liveSlowReader, liveStorm, liveProcesses,
-            liveRelated,
+            liveRelated, liveServer,
         ]
     }
 
@@ -276,6 +276,32 @@ extension BenchmarkCatalog {
                 operations: commits,
                 contenders: sizes.flatMap {
                     LiveRelated.contenders(views: $0, rooms: rooms, commits: commits, isPeer: true)
+                })
+        }
+    }
+
+    // MARK: W14: a server
+
+    private var liveServer: Benchmark {
+        let commits = workload.liveCommits * 50
+        return Benchmark(
+            id: "live-server", title: "W14: \(Format.count(commits)) commits beside the live queries of many users",
+            method: """
+                Each user has \(LiveServer.queriesOfAUser) lists of ten rows, bounded by a scope and followed as \
+                differences by a task of its own; a commit changes a row of one user. In the end the rows that each \
+                reader has put together are compared with a fresh query.
+                """,
+            budgets: [
+                Budget(
+                    title: "Lists of a server that differ from a fresh query",
+                    quantity: .metric(LiveServer.wrongMetric),
+                    limit: .atMost, must: 0, aim: 0)
+            ], layout: .curve
+        ) { _ in
+            Contest(
+                operations: commits,
+                contenders: workload.liveSizes.filter { $0 >= 10 && $0 <= 1_000 }.map {
+                    LiveServer.contender(users: $0, commits: commits)
                 })
         }
     }

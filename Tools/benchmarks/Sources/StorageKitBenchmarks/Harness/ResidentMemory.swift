@@ -18,6 +18,9 @@ enum ResidentMemory {
         status("VmHWM")
     }
 
+    /// The value now, in bytes.
+    static func current() -> Double? { status("VmRSS") }
+
     /// The highest value that another process has ever had.
     static func peak(of process: pid_t) -> Double? { status("VmHWM", of: "\(process)") }
 
