@@ -20,6 +20,13 @@
         var url: String { "http://127.0.0.1:\(port)" }
         let group: ServiceGroup
 
+        /// Streams hold their connections, and there may be more of them than a client has by default.
+        private static let client: HTTPClient = {
+            var configuration = HTTPClient.Configuration()
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 100
+            return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        }()
+
         fileprivate static var silence: Logger {
             var logger = Logger(label: "test")
             logger.logLevel = .critical
@@ -96,7 +103,7 @@
             _ method: HTTPMethod, _ path: String, token: String?, body: String? = nil,
             headers: [String: String] = [:]
         ) async throws -> Answer {
-            let response = try await HTTPClient.shared.execute(
+            let response = try await Self.client.execute(
                 request(method, path, token: token, body: body, headers: headers), timeout: .seconds(60))
             let bytes = try await response.body.collect(upTo: 64 << 20)
             return Answer(status: Int(response.status.code), headers: response.headers, body: String(buffer: bytes))
@@ -122,7 +129,7 @@
         ) async throws -> EventReader {
             var headers = headers
             headers["Accept"] = "text/event-stream"
-            let response = try await HTTPClient.shared.execute(
+            let response = try await Self.client.execute(
                 request(body == nil ? .GET : .POST, path, token: token, body: body, headers: headers),
                 deadline: .distantFuture)
             try #require(response.status == .ok)
