@@ -11,6 +11,9 @@ package struct EntityDefinition: Sendable {
         /// The column's name in SQLite, where the entity's own can't be used.
         package var stored: String
         package var coding: String
+        /// Whether a column of texts from JSON is `TEXT` in SQL, so that queries may write its texts as numbers. A number is
+        /// kept as the bytes of its JSON source there (``CatalogColumn/storesNumbers``).
+        package var isText = false
 
         package init(_ schema: ColumnSchema, stored: String? = nil, coding: String? = nil) {
             self.schema = schema
@@ -238,9 +241,11 @@ extension EntityDefinition.Column {
     ///   - isStrict: Whether the table is STRICT: each column has one of a few types there, and ANY is as good as none.
     func columnSQL(refers: Bool = true, isStrict: Bool = false) -> String {
         // A column with REAL affinity turns -0.0 into 0.0, so reals live in columns without a type.
-        // Columns of imported histories keep whatever kind of value comes.
+        // Columns of imported histories keep whatever kind of value comes, and those of texts no numbers
+        // (`CatalogColumn.storesNumbers`).
+        let isOpen = CatalogColumn.isImported(coding) && !isText
         let untyped =
-            schema.type.isEmpty || schema.type == Double.columnType || CatalogColumn.isImported(coding)
+            schema.type.isEmpty || schema.type == Double.columnType || isOpen
             || isStrict && !["INTEGER", "TEXT", "BLOB"].contains(schema.type)
         let type = untyped ? isStrict ? " ANY" : "" : " " + schema.type
         var sql = quoted(stored) + type + (schema.notNull || schema.primaryKey ? " NOT NULL" : "")

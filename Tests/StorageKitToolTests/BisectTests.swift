@@ -16,6 +16,38 @@ import Testing
         #expect(outcome.errors.contains("can't be run"), "\(outcome.errors)")
     }
 
+    /// Invariants are violated at the end, and can't be judged at the beginning.
+    @Test(
+        "Invariants need no range",
+        arguments: [
+            ("SELECT max(views) < 5 FROM posts", 4, true), ("SELECT views < 5 FROM posts WHERE id = 'a/1'", 4, true),
+            ("SELECT count(*) = 0 FROM seats", 4, true),
+            ("SELECT title LIKE 'again%' FROM posts WHERE id = 'b'", 6, false),
+        ])
+    func invariants(sql: String, commit: Int64, before: Bool) async throws {
+        let store = try await SampleStore.shared.value
+        let outcome = try ToolProcess.run(["bisect", sql, "--format", "json"], store: store.path)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("\"commit\":\(commit),"), "\(outcome.output)")
+        #expect(outcome.output.contains("\"before\":\(before)"), "\(outcome.output)")
+    }
+
+    @Test("What can't be judged is said, and where the result differs")
+    func unjudged() async throws {
+        let store = try await SampleStore.shared.value
+        let none = try ToolProcess.run(["bisect", "SELECT 1 FROM posts WHERE id = 'none'"], store: store.path)
+        #expect(none.status == 6, "\(none.errors)")
+        #expect(none.errors.contains("can't be judged"), "\(none.errors)")
+        // The row was deleted before it was inserted with another title.
+        let gap = try ToolProcess.run(["bisect", "SELECT title = '42' FROM posts WHERE id = 'b'"], store: store.path)
+        #expect(gap.status == 6, "\(gap.errors)")
+        #expect(gap.errors.contains("One of t:5 to t:6"), "\(gap.errors)")
+        // Two posts at t:2 and t:6, one between.
+        let twice = try ToolProcess.run(["bisect", "t:2..t:6", "SELECT count(*) = 2 FROM posts"], store: store.path)
+        #expect(twice.status == 1, "\(twice.errors)")
+        #expect(twice.errors.contains("false at t:5"), "\(twice.errors)")
+    }
+
     /// The tables of each point stand in a file that any program can read.
     @Test("A command reads the tables of the point")
     func commandReadsHistoricalTables() async throws {

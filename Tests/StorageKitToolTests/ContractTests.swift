@@ -142,6 +142,7 @@ import Testing
         DiffCountRecord: table cells schema
         DiffRecord: table id op
         EventRecord: position commit time
+        ExecRecord: dry_run commit inserted updated deleted plan
         FoldedChangeRecord: projection position
         GrepCommitRecord.Field: field
         GrepCommitRecord: matches

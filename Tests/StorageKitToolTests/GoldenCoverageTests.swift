@@ -45,9 +45,10 @@ import Testing
         ["diff", "t:2"], ["blame", "posts/b"], ["grep", "Hello"], ["bisect", "SELECT count(*) > 1 FROM posts"],
         ["at", "t:2"], ["sql", "SELECT 1"], ["tail"], ["watch", "posts", "--for", "0"], ["replay"],
         ["compare-replay", "--old", "old.sql", "--new", "old.sql"], ["tag"], ["note"], ["revert", "t:4", "--dry-run"],
-        ["undo", "--dry-run"], ["redo", "--dry-run"], ["restore-state", "t:3", "--dry-run"], ["backup", "b.sqlite"],
+        ["exec", "DELETE FROM users", "--dry-run"], ["undo", "--dry-run"], ["redo", "--dry-run"],
+        ["restore-state", "t:3", "--dry-run"], ["backup", "b.sqlite"],
         ["restore", "store.sqlite", "--to", "t:3", "-o", "r.sqlite"], ["schema"], ["schema", "log"],
-        ["schema", "diff", "t:1"], ["stats"], ["verify"], ["doctor"], ["rebuild"], ["projections"],
+        ["schema", "diff", "t:1"], ["stats"], ["verify"], ["doctor"], ["rebuild"], ["record"], ["projections"],
         ["projections", "dead-letters"], ["sources"], ["outbox"], ["tokens"],
     ]
     /// Those that write for people or for programs alone; what programs read is compared by other tests.

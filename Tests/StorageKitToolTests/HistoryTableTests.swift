@@ -46,6 +46,32 @@ struct HistoryTableTests {
         #expect(try answer("SELECT count(*) AS n FROM storage_commits WHERE number <= 3") == #"{"n":3}"# + "\n")
     }
 
+    /// What people ask first of a table of versions: which rows exist, and what they were at a time.
+    @Test("The current version of a row that exists has no end")
+    func currentVersions() throws {
+        let store = try store([
+            line(1, "posts", #"{"n":1}"#), line(2, "posts", #"{"n":1}"#),
+            #"{"tx":3,"reason":"spam","op":"delete","table":"posts","id":"1"}"#,
+            #"{"tx":4,"op":"update","table":"posts","id":"2","row":{"n":2}}"#,
+            #"{"tx":5,"op":"insert","table":"posts","id":"1","row":{"n":3}}"#,
+            #"{"tx":6,"op":"delete","table":"posts","id":"2"}"#,
+        ])
+        func answer(_ sql: String) throws -> String {
+            let outcome = try ToolProcess.run(["sql", sql, "--format", "csv"], store: store)
+            #expect(outcome.status == 0, "\(sql): \(outcome.errors)")
+            return outcome.output.split(separator: "\n").dropFirst().joined(separator: " ")
+        }
+        #expect(try answer("SELECT id, n FROM history_posts WHERE _until IS NULL") == "1,3")
+        #expect(try answer("SELECT _reason FROM history_posts WHERE _op = 'delete' AND id = 1") == "spam")
+        for position in 1...6 {
+            let past = try ToolProcess.run(
+                ["at", "@\(position)", "SELECT id, n FROM posts ORDER BY id", "--format", "csv"], store: store)
+            let rows = past.output.split(separator: "\n").dropFirst().joined(separator: " ")
+            let versions = "_position <= \(position) AND (_until IS NULL OR _until > \(position))"
+            #expect(try answer("SELECT id, n FROM history_posts WHERE \(versions) ORDER BY id") == rows, "@\(position)")
+        }
+    }
+
     @StorageEntity(table: "posts") struct Post {
         var id: Int
         var title: String

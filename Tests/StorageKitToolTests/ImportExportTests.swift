@@ -97,6 +97,96 @@ struct ImportExportTests {
         #expect(refused.errors.contains("--key-column"))
     }
 
+    /// A text that looks like a number is found by the number; what else comes is kept as it is.
+    @Test("Keys and texts compare with numbers")
+    func textsCompareWithNumbers() throws {
+        let folder = try TemporaryFolder()
+        let lines = [
+            line(1, "insert", "42", #"{"zip":"10115","n":1}"#), line(2, "insert", "007", #"{"zip":10115,"n":2}"#),
+            line(3, "insert", "x", #"{"zip":1.0,"n":"3"}"#), line(4, "update", "x", #"{"zip":true,"n":1.0}"#),
+        ]
+        let imported = try ToolProcess.run(["import", try folder.write(lines)], store: folder.path())
+        #expect(imported.status == 0, "\(imported.errors)")
+        #expect(imported.output.contains("mixed t.zip: 3 values of another kind"), "\(imported.output)")
+        func answer(_ sql: String) throws -> String {
+            let outcome = try ToolProcess.run(["sql", sql, "--format", "csv"], store: folder.path())
+            #expect(outcome.status == 0, "\(sql): \(outcome.errors)")
+            return outcome.output.split(separator: "\n").dropFirst().joined(separator: " ")
+        }
+        #expect(try answer("SELECT n FROM t WHERE id = 42") == "1")
+        #expect(try answer("SELECT n FROM t WHERE id = 7") == "")
+        #expect(try answer("SELECT n FROM t WHERE zip = 10115") == "1")
+        #expect(try answer("SELECT count(*) FROM history_t WHERE id = 42") == "1")
+        #expect(try answer("SELECT count(*) FROM changes_t WHERE id = 42 AND new_zip = 10115") == "1")
+        let past = try ToolProcess.run(
+            ["at", "t:1", "SELECT n FROM t WHERE id = 42", "--format", "csv"], store: folder.path())
+        #expect(past.output == "n\n1\n")
+        try expectRoundTrip(lines)
+        let exported = try ToolProcess.run(["export"], store: folder.path()).output
+        for text in [#""zip":10115,"#, #""zip":1.0,"#, #""zip":true,"#, #""n":1.0"#] {
+            #expect(exported.contains(text), "\(text)")
+        }
+        #expect(try ToolProcess.run(["rebuild", "--compare"], store: folder.path()).status == 0)
+    }
+
+    @Test("What an import loses or renames is in its summary")
+    func lossesAreCounted() throws {
+        let folder = try TemporaryFolder()
+        let lines = [
+            line(1, "insert", "a", #"{"Name":1,"name":2}"#, at: "2024-05-01T10:00:00.1234567Z"),
+            line(2, "insert", "b", #"{"name":2}"#, at: "2024-05-01T10:00:00.123456700+00:00"),
+            line(3, "insert", "c", #"{"name":2}"#, at: "2024-05-01T10:00:00.123457000Z"),
+        ]
+        let outcome = try ToolProcess.run(["import", try folder.write(lines)], store: folder.path())
+        #expect(outcome.output.contains("2 commits had a time finer than a microsecond"), "\(outcome.output)")
+        #expect(outcome.output.contains("name INTEGER (in SQL name_2)"), "\(outcome.output)")
+    }
+
+    @Test("A name that is too long names its line and byte")
+    func longNames() throws {
+        let long = String(repeating: "x", count: 300)
+        for (bad, byte) in [
+            (line(2, "insert", "b", "{\"\(long)\":1}"), "Line 2, byte "),
+            (line(2, "insert", "b", "{}", table: long), "Line 2, byte "),
+        ] {
+            let folder = try TemporaryFolder()
+            let file = try folder.write([line(1, "insert", "a", "{}"), bad])
+            let outcome = try ToolProcess.run(["import", file], store: folder.path())
+            #expect(outcome.status == 7, "\(outcome.errors)")
+            #expect(outcome.errors.contains(byte), "\(outcome.errors)")
+            #expect(outcome.errors.contains("has 300 bytes"), "\(outcome.errors)")
+        }
+    }
+
+    /// `producer | storagekit import -`: others see a commit when the first line of the next has come.
+    @Test("A slow pipe's commits are stored as they come")
+    func slowPipe() async throws {
+        let folder = try TemporaryFolder()
+        let process = ToolProcess.prepared(["import", "--quiet", "-"], store: folder.path())
+        let pipe = Pipe()
+        process.standardInput = pipe
+        try process.run()
+        func send(_ numbers: ClosedRange<Int>) throws {
+            let text = numbers.map { line($0, "insert", "\($0)", "{\"n\":\($0)}") + "\n" }.joined()
+            try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        }
+        try send(1...3)
+        var seen = ""
+        let deadline = ContinuousClock.now + .seconds(60)
+        while seen != "n\n2\n", ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(50))
+            seen = try ToolProcess.run(["sql", "SELECT count(*) AS n FROM t", "--format", "csv"], store: folder.path())
+                .output
+        }
+        #expect(seen == "n\n2\n")
+        try send(4...4)
+        try pipe.fileHandleForWriting.close()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let all = try ToolProcess.run(["sql", "SELECT count(*) AS n FROM t", "--format", "csv"], store: folder.path())
+        #expect(all.output == "n\n4\n")
+    }
+
     @Test("A bad line fails only its commit")
     func badLineFailsItsCommit() throws {
         let lines = [

@@ -37,6 +37,9 @@ import Testing
     static let writingCases: [Case] = [
         Case("terminal-undo", "undo", "--yes"), Case("terminal-redo-nothing", "redo"),
         Case("terminal-undo-asks", input: "n\n", "undo"),
+        Case("terminal-record", "record", "--yes"),
+        Case("terminal-exec", "exec", "UPDATE users SET name = 'Anna C.'", "--yes"),
+        Case("terminal-exec-asks", input: "n\n", "exec", "UPDATE users SET name = 'Anna C.'"),
         Case("terminal-revert", input: "y\n", "revert", "t:4", "--reason", "it was wrong"),
         Case("terminal-revert-conflict", "revert", "t:2", "--yes"),
         Case("terminal-restore-state", "restore-state", "t:3", "posts", "--yes"),

@@ -88,6 +88,27 @@ import Testing
         try await engine.close()
     }
 
+    /// A condition in SQL reads the whole page again with each commit of the table; what it doesn't change isn't printed.
+    @Test("A commit that leaves the page as it was prints nothing")
+    func unchangedPage() async throws {
+        let store = try await SampleStore()
+        let engine = try SampleStore.open(store.path)
+        let watching = try Watching(["users", "--where", "id < 100", "--format", "jsonl"], store: store.path)
+        #expect(watching.text { $0.contains("Anna B.") }.contains("reset"))
+        for number in 0..<3 {
+            _ = try await engine.commit(CommitMetadata()) { _, db in
+                try db.execute(sql: "INSERT INTO users(id, name) VALUES (?, 'far')", arguments: [200 + number])
+            }
+        }
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "INSERT INTO users(id, name) VALUES (50, 'near')")
+        }
+        let text = watching.text { $0.contains("near") }
+        #expect(text.split(separator: "\n").count(where: { $0.contains("reset") }) == 1, "\(text)")
+        #expect(text.split(separator: "\n").count(where: { $0.contains("Anna B.") }) == 1, "\(text)")
+        try await engine.close()
+    }
+
     private static func rows(_ text: String) -> [Line.Row] {
         var rows: [Line.Row] = []
         for line in text.split(separator: "\n") {

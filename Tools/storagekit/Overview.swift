@@ -10,12 +10,14 @@ enum Overview {
           blame        storagekit blame -s app.sqlite users/42
           at           storagekit at -s app.sqlite -2h "SELECT * FROM users"
           replay       storagekit replay -s app.sqlite -q --break 'users/42#name'
+          exec         storagekit exec -s app.sqlite "DELETE FROM users" --dry-run
           undo         storagekit undo -s app.sqlite --dry-run
           verify       storagekit verify -s app.sqlite
           rebuild      storagekit rebuild -s app.sqlite --compare
 
         To omit -s: export STORAGEKIT_STORE=app.sqlite
         Points look like @1234, t:77, 2024-05-01T10:00:00Z, -2h, head~5, tag:NAME.
+        All kinds of points: storagekit help points
         Help for a command: storagekit help log. All commands: storagekit --help
 
         """

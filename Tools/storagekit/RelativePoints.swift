@@ -5,13 +5,21 @@
 enum RelativePoints {
     /// The word after one of these is a value whatever it looks like.
     private static let optionsWithText: Set<String> = [
-        "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "--table", "--column",
+        "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "-m", "--table", "--column",
         "--at", "--note", "--ignore", "--in", "--to", "--break", "--watch", "--old", "--new", "--projection",
-        "--format", "--color", "-n", "--limit", "--of", "--key", "--schema", "--op",
+        "--format", "--color", "--time", "--where", "--changed", "--correlation", "-n", "--limit", "--of", "--key",
+        "--schema", "--op",
     ]
 
     /// Commands of which an argument is text of its own, and its place among the arguments.
     private static let textIndices = ["grep": 1, "note": 2]
+
+    /// Commands that list so many, newest first.
+    private static let countingCommands: Set<String> = ["log", "tail", "history", "grep"]
+
+    private static func isCount(_ word: String) -> Bool {
+        word.count > 1 && word.hasPrefix("-") && word.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
+    }
 
     static func protected(_ arguments: [String]) -> [String] {
         var output: [String] = []
@@ -19,6 +27,11 @@ enum RelativePoints {
         var index = 0
         for argument in arguments {
             let isValue = isLiteral || optionsWithText.contains(output.last ?? "")
+            if !isValue, countingCommands.contains(output.first ?? ""), isCount(argument) {
+                // As git has it: -5 is -n 5.
+                output += ["-n", String(argument.dropFirst())]
+                continue
+            }
             let isRelative = !isValue && isRelative(argument)
             // Text stays what it is: ArgumentParser says that it needs a -- before it.
             let isText = index > 0 && index == textIndices[output.first ?? ""]
@@ -34,5 +47,7 @@ enum RelativePoints {
         guard word.hasPrefix("-"), word.dropFirst().first?.isNumber == true else { return false }
         return (try? PointArgument(word, now: 0)) != nil || (try? PointRange(word, now: 0)) != nil
             || PointList(argument: word) != nil
+            // Nearly a point: its error says what to write.
+            || PointSuggestion.likely(word) != nil
     }
 }

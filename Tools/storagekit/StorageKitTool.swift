@@ -27,9 +27,10 @@ struct StorageKitTool: AsyncParsableCommand {
             GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self, TailCommand.self, WatchCommand.self,
             ReplayCommand.self, CompareReplayCommand.self,
             TagCommand.self, NoteCommand.self, RevertCommand.self, UndoCommand.self, RedoCommand.self,
-            RestoreStateCommand.self,
+            RestoreStateCommand.self, ExecCommand.self,
             BackupCommand.self, RestoreCommand.self,
             SchemaCommand.self, StatsCommand.self, VerifyCommand.self, DoctorCommand.self, RebuildCommand.self,
+            RecordCommand.self,
             ProjectionsCommand.self, SourcesCommand.self, OutboxCommand.self, ServeCommand.self, TokensCommand.self,
             CompletionsCommand.self, ManualCommand.self,
         ])
@@ -60,7 +61,14 @@ struct StorageKitTool: AsyncParsableCommand {
     /// Runs the command that the arguments name, and reports why it ended, if there is something to report.
     fileprivate static func status(running arguments: [String]) async -> ExitStatus {
         do {
-            var command = try parseAsRoot(RelativePoints.protected(arguments))
+            let words = try CommandWords.ordered(arguments, for: Self.self)
+            if let topic = CommandWords.topic(words) {
+                let output = StandardOutput()
+                try output.write(topic)
+                try output.flush()
+                return .done
+            }
+            var command = try parseAsRoot(RelativePoints.protected(words))
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
             } else {
@@ -94,11 +102,10 @@ struct StorageKitTool: AsyncParsableCommand {
             try? FileHandle.standardOutput.write(contentsOf: Data((fullMessage(for: error) + "\n").utf8))
             return .done
         }
-        if code == .validationFailure {
-            report(fullMessage(for: error) + "\n")
-            return .usage
-        }
-        let error = CommandError(wrapping: error).naming(store: namedStore)
+        let error =
+            code == .validationFailure
+            ? CommandError(usage: message(for: error), of: fullMessage(for: error))
+            : CommandError(wrapping: error).naming(store: namedStore)
         report(error.rendered(style: Terminal(descriptor: 2).style(.auto)))
         return error.status
     }

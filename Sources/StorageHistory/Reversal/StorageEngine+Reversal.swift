@@ -104,7 +104,19 @@ extension StorageEngine {
             try past.prepare(tables: names, from: db)
             return (past, names)
         }
-        return try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
+        return try await restore(names, from: past, key: key, policy: policy, metadata: metadata, isDryRun: isDryRun)
+    }
+
+    /// Makes tables hold what those of a snapshot hold, by changes of their own.
+    ///
+    /// - Parameters:
+    ///   - names: The entities, whose tables the snapshot has made.
+    ///   - past: A state in the current schema.
+    package func restore(
+        _ names: [String], from past: MaterializedSnapshot, key: [StorageValue]? = nil, policy: ConflictPolicy,
+        metadata: CommitMetadata, isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
             let entities = names.compactMap { writer.catalog.entity(named: $0) }
             guard entities == names.compactMap({ past.catalog.entity(named: $0) }) else {
                 throw StorageError(

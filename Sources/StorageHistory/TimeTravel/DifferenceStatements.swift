@@ -63,7 +63,8 @@ package struct DifferenceStatements {
     }
 
     private func definition(of column: CatalogColumn) -> String {
-        let type = column.type.isEmpty || column.isImported ? "" : " \(column.type)"
+        let isOpen = column.isImported && column.storesNumbers
+        let type = column.type.isEmpty || isOpen ? "" : " \(column.type)"
         let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
         return quoted(column.stored) + type + (column.required && !fallback.isEmpty ? " NOT NULL" : "") + fallback
     }

@@ -6,7 +6,9 @@ package import StorageLog
 /// The history as temporary tables of a connection, beside the store's own, so that SQL can ask both: made when a query
 /// names them, and gone when the connection is closed.
 ///
-/// - `history_TABLE`: a row for each version, with the values that it had, and from which event to which;
+/// - `history_TABLE`: a row for each version, with the values that it had, and from which event to which. `_until` is NULL
+///   where the version is that of a row that exists, and only there: what a delete removed is a version of no duration,
+///   from its event to the same;
 /// - `changes_TABLE`: a row for each event, with the values before and after;
 /// - `commits`, or `storage_commits` where an entity has that name.
 ///
@@ -22,6 +24,8 @@ package struct HistoryTables {
         let kind: Kind
         let entity: CatalogEntity?
         let columns: [String]
+        /// Columns that compare as those of the entity's table do, with their affinity.
+        var affinities: [ExactText: ColumnAffinity] = [:]
         /// The table as statements name it.
         var path: String { "temp.\(quoted(name))" }
     }
@@ -30,7 +34,7 @@ package struct HistoryTables {
     private let catalog: Catalog
     private let tables: [Table]
 
-    private static let versionColumns = ["_position", "_until", "_commit", "_time", "_actor", "_op"]
+    private static let versionColumns = ["_position", "_until", "_commit", "_time", "_actor", "_reason", "_op"]
     private static let changeColumns = ["_position", "_commit", "_time", "_actor", "_reason", "_op", "_changed"]
     private static let commitColumns = [
         "number", "first", "last", "time", "actor", "app", "reason", "correlation", "events",
@@ -56,16 +60,31 @@ package struct HistoryTables {
             tables.append(
                 Table(
                     name: free("history_\(entity.stored)"), kind: .history, entity: entity,
-                    columns: Self.free(Self.versionColumns, besides: names) + names))
+                    columns: Self.free(Self.versionColumns, besides: names) + names,
+                    affinities: Self.affinities(of: entity.live, named: names)))
+            let changes = Self.changeColumns(keys, others)
             tables.append(
                 Table(
-                    name: free("changes_\(entity.stored)"), kind: .changes, entity: entity,
-                    columns: Self.changeColumns(keys, others)))
+                    name: free("changes_\(entity.stored)"), kind: .changes, entity: entity, columns: changes,
+                    affinities: Self.affinities(of: entity.key, named: keys)
+                        .merging(Self.affinities(ofChanges: entity, named: changes)) { key, _ in key }))
         }
         for name in ["commits", "storage_commits"] where taken.insert(name.folded).inserted {
             tables.append(Table(name: name, kind: .commits, entity: nil, columns: Self.commitColumns))
         }
         self.tables = tables
+    }
+
+    private static func affinities(of columns: [CatalogColumn], named names: [String]) -> [ExactText: ColumnAffinity] {
+        Dictionary(zip(names.map(\.folded), columns.map(\.affinity))) { first, _ in first }
+    }
+
+    /// Those of the values before and after, which are the last columns.
+    private static func affinities(
+        ofChanges entity: CatalogEntity, named names: [String]
+    ) -> [ExactText: ColumnAffinity] {
+        let columns = entity.live.filter { $0.keyOrdinal == 0 }.flatMap { [$0, $0] }
+        return affinities(of: columns, named: names.suffix(columns.count))
     }
 
     private static func changeColumns(_ keys: [String], _ others: [String]) -> [String] {
@@ -92,6 +111,11 @@ package struct HistoryTables {
         }
     }
 
+    /// What the table of an entity's versions is called, and its column of their positions.
+    package func name(ofHistoryOf entity: CatalogEntity) -> (table: String, position: String)? {
+        tables.first { $0.kind == .history && $0.entity?.id == entity.id }.map { ($0.name, $0.columns[0]) }
+    }
+
     /// The names of the tables that can be made.
     package var names: [String] { tables.map(\.name) }
 
@@ -115,7 +139,11 @@ package struct HistoryTables {
 
     private func make(_ table: Table) throws {
         // The first is the number of a commit, or the position of an event.
-        let columns = table.columns.enumerated().map { $0 == 0 ? "\(quoted($1)) INTEGER PRIMARY KEY" : quoted($1) }
+        let columns = table.columns.enumerated().map { index, name in
+            index == 0
+                ? "\(quoted(name)) INTEGER PRIMARY KEY"
+                : "\(quoted(name)) \((table.affinities[name.folded] ?? .blob).rawValue)"
+        }
         try PreparedStatement(source, "CREATE TABLE \(table.path)(\(columns.joined(separator: ", ")))").execute()
         let placeholders = table.columns.map { _ in "?" }.joined(separator: ", ")
         let insert = try PreparedStatement(source, "INSERT INTO \(table.path) VALUES (\(placeholders))")
@@ -204,6 +232,7 @@ extension HistoryTables {
 extension RowEvent {
     fileprivate var time: StorageValue { .text(HistoryTables.time(commit.time)) }
     fileprivate var actor: StorageValue { commit.metadata.actor.map(StorageValue.text) ?? .null }
+    fileprivate var reason: StorageValue { commit.metadata.reason.map(StorageValue.text) ?? .null }
 
     /// The event as a row of `changes_TABLE`.
     fileprivate func row(of entity: CatalogEntity) -> [StorageValue] {
@@ -211,8 +240,7 @@ extension RowEvent {
         let others = entity.live.filter { $0.keyOrdinal == 0 }
         let changed = others.filter { before[$0.id] != nil || after[$0.id] != nil }.map(\.name)
         return [
-            .integer(position), .integer(commit.number), time, actor,
-            commit.metadata.reason.map(StorageValue.text) ?? .null, .text(operation.rawValue),
+            .integer(position), .integer(commit.number), time, actor, reason, .text(operation.rawValue),
             .text(changed.joined(separator: ",")),
         ] + key + others.flatMap { [before[$0.id] ?? .null, after[$0.id] ?? .null] }
     }
@@ -238,7 +266,7 @@ private final class Versions {
             scratch.database, "SELECT \(columns) FROM \(ScratchTables.table(of: entity)) WHERE \(keys)")
         let (position, until) = (quoted(table.columns[0]), quoted(table.columns[1]))
         close = try PreparedStatement(
-            source, "UPDATE \(table.path) SET \(until) = ?2 WHERE \(position) = ?1")
+            source, "UPDATE \(table.path) SET \(until) = ?2 WHERE \(position) = ?1 AND \(until) IS NULL")
     }
 
     func write(_ event: RowEvent, with insert: PreparedStatement) throws {
@@ -262,8 +290,8 @@ private final class Versions {
         try HistoryTables.run(
             insert,
             [
-                .integer(event.position), .null, .integer(event.commit.number), event.time, event.actor,
-                .text(event.operation.rawValue),
+                .integer(event.position), event.operation == .delete ? .integer(event.position) : .null,
+                .integer(event.commit.number), event.time, event.actor, event.reason, .text(event.operation.rawValue),
             ] + values)
     }
 }

@@ -35,6 +35,15 @@ extension MaterializedSnapshot {
         filled.withLock { _ = $0.insert(entity.id) }
     }
 
+    /// Makes an entity's table with the rows that the live one holds, whatever the log says of them.
+    func copy(_ entity: CatalogEntity, in db: GRDB.Database, from live: GRDB.Database) throws {
+        let (source, target) = (try live.connection, try db.connection)
+        try make(entity, like: source, in: target)
+        try TableCopy(from: source, to: target).run(entity.stored)
+        db.clearSchemaCache()
+        filled.withLock { _ = $0.insert(entity.id) }
+    }
+
     /// A column that came with a recreated table brought no default to the rows from before: their new values are
     /// events. What its declaration says stands for them before that.
     func withDeclaredDefaults(_ entity: CatalogEntity, of source: Connection) throws -> CatalogEntity {

@@ -74,6 +74,14 @@ package final class MaterializedSnapshot: Sendable {
         try database.writeWithoutTransaction { try prepare(tables: tables, searching: searched, in: $0, from: live) }
     }
 
+    /// Makes the tables of entities with the rows that the live ones hold, as another program may have left them; the log
+    /// isn't read.
+    package func copy(tables: [String], from live: GRDB.Database) throws {
+        try database.writeWithoutTransaction { db in
+            for table in tables { try copy(entity(named: table), in: db, from: live) }
+        }
+    }
+
     private func prepare(
         tables: [String], searching searched: [String], in db: GRDB.Database, from live: GRDB.Database
     ) throws {

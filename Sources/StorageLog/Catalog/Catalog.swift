@@ -162,9 +162,14 @@ package struct CatalogColumn: Sendable, Equatable {
         self.coding = coding
     }
 
-    /// Whether the column holds whatever kind of value an imported history has, so that its table gives it no type.
+    /// Whether the column holds whatever kind of value an imported history has, so that its table gives it no type, or text.
     package var isImported: Bool { Self.isImported(coding) }
     package static func isImported(_ coding: String) -> Bool { coding.hasPrefix("json") }
+
+    /// Whether the column stores a number as one. The columns of imported histories that began with a text have SQLite's text
+    /// affinity, so that `WHERE id = 42` finds the text `42`; it would turn a number into a text, so a number is kept there as
+    /// the bytes of its JSON source, like every value that isn't of its column's kind.
+    package var storesNumbers: Bool { !isImported || affinity != .text }
 }
 
 extension String {

@@ -2,9 +2,10 @@ internal import StorageCore
 
 /// What a column of rows from JSON mostly holds: the kind of its first value.
 ///
-/// The columns have no type in SQLite, so that `1` and `1.0` stay apart. The kind says how a stored value is to be
+/// The columns have no type in SQLite, so that `1` and `1.0` stay apart; where an importer says so, those of texts, keys among
+/// them, are `TEXT`, so that a query may write the text `42` as a number. The kind says how a stored value is to be
 /// understood where SQLite's storage class alone doesn't tell: `1` in a boolean column is `true`, text in a JSON column
-/// is the source of a JSON value. A value that would be misunderstood is kept as the bytes of its JSON source.
+/// is the source of a JSON value. A value that would be misunderstood, or that a text column would convert, is kept as the bytes of its JSON source.
 package enum ImportedKind: String, Sendable {
     case boolean = "BOOLEAN"
     case integer = "INTEGER"

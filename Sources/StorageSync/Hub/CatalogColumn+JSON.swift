@@ -68,7 +68,7 @@ extension CatalogColumn {
             case .integer: Int64(json).flatMap(integer)
             // An integer that overflows isn't read as a real, which would round it.
             case .real where json.contains(where: { ".eE".contains($0) }):
-                Double(json).flatMap { $0.isFinite ? .real($0) : nil }
+                storesNumbers ? Double(json).flatMap { $0.isFinite ? .real($0) : nil } : nil
             case .real: nil
             case .text: try text(JSONText.string(json))
             case .json, .blob: type == ImportedKind.json.rawValue ? .text(json) : nil
@@ -81,6 +81,7 @@ extension CatalogColumn {
     }
 
     private func integer(_ number: Int64) -> StorageValue? {
+        guard storesNumbers else { return nil }
         if type == ImportedKind.boolean.rawValue {
             // A column of booleans doesn't accept 0 and 1.
             return isImported && (number == 0 || number == 1) ? nil : .integer(number)

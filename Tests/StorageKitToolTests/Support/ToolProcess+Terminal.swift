@@ -6,13 +6,14 @@ extension ToolProcess {
     /// - Parameter answer: What is typed there; with it standard input is the terminal too.
     static func onTerminal(
         _ arguments: [String], store: String?, in folder: URL? = nil, columns: UInt16 = 80, noColor: Bool = false,
-        answer: String? = nil
+        zone: String? = nil, answer: String? = nil
     ) throws -> Outcome {
         let (master, slave) = try openTerminal(columns: columns)
         let process = prepared(arguments, store: store)
         var environment = environment(store: store)
         // The terminal itself says how wide it is.
         environment["COLUMNS"] = nil
+        if let zone { environment["TZ"] = zone }
         if noColor { environment["NO_COLOR"] = "1" }
         process.environment = environment
         if let folder { process.currentDirectoryURL = folder }

@@ -33,7 +33,7 @@ struct ToolProcess {
     }
 
     static func environment(store: String?) -> [String: String] {
-        var environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "COLUMNS": "80", "LC_ALL": "C.UTF-8"]
+        var environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "COLUMNS": "80", "LC_ALL": "C.UTF-8", "TZ": "UTC"]
         environment["STORAGEKIT_STORE"] = store
         return environment
     }

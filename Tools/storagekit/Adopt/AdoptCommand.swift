@@ -43,6 +43,12 @@ struct AdoptCommand: AsyncParsableCommand {
         if inPlace, store.store != nil {
             throw ValidationError("--in-place converts the database itself: omit -s.")
         }
+        if !inPlace, !change.dryRun, (try? store.path()) == nil {
+            let name = ((database as NSString).deletingPathExtension as NSString).lastPathComponent
+            throw ValidationError(
+                "Name the new store, or convert the file itself.\n"
+                    + "Type: storagekit adopt \(database) -s \(name).sqlite, or add --in-place.")
+        }
         if noBackup, !inPlace { throw ValidationError("--no-backup requires --in-place.") }
     }
 

@@ -8,11 +8,12 @@ struct BisectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bisect", abstract: "Binary-search for the commit that changed a query's result.",
         discussion: """
-            The condition is a query, true if the first value of its first row is neither zero nor NULL, or a command \
-            with --run, true if it exits with 0. The command gets the point in STORAGEKIT_POINT and the store in \
+            The condition is a query, true if the first value of its first row isn't zero, or a command \
+            with --run, true if it exits with 0. Where the query has no row, a NULL, or a table that doesn't exist yet, \
+            the condition can't be judged: the point is skipped, or isn't true yet. The command gets the point in STORAGEKIT_POINT and the store in \
             STORAGEKIT_STORE, and exits with 125 to skip a point. With --database it also gets a file with the tables \
-            as of that point in STORAGEKIT_DATABASE. The results at both ends of the range must differ; if the result \
-            changes more than once, one of the changes is found.
+            as of that point in STORAGEKIT_DATABASE. The results at both ends of the range must differ; without a \
+            range, it is searched where they do. If the result changes more than once, one of the changes is found.
 
               storagekit bisect -s app.sqlite "SELECT balance < 0 FROM accounts WHERE id = 42"
               storagekit bisect -s app.sqlite t:100..t:900 "SELECT count(*) > 0 FROM users WHERE email IS NULL"
@@ -62,6 +63,7 @@ struct BisectCommand: AsyncParsableCommand {
         let path = try store.path()
         let status = try await store.read { store in
             let condition: (Int64) throws -> Bool?
+            sql.flatMap { ComparisonHint.find(in: $0, store.catalog) }?.write()
             if let sql {
                 condition = { try SnapshotCondition(sql: sql, store: store).holds(afterCommit: $0) }
             } else {
@@ -69,7 +71,8 @@ struct BisectCommand: AsyncParsableCommand {
                     command: command.run ?? "", store: path, snapshot: command.database ? store : nil)
                 condition = { try shell.holds(afterCommit: $0) }
             }
-            return try Bisection(of: store, to: ResultOutput(command.format), where: condition).run(range)
+            return try Bisection(of: store, to: ResultOutput(command.format), isQuery: sql != nil, where: condition)
+                .run(range)
         }
         if let status { throw status }
     }
@@ -80,23 +83,25 @@ private struct SnapshotCondition {
     let sql: String
     let store: HistoryReader
 
-    func holds(afterCommit number: Int64) throws -> Bool {
+    /// - Returns: nil where the query has no answer: a table isn't there yet, there is no row, or the value is NULL.
+    func holds(afterCommit number: Int64) throws -> Bool? {
         let position = try store.position(of: .commit(number))
         let snapshot = try MaterializedSnapshot(at: position, of: store.database, schema: .asRecorded)
         let tables: [String]
         do {
             tables = try ReferencedTables(of: sql, in: snapshot.catalog).names
         } catch let error as StorageError where error.message.contains("no such ") {
-            // A table or column that isn't there yet: nothing can be true of it, unless the name is wrong now, too.
+            // A table or column that isn't there yet, unless the name is wrong now, too.
             _ = try ReferencedTables(of: sql, in: store.catalog)
-            return false
+            return nil
         }
         return try snapshot.read(tables, from: store.database) { snapshot in
             let connection = try snapshot.connection
             let statement = try PreparedStatement(connection, sql)
-            guard try statement.step() else { return false }
+            guard try statement.step() else { return nil }
             switch statement.row.value(at: 0) {
-            case .null, .integer(0): return false
+            case .null: return nil
+            case .integer(0): return false
             case .real(let value): return value != 0
             default: return true
             }
@@ -157,17 +162,23 @@ private final class Bisection {
     private let store: HistoryReader
     private let output: ResultOutput
     private let condition: (Int64) throws -> Bool?
+    /// Whether the condition is a query, and not a command that skips what it can't judge.
+    private let isQuery: Bool
     private var steps = 0
 
-    init(of store: HistoryReader, to output: ResultOutput, where condition: @escaping (Int64) throws -> Bool?) {
+    init(
+        of store: HistoryReader, to output: ResultOutput, isQuery: Bool,
+        where condition: @escaping (Int64) throws -> Bool?
+    ) {
         self.store = store
+        self.isQuery = isQuery
         self.output = output
         self.condition = condition
     }
 
     func run(_ range: PointRange?) throws -> ExitStatus? {
         var low = try commit(range?.after, orElse: 0)
-        var high = try commit(range?.through, orElse: store.head.commit)
+        var high = try commit(range?.through, orElse: newestCommit())
         guard store.head.commit > 0 else {
             throw CommandError(
                 .negative, "The store is empty: there is no commit to find.",
@@ -177,31 +188,35 @@ private final class Bisection {
             throw CommandError(
                 .usage, "There is no commit between t:\(low) and t:\(high).", next: "Write the older point first.")
         }
-        guard let before = try answer(low), let after = try answer(high) else {
-            throw CommandError(
-                .inconclusive, "The command skipped an end of the range (status 125).",
-                next: "Choose end points that it doesn't skip: storagekit bisect A..B …")
+        guard let after = try answer(high) else { throw unjudged(high) }
+        let before = try firstAnswer(&low, before: high, after: after)
+        if before == after {
+            let found = try lastDifference(before: high, from: low, unlike: after)
+            // A range that was asked for isn't made shorter without a word.
+            guard let found, range?.after == nil else { throw same(after, low, high, differsAt: found) }
+            low = found
         }
-        guard before != after else {
-            throw CommandError(
-                .negative, "The condition is \(before) at both t:\(low) and t:\(high).",
-                next: "Choose a range at whose ends it differs.")
-        }
+        let isFalseUntilTrue = after
         let bar = ProgressBar("bisect", total: nil, unit: "steps")
         defer { bar.finish() }
         while high - low > 1 {
-            guard let (middle, found) = try judge(between: low, and: high) else {
+            guard let (middle, found) = try judge(between: low, and: high, isFalseUntilTrue) else {
                 throw CommandError(
                     .inconclusive,
                     "One of t:\(low + 1) to t:\(high) changes the result; the points between were skipped.",
                     next: "See what they did: storagekit log t:\(low)..t:\(high) -p")
             }
             bar.update(steps)
-            if found == before { low = middle } else { high = middle }
+            if found != after { low = middle } else { high = middle }
         }
         bar.finish()
-        try write(high, before: before)
+        try write(high, before: !after)
         return nil
+    }
+
+    /// The newest commit that changes rows: what the store records of itself after it changes no answer.
+    private func newestCommit() throws -> Int64 {
+        store.head.commit == 0 ? 0 : try store.commit(of: .head).info.number
     }
 
     private func commit(_ point: PointArgument?, orElse usual: Int64) throws -> Int64 {
@@ -210,17 +225,68 @@ private final class Bisection {
         return position == 0 ? 0 : try store.index.commit(at: position)?.info.number ?? 0
     }
 
+    /// The answer at the older end of the range. Where a query has none there, such as before its table existed, it isn't true
+    /// yet if it becomes true; otherwise the range begins where it has an answer first.
+    private func firstAnswer(_ low: inout Int64, before high: Int64, after: Bool) throws -> Bool {
+        if let before = try answer(low) { return before }
+        guard isQuery else { throw unjudged(low) }
+        guard !after else { return false }
+        // What has an answer once mostly keeps one, so the place is found by halves.
+        var (without, with, before) = (low, high, after)
+        while with - without > 1 {
+            let middle = without + (with - without) / 2
+            if let holds = try answer(middle) { (with, before) = (middle, holds) } else { without = middle }
+        }
+        low = with
+        return before
+    }
+
+    /// The newest of the points at growing distances before the end at which the result differs from that at the end.
+    private func lastDifference(before high: Int64, from low: Int64, unlike holds: Bool) throws -> Int64? {
+        var distance: Int64 = 1
+        while high - distance > low {
+            if try answer(high - distance) == !holds { return high - distance }
+            distance *= 2
+        }
+        return nil
+    }
+
+    private func unjudged(_ commit: Int64) -> CommandError {
+        CommandError(
+            .inconclusive,
+            isQuery
+                ? "The condition can't be judged at t:\(commit): the query has no row or a NULL there."
+                : "The command skipped an end of the range (status 125).",
+            next: isQuery
+                ? "Choose a point where it has a value, or decide: SELECT ifnull((…), 0). storagekit bisect A..B …"
+                : "Choose end points that it doesn't skip: storagekit bisect A..B …")
+    }
+
+    private func same(_ holds: Bool, _ low: Int64, _ high: Int64, differsAt other: Int64?) -> CommandError {
+        CommandError(
+            .negative, "The condition is \(holds) at both t:\(low) and t:\(high).",
+            why: other.map { "It is \(!holds) at t:\($0) between them." } ?? "",
+            next: other.map { "Look from there: storagekit bisect t:\($0)..t:\(high) …" }
+                ?? "Choose a range at whose ends it differs.")
+    }
+
     private func answer(_ commit: Int64) throws -> Bool? {
         steps += 1
         return try condition(commit)
     }
 
     /// The answer in the middle, or as near to it as one can be had.
-    private func judge(between low: Int64, and high: Int64) throws -> (Int64, Bool)? {
+    ///
+    /// - Parameter isFalseUntilTrue: Whether a query without an answer isn't true yet.
+    private func judge(
+        between low: Int64, and high: Int64, _ isFalseUntilTrue: Bool
+    ) throws -> (Int64, Bool)? {
         let middle = low + (high - low) / 2
         for distance in 0..<(high - low) {
             for candidate in Set([middle + distance, middle - distance]) where low < candidate && candidate < high {
-                if let found = try answer(candidate) { return (candidate, found) }
+                if let found = try answer(candidate) ?? (isQuery && isFalseUntilTrue ? false : nil) {
+                    return (candidate, found)
+                }
             }
         }
         return nil

@@ -37,7 +37,7 @@ final class BlamePrinter {
     /// The ids of the columns that were asked for; nil for all.
     private func columns(of entities: [CatalogEntity], _ names: [String]) throws -> Set<UInt32>? {
         guard !names.isEmpty else { return nil }
-        for name in names { try EntityNames(catalog: store.catalog).check(column: name, of: entities) }
+        for name in names { try EntityNames(store).check(column: name, of: entities) }
         let wanted = entities.flatMap(\.columns).filter { column in
             names.contains { $0.utf8.elementsEqual(column.name.utf8) }
         }
@@ -59,7 +59,7 @@ final class BlamePrinter {
             try output.titles(["table", "id", "column", "value"] + Self.originTitles)
             for cell in cells {
                 try output.row(
-                    [row.entity.name, request.target.id ?? "", cell.field.column, ValueText.plain(cell.field)]
+                    [row.entity.name, request.target.id, cell.field.column, ValueText.cell(cell.field)]
                         + Self.origin(cell.position, cell.commit))
             }
         }
@@ -74,7 +74,7 @@ final class BlamePrinter {
         for cell in cells {
             layout.add([
                 TableCell(cell.field.column, .heading), TableCell("@\(cell.position)"),
-                TableCell("t:\(cell.commit.number)"), TableCell(Timestamp.text(cell.commit.time)),
+                TableCell("t:\(cell.commit.number)"), TableCell(time(cell.commit.time)),
                 TableCell(CommitText.author(cell.commit.metadata)),
                 TableCell((cell.isIgnored ? "(ignored) " : "") + CommitText.reason(cell.commit.metadata), .dim),
                 TableCell(ValueText.text(cell.field), .added),
@@ -106,10 +106,17 @@ final class BlamePrinter {
             next: first.map { "As it was then: storagekit blame \(target) --at @\($0.position)" } ?? "")
     }
 
+    /// On a narrow terminal the day, so that neither a time nor a name is cut.
+    private func time(_ microseconds: Int64) -> String {
+        output.width.map { $0 < Self.wide } ?? false ? Timestamp.day(microseconds) : Timestamp.shown(microseconds)
+    }
+
+    private static let wide = 100
+
     // MARK: A table
 
     func table() throws -> ExitStatus? {
-        let known = try EntityNames(catalog: store.catalog).entities(named: request.target.table)
+        let known = try EntityNames(store).entities(named: request.target.table)
         let then = try Catalog.load(store.connection, at: position)
         let entity = known.first { then.entity(id: $0.id)?.isDropped == false } ?? known[0]
         let columns = try columns(of: [entity], request.columns)
@@ -189,11 +196,11 @@ final class BlamePrinter {
 
     private static let originTitles = ["position", "commit", "time", "actor", "app", "reason"]
 
-    private static func origin(_ position: Int64, _ commit: CommitInfo) -> [String] {
+    private static func origin(_ position: Int64, _ commit: CommitInfo) -> [String?] {
         let metadata = commit.metadata
         return [
-            "\(position)", "\(commit.number)", Timestamp.text(commit.time), metadata.actor ?? "", metadata.app ?? "",
-            metadata.reason ?? "",
+            "\(position)", "\(commit.number)", Timestamp.text(commit.time), metadata.actor, metadata.app,
+            metadata.reason,
         ]
     }
 

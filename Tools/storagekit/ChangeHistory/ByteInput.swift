@@ -42,6 +42,11 @@ struct ByteInput: ~Copyable {
         return count
     }
 
+    /// Whether bytes are at hand, or come within some milliseconds.
+    func isReady(withinMilliseconds wait: Int32) -> Bool {
+        start < end || isAtEnd || file.isReady(withinMilliseconds: wait)
+    }
+
     private mutating func detect() throws(CommandError) {
         isDetected = true
         while end < 4, !isAtEnd { try fill() }

@@ -39,6 +39,13 @@ struct FileInput: ~Copyable {
         if isOwned { close(descriptor) }
     }
 
+    /// Whether a read wouldn't wait: there are bytes, or the end is reached, within some milliseconds.
+    func isReady(withinMilliseconds wait: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        // An interrupted or impossible wait counts as ready: the read reports what is wrong.
+        return poll(&request, 1, wait) != 0
+    }
+
     /// Reads at least one byte, or returns zero at the end.
     func read(into target: UnsafeMutableRawBufferPointer) throws(CommandError) -> Int {
         while true {

@@ -16,6 +16,8 @@ struct HistoryOperation {
     var tx: Int64 = 0
     /// Microseconds since 1970 in UTC; nil when the line doesn't say.
     var at: Int64?
+    /// Whether the line's time was finer than that.
+    var isTimeCut = false
     var kind = Kind.insert
     var table = ByteSlice(start: nil, count: 0)
     var id = ByteSlice(start: nil, count: 0)
@@ -30,6 +32,7 @@ struct HistoryOperation {
     /// Forgets everything but the memory of the columns.
     mutating func reset() {
         at = nil
+        isTimeCut = false
         actor = nil
         app = nil
         reason = nil

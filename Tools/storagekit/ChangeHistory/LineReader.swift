@@ -47,6 +47,11 @@ final class LineReader {
     /// The size of the file on the disk; nil for pipes.
     var size: Int? { input.size }
 
+    /// Whether the next line is at hand, or something of it comes within some milliseconds.
+    func isReady(withinMilliseconds wait: Int32) -> Bool {
+        indexOfLineBreak() != nil || input.isReady(withinMilliseconds: wait)
+    }
+
     /// The next line; nil at the end.
     func next() throws(CommandError) -> InputLine? {
         while true {

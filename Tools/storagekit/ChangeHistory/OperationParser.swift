@@ -1,3 +1,5 @@
+import StorageCore
+
 /// Reads lines of change history:
 /// `{"tx":12,"at":"…","actor":"anna","op":"update","table":"posts","id":"42","row":{…}}`
 ///
@@ -59,14 +61,17 @@ struct OperationParser: ~Copyable {
             operation.tx = try integer()
             seen.insert(.tx)
         } else if key.equals("at") {
-            operation.at = try time()
+            operation.at = try time(isCut: &operation.isTimeCut)
         } else if key.equals("actor") {
             operation.actor = try optionalText("actor")
         } else if key.equals("op") {
             operation.kind = try kind()
             seen.insert(.op)
         } else if key.equals("table") {
+            _ = scanner.peek()
+            let start = scanner.position
             operation.table = try nonEmptyText("table")
+            try check(operation.table, isNameOf: "table", at: start)
             seen.insert(.table)
         } else if key.equals("id") {
             operation.id = try nonEmptyText("id")
@@ -93,6 +98,8 @@ struct OperationParser: ~Copyable {
         var scope = try scanner.beginObject()
         while let name = try scanner.nextKey(&scope) {
             guard name.count > 0 else { throw scanner.fail("a column needs a name", "Give the column a name.") }
+            // It ends before the colon; without escapes it is as long as it is written.
+            try check(name, isNameOf: "column", at: max(scanner.position - name.count - 2, 0))
             operation.columns.append(HistoryOperation.Column(name: name, value: try scanner.value()))
         }
         seen.insert(.row)
@@ -107,7 +114,7 @@ struct OperationParser: ~Copyable {
         return value
     }
 
-    private mutating func time() throws(InputError) -> Int64? {
+    private mutating func time(isCut: inout Bool) throws(InputError) -> Int64? {
         let next = scanner.peek()
         let start = scanner.position
         if next == UInt8(ascii: "n"), case .null = try scanner.value() { return nil }
@@ -115,7 +122,9 @@ struct OperationParser: ~Copyable {
             throw scanner.fail("at must be a time in quotes", TimestampProblem.notRFC3339.remedy, at: start)
         }
         do throws(TimestampProblem) {
-            return try Timestamp.parse(text)
+            let time = try Timestamp.parse(text)
+            isCut = Timestamp.isFinerThanMicroseconds(text)
+            return time
         } catch {
             throw scanner.fail(error.rawValue, error.remedy, at: start + 1)
         }
@@ -152,6 +161,13 @@ struct OperationParser: ~Copyable {
                 at: start)
         }
         return text
+    }
+
+    private func check(_ name: ByteSlice, isNameOf what: StaticString, at offset: Int) throws(InputError) {
+        guard name.count > Limits.nameBytes else { return }
+        throw scanner.fail(
+            "the name of this \(what), \(name.string.prefix(20))…, has \(name.count) bytes",
+            "Names have at most \(Limits.nameBytes) bytes; choose a shorter one.", at: offset)
     }
 
     private func missingKey() -> InputError {

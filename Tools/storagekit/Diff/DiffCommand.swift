@@ -140,7 +140,7 @@ struct DiffSelection {
     /// A name that a table had only at one of the points is as good as one that it has now.
     private static func check(_ table: String, in store: HistoryReader, from: Int64, to: Int64) throws {
         do {
-            _ = try EntityNames(catalog: store.catalog).users(named: table)
+            _ = try EntityNames(store).users(named: table)
         } catch {
             for position in [from, to] {
                 if try Catalog.load(store.connection, at: position).entity(named: table)?.isReserved == false { return }

@@ -151,15 +151,15 @@ final class DiffPrinter {
         case .json, .jsonl:
             try output.record(DiffRecord(row: row))
         case .csv, .md:
-            let head = [row.operation.rawValue, row.table, row.id]
+            let head: [String?] = [row.operation.rawValue, row.table, row.id]
             let columns = row.changedColumns()
             for column in columns {
                 try output.row(
                     head + [
-                        column.column, column.old.map(ValueText.plain) ?? "", column.new.map(ValueText.plain) ?? "",
+                        column.column, column.old.flatMap(ValueText.cell), column.new.flatMap(ValueText.cell),
                     ])
             }
-            if columns.isEmpty { try output.row(head + ["", "", ""]) }
+            if columns.isEmpty { try output.row(head + [nil, nil, nil]) }
         }
     }
 

@@ -13,12 +13,9 @@ extension Doctor {
         var looked = 0
         var found: [Checkup] = []
         for entity in catalog.live {
-            var drifted = 0
-            for row in try sample(of: entity) {
-                looked += 1
-                if try isDrifted(row, of: entity, in: log, head: head) { drifted += 1 }
-            }
-            drifted += try lost(of: entity, log, head)
+            let rows = try sample(of: entity)
+            looked += rows.count
+            let drifted = try drifted(rows, of: entity, in: log, head: head) + lost(of: entity, log, head)
             if drifted > 0 { found.append(failure(entity, drifted)) }
         }
         guard found.isEmpty else { return found }
@@ -35,7 +32,7 @@ extension Doctor {
             "drift",
             "\(rows) the log in \(TargetArgument(table: entity.name)): another program has written to the store",
             remedy:
-                "Look first: storagekit rebuild -s \(path) --compare. To restore the log's values: storagekit doctor -s \(path) --fix",
+                "Look first: storagekit record -s \(path) --dry-run. To keep the changes: storagekit record -s \(path). To restore the log's values: storagekit doctor -s \(path) --fix",
             repair: .rebuild([entity.name]))
     }
 
@@ -78,29 +75,47 @@ extension Doctor {
         return rows
     }
 
-    private func isDrifted(
-        _ row: SampledRow, of entity: CatalogEntity, in log: LogReader, head: Int64
-    ) throws -> Bool {
-        guard (1...max(head, 1)).contains(row.position), let batch = try log.batch(containing: row.position) else {
-            return true
-        }
-        var position = row.position
-        var builder = RowImageBuilder(columns: nil)
-        var current = batch
-        while true {
-            let index = Int(position - current.header.first)
-            let (isSame, previous) = current.withView { view in
+    /// How many of the rows aren't what the log says. The rows are followed back together, newest event first, so that each
+    /// part of the log is read once, and not once for each of its rows.
+    private func drifted(_ rows: [SampledRow], of entity: CatalogEntity, in log: LogReader, head: Int64) throws -> Int {
+        let keys = rows.map { KeyCoding.encode($0.key) }
+        var builders = rows.map { _ in RowImageBuilder(columns: nil) }
+        var drifted: Set<Int> = []
+        var pending = rows.indices.map { (position: rows[$0].position, row: $0) }.sorted { $0.position < $1.position }
+        var batch: EventBatch?
+        while let (position, row) = pending.popLast() {
+            if batch.map({ position < $0.header.first }) ?? true {
+                batch = (1...max(head, 1)).contains(position) ? try log.batch(containing: position) : nil
+            }
+            guard let batch else {
+                drifted.insert(row)
+                continue
+            }
+            let index = Int(position - batch.header.first)
+            let (isSame, previous) = batch.withView { view in
                 let shape = view.shape(of: index)
                 let key = KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes)
-                return (shape.entity == entity.id && key == KeyCoding.encode(row.key), view.events[index].previous)
+                return (shape.entity == entity.id && key == keys[row], view.events[index].previous)
             }
-            guard isSame else { return true }
-            guard builder.add(current, index, isIgnored: false) else { break }
-            guard previous > 0, previous < position, let earlier = try log.batch(containing: previous) else {
-                return true
+            guard isSame else {
+                drifted.insert(row)
+                continue
             }
-            (position, current) = (previous, earlier)
+            if builders[row].add(batch, index, isIgnored: false) {
+                guard previous > 0, previous < position else {
+                    drifted.insert(row)
+                    continue
+                }
+                let place = pending.firstIndex { $0.position > previous } ?? pending.endIndex
+                pending.insert((previous, row), at: place)
+            } else if differs(rows[row], from: builders[row], of: entity) {
+                drifted.insert(row)
+            }
         }
+        return drifted.count
+    }
+
+    private func differs(_ row: SampledRow, from builder: RowImageBuilder, of entity: CatalogEntity) -> Bool {
         guard let image = builder.image, image.insert != nil else { return true }
         return entity.live.contains { column in
             column.keyOrdinal == 0 && row.values[column.id] != image.value(of: column)

@@ -35,7 +35,7 @@ struct Doctor {
 
     private var checks: [(String, () throws -> [Checkup])] {
         var checks: [(String, () throws -> [Checkup])] = [
-            ("format", format), ("file", file), ("references", references), ("schema", schema),
+            ("format", format), ("file", file), ("references", references), ("schema", schema), ("history", history),
             ("positions", positions), ("clock", clock), ("tail", tail), ("projections", projections),
         ]
         checks.append(isDeep ? ("verify", verify) : ("drift", drift))
@@ -95,9 +95,30 @@ extension Doctor {
             found.append(
                 .failed(
                     "references", "\(rows) to missing rows in \(TargetArgument(table: check.string(0)))",
-                    remedy: "storagekit blame -s \(path) \(TargetArgument(table: check.string(0)))"))
+                    remedy:
+                        "Which rows: storagekit sql -s \(path) \"SELECT rowid, * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(path) \(TargetArgument(table: check.string(0)))/ID"
+                ))
         }
         return found.isEmpty ? [.ok("references", "every foreign key refers to a row")] : found
+    }
+
+    /// Tables of which nothing is recorded. A program that made the store with the library decided so itself; an adoption
+    /// leaves tables out that it can't record.
+    private func history() throws -> [Checkup] {
+        let catalog = try Catalog.load(database)
+        let names = try UnrecordedTables.names(in: database, catalog: catalog)
+        guard !names.isEmpty else { return [] }
+        let recorded = NumberText.count(catalog.live.count, "table has", plural: "tables have")
+        let message = "\(recorded) a history; without one: \(Suggestions.list(names))"
+        let log = try LogIndex(LogReader(database))
+        let isAdopted = try log.commit(1)?.info.metadata.attributes[UndoStack.adopts] != nil
+        return isAdopted
+            ? [
+                .warning(
+                    "history", message,
+                    remedy: "Their changes aren't recorded. Why: storagekit adopt \(path) --in-place --dry-run")
+            ]
+            : [.ok("history", message)]
     }
 
     private func schema() throws -> [Checkup] {
@@ -183,9 +204,9 @@ extension Doctor {
         let ahead = head.time - now
         // Less than a minute is what two clocks may differ by.
         guard ahead > 60_000_000 else {
-            return [.ok("clock", "times increase, the last is \(Timestamp.text(head.time))")]
+            return [.ok("clock", "times increase, the last is \(Timestamp.shown(head.time))")]
         }
-        let text = "the last commit is \(Age.text(microseconds: ahead)) in the future: \(Timestamp.text(head.time))"
+        let text = "the last commit is \(Age.text(microseconds: ahead)) in the future: \(Timestamp.shown(head.time))"
         // A year that this machine's clock is behind by is seen by its user; one that the other was ahead by stays.
         guard ahead > 365 * 86_400_000_000 else {
             return [
@@ -196,7 +217,7 @@ extension Doctor {
             .warning(
                 "clock", text,
                 remedy:
-                    "If this machine's clock is right, all later commits get that time: storagekit restore \(path) --to \(Timestamp.text(now)) -o NEW ends before it."
+                    "If this machine's clock is right, all later commits get that time: storagekit restore \(path) --to \(Timestamp.shown(now)) -o NEW ends before it."
             )
         ]
     }

@@ -116,7 +116,7 @@ final class GrepPrinter {
             for cell in cells {
                 try output.row(
                     head + [
-                        cell.column, cell.old.map(ValueText.plain) ?? "", cell.new.map(ValueText.plain) ?? "",
+                        cell.column, cell.old.flatMap(ValueText.cell), cell.new.flatMap(ValueText.cell),
                         cell.change.rawValue,
                     ])
             }

@@ -19,6 +19,8 @@ final class HistoryImporter {
     /// A transaction is finished when this much waits in it.
     private static let groupEvents = 16_384
     private static let groupBytes = 16 << 20
+    /// And when the input brings nothing for so long, so that a slow producer's commits are seen as they come.
+    private static let idleMilliseconds: Int32 = 100
 
     private let reader: LineReader
     private let writer: LogWriter
@@ -54,7 +56,9 @@ final class HistoryImporter {
             if let failure = try importGroup() { throw failure }
             report(reader.lineNumber)
         }
-        summary.tables = tables.map { ($0.name, $0.columnNames) }
+        summary.tables = tables.map { table in
+            (table.name + (table.nameInSQL.map { " (in SQL \($0))" } ?? ""), table.columnNames)
+        }
         summary.deviants = tables.flatMap { table in
             table.deviants.sorted { $0.key < $1.key }.map { ("\(table.name).\($0.key)", $0.value) }
         }
@@ -71,6 +75,7 @@ final class HistoryImporter {
                 writer.pendingBytes < Self.groupBytes
             {
                 failure = try importCommit()
+                if line != nil, !reader.isReady(withinMilliseconds: Self.idleMilliseconds) { break }
             }
             try progress.store(writer)
             if line == nil || failure != nil { try record(isComplete: failure == nil) }
@@ -150,6 +155,7 @@ extension HistoryImporter {
         guard let first = line else { return nil }
         let tx = operation.tx
         let time = operation.at
+        let isCut = operation.isTimeCut
         let before = (summary, progress)
         do {
             let metadata = metadata()
@@ -163,7 +169,7 @@ extension HistoryImporter {
                 } while line != nil && operation.tx == tx
             }
             summary.commits += 1
-            note(time)
+            note(time, isCut: isCut)
             return nil
         } catch let error where isAboutInput(error) {
             forgetTables()
@@ -233,7 +239,8 @@ extension HistoryImporter {
         }
     }
 
-    private func note(_ time: Int64?) {
+    private func note(_ time: Int64?, isCut: Bool) {
+        if isCut { summary.cutTimes += 1 }
         guard let time else {
             summary.stampedTimes += 1
             return

@@ -8,7 +8,7 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import", abstract: "Import a change history from JSON Lines, plain or zstd.",
         discussion: """
             Each line is one operation; lines with the same tx are one commit. Tables and columns are inferred and \
-            printed. An interrupted import resumes after its last complete commit. --dry-run imports into a temporary \
+            printed. From a pipe that pauses, each commit is stored when the next begins. An interrupted import resumes after its last complete commit. --dry-run imports into a temporary \
             copy.
 
             Commits keep the actor, time and reason of the file. The import itself is recorded after them: \
@@ -75,7 +75,7 @@ struct ImportCommand: AsyncParsableCommand {
         }
         for (column, values) in summary.deviants {
             try output.writeLine(
-                TerminalText.visible("mixed \(column): \(grouped(values)) values of another kind, kept as JSON"))
+                TerminalText.visible("mixed \(column): \(count(values, "value")) of another kind, kept as JSON"))
         }
         if summary.resumedAfter > 0 {
             try output.writeLine("resumed after line \(grouped(summary.resumedAfter)), which was imported before")
@@ -87,6 +87,7 @@ struct ImportCommand: AsyncParsableCommand {
         let notes: [(Int, String, String)] = [
             (summary.unchanged, "update", "changed nothing and left no event"),
             (summary.clampedTimes, "commit", "had an earlier time than the one before and got that one's"),
+            (summary.cutTimes, "commit", "had a time finer than a microsecond, which was cut"),
             (summary.stampedTimes, "commit", "had no time and got the present one"),
             (summary.skippedLines, "line", "left out, with \(count(summary.skippedCommits, "commit"))"),
         ]

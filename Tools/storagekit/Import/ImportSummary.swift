@@ -10,6 +10,8 @@ struct ImportSummary: Sendable {
     var clampedTimes = 0
     /// Commits without a time, which got the time of the import.
     var stampedTimes = 0
+    /// Commits whose time was finer than a microsecond.
+    var cutTimes = 0
     var skippedLines = 0
     var skippedCommits = 0
     /// Operations that an earlier run had imported already.

@@ -10,6 +10,8 @@ final class ImportTable {
         let name: [UInt8]
         let kind: ImportedKind
         let stored: String
+        /// Whether a number is stored as one; a column of texts would turn it into a text.
+        let storesNumbers: Bool
     }
 
     let name: String
@@ -32,7 +34,15 @@ final class ImportTable {
     /// Texts that are put together for binding; kept until the statement has run.
     private var scratch: [[UInt8]] = []
 
-    var columnNames: [String] { columns.map { "\(String(decoding: $0.name, as: UTF8.self)) \($0.kind.rawValue)" } }
+    /// What is printed of them: names that SQL can't have are others there.
+    var columnNames: [String] {
+        columns.map { column in
+            let name = String(decoding: column.name, as: UTF8.self)
+            return "\(name) \(column.kind.rawValue)" + (column.stored == name ? "" : " (in SQL \(column.stored))")
+        }
+    }
+    /// The name that queries use, where it is another; nil where it is the same.
+    var nameInSQL: String? { stored == name ? nil : stored }
 
     /// Takes up a table that an earlier import has made.
     init(_ entity: CatalogEntity, writer: LogWriter) throws {
@@ -53,7 +63,7 @@ final class ImportTable {
             add(
                 Column(
                     name: Array(column.name.utf8), kind: ImportedKind(rawValue: column.type) ?? .text,
-                    stored: column.stored))
+                    stored: column.stored, storesNumbers: column.storesNumbers))
         }
     }
 
@@ -178,20 +188,24 @@ extension ImportTable {
             let name = Array(column.name)
             guard indexOfColumn[name] == nil, let kind = ImportedKind(column.value) else { continue }
             let stored = Catalog.storedColumnName(of: column.name.string, besides: &taken)
-            fresh.append(Column(name: name, kind: kind, stored: stored))
+            fresh.append(Column(name: name, kind: kind, stored: stored, storesNumbers: kind != .text))
         }
         let definitions = fresh.map { column in
-            EntityDefinition.Column(
+            var definition = EntityDefinition.Column(
                 ColumnSchema(name: String(decoding: column.name, as: UTF8.self), type: column.kind.rawValue),
                 stored: column.stored, coding: ImportedCoding.column)
+            definition.isText = column.kind == .text
+            return definition
         }
         try writer.declare(EntityDefinition(name: name, stored: stored, columns: [keyDefinition] + definitions))
         for column in fresh { add(column) }
     }
 
     private var keyDefinition: EntityDefinition.Column {
-        EntityDefinition.Column(
+        var key = EntityDefinition.Column(
             ColumnSchema(name: keyColumn, type: "TEXT", notNull: true, primaryKey: true), coding: keyCoding)
+        key.isText = true
+        return key
     }
 
     /// A row's own `id` where the key column has that name: it is the key, or the table was begun otherwise.
@@ -215,9 +229,9 @@ extension ImportTable {
         switch (value, column.kind) {
         case (.null, _): statement.bindNull(at: index)
         case (.bool(let value), .boolean): statement.bind(value ? 1 : 0, at: index)
-        case (.integer(let value), let kind) where kind != .boolean || value < 0 || value > 1:
+        case (.integer(let value), let kind) where column.storesNumbers && (kind != .boolean || value < 0 || value > 1):
             statement.bind(value, at: index)
-        case (.real(let value), _): sqlite3_bind_double(statement.pointer, index, value)
+        case (.real(let value), _) where column.storesNumbers: sqlite3_bind_double(statement.pointer, index, value)
         case (.text(let value), let kind) where kind != .json: statement.bind(borrowedText: value, at: index)
         case (.json(let value), .json): statement.bind(borrowedText: value, at: index)
         case (.blob(let value), .blob): statement.bind(borrowedBlob: value, at: index)

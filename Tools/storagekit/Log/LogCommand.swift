@@ -7,11 +7,12 @@ struct LogCommand: AsyncParsableCommand {
         commandName: "log", abstract: "List commits, newest first.",
         discussion: """
             A RANGE is A..B: after A, up to and including B. A TARGET is a table, a row or a cell: users, \
-            users/42, users/42#name.
+            users/42, users/42#name. A point alone stands for the history up to it.
 
-              storagekit log -s app.sqlite
+              storagekit log -s app.sqlite -5
               storagekit log -s app.sqlite -2h.. users --actor anna -p
               storagekit log -s app.sqlite users/42 --oneline
+              storagekit log -s app.sqlite orders --changed "status=closed" --where "total > 1000"
             """)
 
     @Argument(help: ArgumentHelp("A range, then tables, rows or cells.", valueName: "range-or-target"))
@@ -20,7 +21,18 @@ struct LogCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreOption
     @OptionGroup var filter: FilterOptions
 
-    @Option(name: [.customShort("n"), .customLong("limit")], help: "Stop after this many commits.")
+    @Option(
+        name: .customLong("where"),
+        help: "Only changes after which, or, of a delete, before which, this SQL condition is true of the row.")
+    var condition: String?
+
+    @Option(
+        name: .long,
+        help: "Only updates that change this column: status, status=closed, or status:open->closed; may be repeated.",
+        transform: ChangedColumn.init)
+    var changed: [ChangedColumn] = []
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "Stop after this many commits; also -5.")
     var limit: Int?
 
     @Flag(name: .long, help: "Oldest first.")
@@ -44,10 +56,12 @@ struct LogCommand: AsyncParsableCommand {
 
     func run() async throws {
         let command = self
-        let (range, targets) = try HistoryWords.split(words)
+        let words = words
         let status = try await store.read { store in
-            let filter = try store.filter(
+            let (range, targets) = try HistoryWords.split(words, naming: store.catalog)
+            var filter = try store.filter(
                 command.filter, range: range, targets: targets, includesSchema: command.schema)
+            try RowConditions(command.condition, command.changed, of: targets, store).narrow(&filter)
             let content: LogPrinter.Content = command.patch ? .changes : command.oneline ? .line : .counts
             let scan = ChangeScan(store: store, filter: filter)
             return try LogPrinter(content, of: scan, to: ResultOutput(command.format))
@@ -97,6 +111,7 @@ private final class LogPrinter {
         }
         if count == 0, output.format == .human {
             try output.line(scan.filter.isNarrow ? "No commit matches." : "The log is empty.", .dim)
+            if let hint = try scan.unknownActors() { try output.line(hint, .dim) }
         }
         try output.finish()
         return count == 0 && scan.filter.isNarrow ? .negative : nil
@@ -116,9 +131,9 @@ private final class LogPrinter {
             try output.record(LogRecord(commit: entry, events: content == .changes ? events : nil))
         case .csv, .md:
             let metadata = entry.info.metadata
-            let head = [
+            let head: [String?] = [
                 String(entry.info.number), String(entry.positions.lowerBound), String(entry.positions.upperBound),
-                Timestamp.text(entry.info.time), metadata.actor ?? "", metadata.app ?? "", metadata.reason ?? "",
+                Timestamp.text(entry.info.time), metadata.actor, metadata.app, metadata.reason,
             ]
             for (table, counts) in entry.changes {
                 let numbers = [counts.insert, counts.update, counts.delete].map { String($0) }

@@ -5,11 +5,11 @@ enum ManualText {
         the log, compares and queries earlier states, reverts changes, and verifies the tables against the log.
 
         Commands that only read open the store read-only and work while a program writes to it. Commands that change \
-        rows \
-        take --dry-run, --reason and --yes, and are recorded with the name of the operating-system user.
+        rows take --dry-run, --reason and --yes, and are recorded with the name of the operating-system user.
 
         The default output is for people. --format jsonl and json are a stable contract; csv and md are tables. Every \
-        object has "v":1; ignore unknown keys.
+        object has "v":1, but rows of at and sql, which hold what was asked for; ignore unknown keys. In csv, NULL is \
+        nothing, and an empty text "".
         """
 
     static let grammar: [(title: String, body: [(term: String, meaning: String)])] = [
@@ -20,10 +20,13 @@ enum ManualText {
                 ("t:77", "Commit 77."),
                 (
                     "2024-05-01T10:00:00Z, 2024-05-01, \"today 14:00\", yesterday",
-                    "A time, in UTC unless it names an offset: the last commit made then or before."
+                    """
+                    A time, in the zone of --time unless it names an offset: the last commit made then or before. The \
+                    zone is yours (TZ) where the output is a terminal and UTC elsewhere.
+                    """
                 ),
                 ("-2h, -1d12h, now", "That long ago, in w d h m s; the present."),
-                ("head, head~5", "The newest commit; five commits before it."),
+                ("head, head~5, head^", "The newest commit; five commits before it; one."),
                 ("tag:NAME", "What was tagged."),
                 (
                     "A..B",
@@ -35,6 +38,7 @@ enum ManualText {
             "TARGETS",
             [
                 ("users", "A table."), ("users/42", "A row; the parts of a key are separated by commas."),
+                ("users/", "The row whose key is empty."),
                 ("users/42#name", "A value. Write %2F for a / in a table's name, %23 for a #."),
             ]
         ),

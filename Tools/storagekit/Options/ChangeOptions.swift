@@ -6,7 +6,7 @@ import StorageKit
 struct ChangeOptions: ParsableArguments {
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Option(help: "The reason, recorded in the log.")
+    @Option(name: [.customShort("m"), .long], help: "The reason, recorded in the log.")
     var reason: String?
 
     var dryRun: Bool { confirmation.dryRun }

@@ -22,6 +22,9 @@ struct FilterOptions: ParsableArguments {
     @Option(name: .long, help: "Only commits whose reason contains this text; may be repeated.")
     var reason: [String] = []
 
+    @Option(name: .long, help: "Only commits with this correlation id; may be repeated.")
+    var correlation: [String] = []
+
     @Option(name: .long, help: "Only changes to this table; may be repeated.")
     var table: [String] = []
 
@@ -40,8 +43,8 @@ struct FilterOptions: ParsableArguments {
 
     /// Whether everything passes.
     var isEmpty: Bool {
-        since == nil && until == nil && actor.isEmpty && app.isEmpty && reason.isEmpty && table.isEmpty && op.isEmpty
-            && column.isEmpty
+        since == nil && until == nil && actor.isEmpty && app.isEmpty && reason.isEmpty && correlation.isEmpty
+            && table.isEmpty && op.isEmpty && column.isEmpty
     }
 
     private static func point(_ text: String) throws -> PointArgument {

@@ -1,5 +1,7 @@
 import ArgumentParser
 
+extension TimeDisplay: ExpressibleByArgument {}
+
 /// How a command writes its results.
 struct FormatOptions: ParsableArguments {
     @Option(name: .long, help: "The output format; not every command supports each.")
@@ -7,6 +9,10 @@ struct FormatOptions: ParsableArguments {
 
     @Option(name: .long, help: "When to use colours.")
     var color: ColorChoice = .auto
+
+    // Points are read while the command line still is, so `TimeDisplay.current` has looked for it already.
+    @Option(name: .long, help: "Read and show times in UTC or in your zone. Default: your zone on a terminal.")
+    var time: TimeDisplay?
 
     init() {}
 

@@ -1,5 +1,15 @@
+import StorageKit
+
 /// The words of commands that walk through history: a range, then tables, rows or cells.
 enum HistoryWords {
+    /// The same where a point alone stands for what leads to it, unless a table is called like it.
+    static func split(_ words: [String], naming catalog: Catalog) throws -> (PointRange?, [TargetArgument]) {
+        guard let first = words.first, let point = try? PointArgument(first, now: SystemTime.now),
+            !catalog.entities.contains(where: { $0.name.utf8.elementsEqual(first.utf8) })
+        else { return try split(words) }
+        return (PointRange(after: nil, through: point), try words.dropFirst().map(TargetArgument.init))
+    }
+
     /// The range, if the first word is one, and the targets after it.
     static func split(_ words: [String]) throws -> (PointRange?, [TargetArgument]) {
         var words = words[...]

@@ -57,7 +57,7 @@ struct OutboxOutput {
             table.add([
                 TableCell("@\(write.position)"), TableCell(write.documentId, .heading),
                 TableCell(write.kind.name), TableCell(write.state.name, write.isParked ? .removed : .plain),
-                TableCell(commit.map { Timestamp.text($0.time) } ?? "", .dim),
+                TableCell(commit.map { Timestamp.shown($0.time) } ?? "", .dim),
                 TableCell(commit.map { CommitText.author($0.metadata) } ?? "", .dim),
                 TableCell(write.reason ?? ""),
             ])
@@ -71,7 +71,7 @@ struct OutboxOutput {
         if outbox.parkedCount > 0 { line.addWord("\(NumberText.grouped(outbox.parkedCount)) parked", .removed) }
         if let time = outbox.retryTime {
             line.addWord("failed \(NumberText.count(outbox.failures, "time"))", .changed)
-            line.addWord("next try \(time <= SystemTime.now ? "as soon as it is used" : "at \(Timestamp.text(time))")")
+            line.addWord("next try \(time <= SystemTime.now ? "as soon as it is used" : "at \(Timestamp.shown(time))")")
         }
         return line
     }

@@ -6,13 +6,19 @@ extension AnnotatedCommit {
 }
 
 extension CommitSummary.Counts {
-    /// Adds `+3 ~1 -0`.
+    /// Adds `+3 ~1`: what didn't happen isn't counted.
     func add(to line: inout StyledLine) {
-        line.add("+\(insert)", insert > 0 ? .added : .dim)
-        line.add(" ")
-        line.add("~\(update)", update > 0 ? .changed : .dim)
-        line.add(" ")
-        line.add("-\(delete)", delete > 0 ? .removed : .dim)
+        for (index, part) in parts.enumerated() { line.add((index > 0 ? " " : "") + part.text, part.role) }
+    }
+
+    /// `+3 ~1`
+    var text: String { parts.map(\.text).joined(separator: " ") }
+
+    private var parts: [(text: String, role: Style.Role)] {
+        let all: [(sign: String, count: Int, role: Style.Role)] = [
+            ("+", insert, .added), ("~", update, .changed), ("-", delete, .removed),
+        ]
+        return all.filter { $0.count > 0 }.map { ("\($0.sign)\($0.count)", $0.role) }
     }
 }
 
@@ -21,7 +27,7 @@ enum CommitText {
     static func headline(_ info: CommitInfo, at positions: ClosedRange<Int64>, tags: [StorageTag] = []) -> StyledLine {
         var line = StyledLine("t:\(info.number)", .heading)
         line.addWord(Self.positions(positions))
-        line.addWord(Timestamp.text(info.time))
+        line.addWord(Timestamp.shown(info.time))
         line.addWord(author(info.metadata))
         for tag in tags { line.addWord("tag:\(tag.name)", .changed) }
         return line

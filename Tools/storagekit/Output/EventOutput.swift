@@ -6,16 +6,16 @@ extension StorageEvent {
     ]
 
     /// The event for CSV and Markdown: a row for each column that changed.
-    func cells(only column: String? = nil) -> [[String]] {
+    func cells(only column: String? = nil) -> [[String?]] {
         let metadata = commit.metadata
-        let head = [
-            String(position), String(commit.number), Timestamp.text(commit.time), metadata.actor ?? "",
-            metadata.app ?? "", metadata.reason ?? "", operation.rawValue, table, id,
+        let head: [String?] = [
+            String(position), String(commit.number), Timestamp.text(commit.time), metadata.actor, metadata.app,
+            metadata.reason, operation.rawValue, table, id,
         ]
         let changes = changedColumns(only: column)
-        guard !changes.isEmpty else { return [head + ["", "", ""]] }
+        guard !changes.isEmpty else { return [head + [nil, nil, nil]] }
         return changes.map { change in
-            head + [change.column, change.old.map(ValueText.plain) ?? "", change.new.map(ValueText.plain) ?? ""]
+            head + [change.column, change.old.flatMap(ValueText.cell), change.new.flatMap(ValueText.cell)]
         }
     }
 
@@ -81,7 +81,7 @@ extension StorageEvent {
     func headline(showsTarget: Bool) -> StyledLine {
         var line = StyledLine("@\(position)", .heading)
         line.addWord("t:\(commit.number)")
-        line.addWord(Timestamp.text(commit.time))
+        line.addWord(Timestamp.shown(commit.time))
         line.addWord(operation.rawValue, operation.role)
         if showsTarget {
             line.add(" ")

@@ -72,9 +72,11 @@ final class ResultOutput {
     }
 
     /// Writes a row of a table in CSV (RFC 4180, but with single line feeds) or Markdown.
-    func row(_ cells: [String]) throws {
+    ///
+    /// - Parameter cells: nil for NULL, of which CSV has nothing between the commas; an empty text is `""` there.
+    func row(_ cells: [String?]) throws {
         if format == .md {
-            try output.writeLine("| " + cells.map(Self.markdown).joined(separator: " | ") + " |")
+            try output.writeLine("| " + cells.map { Self.markdown($0 ?? "") }.joined(separator: " | ") + " |")
         } else {
             try output.writeLine(cells.map(Self.csv).joined(separator: ","))
         }
@@ -98,11 +100,14 @@ final class ResultOutput {
         try output.flush()
     }
 
-    private static func csv(_ cell: String) -> String {
-        let needsQuotes = cell.utf8.contains { byte in
-            byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
-                || byte == UInt8(ascii: "\r")
-        }
+    private static func csv(_ cell: String?) -> String {
+        guard let cell else { return "" }
+        let needsQuotes =
+            cell.isEmpty
+            || cell.utf8.contains { byte in
+                byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
+                    || byte == UInt8(ascii: "\r")
+            }
         guard needsQuotes else { return cell }
         return "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }

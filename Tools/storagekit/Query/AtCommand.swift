@@ -8,8 +8,10 @@ struct AtCommand: AsyncParsableCommand {
         commandName: "at", abstract: "Query the tables as of a point.",
         discussion: """
             Reconstructs the tables that the query names in a temporary database, with their full-text indexes and \
-            the current views. Without a query, lists the recorded tables and their row counts.
+            the current views. A table's name alone stands for all of its rows. Without a query, lists the recorded \
+            tables and their row counts.
 
+              storagekit at -s app.sqlite yesterday users
               storagekit at -s app.sqlite -2h "SELECT * FROM users WHERE name LIKE 'A%'"
               storagekit at -s app.sqlite t:77 "SELECT count(*) FROM users" --each t:1,t:40,head
               storagekit at -s app.sqlite yesterday "SELECT id, price FROM items" --diff-with head
@@ -22,7 +24,7 @@ struct AtCommand: AsyncParsableCommand {
         help: "The point: @1234, t:77, a time, -2h, head~5.", transform: { try PointArgument($0, now: SystemTime.now) })
     var point: PointArgument
 
-    @Argument(help: "One SELECT.")
+    @Argument(help: "One SELECT, or a table.")
     var sql: String?
 
     @OptionGroup var store: StoreOption
@@ -92,18 +94,22 @@ private final class SnapshotQueries {
     }
 
     func run() throws -> ExitStatus? {
-        guard let sql = command.sql else { return try list() }
+        guard let words = command.sql else { return try list() }
+        let sql = try query(words)
+        defer { ComparisonHint.find(in: sql, store.catalog)?.write() }
         if let other = command.diffWith { return try compare(sql, at: command.point, with: other) }
         let printer = QueryPrinter(output)
         guard let each = command.each else {
             try writeHeading(command.point)
-            try forEachRow(of: sql, at: command.point) { try printer.write($0) }
+            try forEachRow(of: sql, at: command.point, begin: { printer.expect($0) }) { try printer.write($0) }
             try printer.finish()
             return nil
         }
         for (text, point) in [("\(command.point)", command.point)] + each.points {
             do {
-                try forEachRow(of: sql, at: point) { try printer.write($0, prefix: [("point", text)]) }
+                try forEachRow(of: sql, at: point, begin: { printer.expect($0, prefix: ["point"]) }) {
+                    try printer.write($0, prefix: [("point", text)])
+                }
             } catch {
                 if error is BrokenPipe { throw error }
                 try printer.finish()
@@ -113,6 +119,20 @@ private final class SnapshotQueries {
         }
         try printer.finish()
         return nil
+    }
+
+    /// A word that is a table's name is all of its rows. No query is one word only.
+    private func query(_ words: String) throws -> String {
+        let isWord = !words.contains { $0.isWhitespace || $0 == ";" || $0 == "(" }
+        let names = store.catalog.entities.filter { !$0.isReserved }
+        if let entity = names.first(where: { $0.name.utf8.elementsEqual(words.utf8) })
+            ?? names.first(where: { $0.stored.utf8.elementsEqual(words.utf8) })
+        {
+            return "SELECT * FROM \(quoted(entity.stored))"
+        }
+        // As every command says it of a table that isn't there.
+        if isWord { _ = try EntityNames(store).users(named: words) }
+        return words
     }
 
     private func state(_ point: PointArgument) throws -> MaterializedSnapshot {
@@ -129,7 +149,8 @@ private final class SnapshotQueries {
     }
 
     private func forEachRow(
-        of sql: String, at point: PointArgument, _ body: ([StorageEvent.Field]) throws -> Void
+        of sql: String, at point: PointArgument, begin: ([String]) -> Void = { _ in },
+        _ body: ([StorageEvent.Field]) throws -> Void
     ) throws {
         let state = try state(point)
         let views = try MaterializedSnapshot.views(of: store.database)
@@ -139,7 +160,8 @@ private final class SnapshotQueries {
         state.add(views: views)
         try state.read(from: store.database) { past in
             let connection = try past.connection
-            let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog)
+            let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog, sql: sql)
+            begin(result.columns)
             while let row = try result.next() { try body(row) }
         }
     }
@@ -150,6 +172,12 @@ private final class SnapshotQueries {
                 of: sql, in: state.catalog, indexes: FullTextIndex.load(store.connection), views: views)
         } catch let error as StorageError {
             guard let name = error.missingTable else { throw error }
+            if try HistoryTables(store.connection).names.contains(where: { $0.folded == name.folded }) {
+                throw CommandError(
+                    .notFound, "There is no table \"\(name)\" as of a point.",
+                    why: "It is the history itself, which sql queries; bound it there by _position or _time.",
+                    next: "Type: storagekit sql \"…\"")
+            }
             throw CommandError(
                 missingTable: name, among: state.catalog.live.map(\.stored),
                 next: command.schema == .asRecorded ? "For the current schema add --schema current." : "")

@@ -8,10 +8,15 @@ final class QueryPrinter {
 
     private let output: ResultOutput
     private var titles: [String]?
+    /// The columns of an answer that may have no rows.
+    private var expected: [String]?
     private var held: [[TableCell]] = []
     private(set) var rows = 0
 
     init(_ output: ResultOutput) { self.output = output }
+
+    /// Says which columns the rows have, so that an answer without rows has a header, too.
+    func expect(_ columns: [String], prefix: [String] = []) { expected = prefix + columns }
 
     /// Writes one row.
     ///
@@ -28,7 +33,7 @@ final class QueryPrinter {
         case .csv, .md:
             if titles != names { try output.titles(names) }
             titles = names
-            try output.row(prefix.map(\.1) + row.map(ValueText.plain))
+            try output.row(prefix.map(\.1) + row.map(ValueText.cell))
         case .json, .jsonl:
             try output.object(QueryRowRecord(prefix: prefix, row: row))
         }
@@ -37,6 +42,17 @@ final class QueryPrinter {
 
     private func cell(_ field: StorageEvent.Field, _ role: Style.Role) -> TableCell {
         TableCell(TerminalText.visible(ValueText.text(field)), field.value == .null && role == .plain ? .dim : role)
+    }
+
+    /// What stands in place of rows: who reads it knows that the query ran.
+    private func writeHeader(_ columns: [String]) throws {
+        switch output.format {
+        case .human:
+            try output.lines(TableLayout(columns.map { .init($0) }, width: output.width).lines(style: output.style))
+            try output.line("0 rows", .dim)
+        case .csv, .md: try output.titles(columns)
+        case .json, .jsonl: break
+        }
     }
 
     private func flush() throws {
@@ -49,6 +65,7 @@ final class QueryPrinter {
 
     func finish() throws {
         try flush()
+        if rows == 0, let expected { try writeHeader(expected) }
         try output.finish()
     }
 }

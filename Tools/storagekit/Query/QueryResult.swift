@@ -6,22 +6,38 @@ import StorageKit
 /// Values of columns that come from an entity's table keep the meaning that the catalog gives them.
 final class QueryResult {
     let columns: [String]
+    /// The place of each column in the statement's rows.
+    private let indices: [Int32]
     private let statement: PreparedStatement
     private let kinds: [(type: String, coding: String)]
 
-    init(_ statement: PreparedStatement, catalog: Catalog) {
+    /// - Parameter sql: The query as it was typed: `_position`, which every table of an entity has, is shown if it is named
+    ///   there, and not because of a `*`.
+    init(_ statement: PreparedStatement, catalog: Catalog, sql: String) {
         self.statement = statement
         let count = sqlite3_column_count(statement.pointer)
-        columns = Self.distinct((0..<count).map { String(cString: sqlite3_column_name(statement.pointer, $0)) })
-        kinds = (0..<count).map { index in
-            guard let table = sqlite3_column_table_name(statement.pointer, index),
+        let namesPosition = sql.lowercased().contains("_position")
+        var indices: [Int32] = []
+        var kinds: [(type: String, coding: String)] = []
+        for index in 0..<count {
+            var kind = ("", "")
+            if let table = sqlite3_column_table_name(statement.pointer, index),
                 let name = sqlite3_column_origin_name(statement.pointer, index),
                 let entity = catalog.entity(stored: String(cString: table))
-            else { return ("", "") }
-            let stored = String(cString: name).folded
-            guard let column = entity.live.first(where: { $0.stored.folded == stored }) else { return ("", "") }
-            return (column.type, column.coding)
+            {
+                let stored = String(cString: name).folded
+                if let column = entity.live.first(where: { $0.stored.folded == stored }) {
+                    kind = (column.type, column.coding)
+                } else if !namesPosition, stored == "_position".folded {
+                    continue
+                }
+            }
+            indices.append(index)
+            kinds.append(kind)
         }
+        self.indices = indices
+        self.kinds = kinds
+        columns = Self.distinct(indices.map { String(cString: sqlite3_column_name(statement.pointer, $0)) })
     }
 
     /// A second `id` becomes `id:1`, so that an object can hold both.
@@ -42,7 +58,7 @@ final class QueryResult {
         let row = statement.row
         return columns.indices.map { index in
             StorageEvent.Field(
-                column: columns[index], value: row.value(at: Int32(index)), type: kinds[index].type,
+                column: columns[index], value: row.value(at: indices[index]), type: kinds[index].type,
                 coding: kinds[index].coding)
         }
     }

@@ -9,11 +9,13 @@ struct SQLCommand: AsyncParsableCommand {
         commandName: "sql", abstract: "Query the tables and their history with SQL.",
         discussion: """
             Every table, view and full-text index of the store can be queried. For each recorded TABLE there are \
-            history_TABLE, a row for each version with its values and the columns _position, _until (NULL where it is \
-            current), _commit, _time, _actor and _op; changes_TABLE, a row for each \
+            history_TABLE, a row for each version with its values and the columns _position, _until (NULL for the current \
+            version of a row that exists), _commit, _time, _actor, _reason and _op; changes_TABLE, a row for each \
             event with old_ and new_ before each column and _changed, the names of those that changed; and commits \
             (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. They \
             are created in a temporary file when the query names them. "-" reads the query from standard input.
+
+            SELECT * leaves out the column _position that each recorded table has; a query that names it gets it.
 
             Your own names take precedence: if you have a table history_TABLE, the history is storage_history_TABLE; \
             if you have a column _op, it is __op.
@@ -35,9 +37,11 @@ struct SQLCommand: AsyncParsableCommand {
         try await store.read { store in
             let statement = try Self.statement(for: sql, store)
             let printer = QueryPrinter(ResultOutput(command.format))
-            let result = QueryResult(statement, catalog: store.catalog)
+            let result = QueryResult(statement, catalog: store.catalog, sql: sql)
+            printer.expect(result.columns)
             while let row = try result.next() { try printer.write(row) }
             try printer.finish()
+            ComparisonHint.find(in: sql, store.catalog)?.write()
         }
     }
 

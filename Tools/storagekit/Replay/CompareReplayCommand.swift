@@ -15,14 +15,13 @@ struct CompareReplayCommand: AsyncParsableCommand {
 
             A projection in SQL first creates its tables. A rule is a comment line that names events and a table, \
             followed by statements that run for each such event; they read :old_COLUMN and :new_COLUMN of the whole \
-            row, :op, \
-            :position, :commit, :time, :actor and :reason:
+            row, :op, :position, :commit, :time, :actor and :reason:
 
               CREATE TABLE totals(customer TEXT PRIMARY KEY, cents INTEGER);
               -- on insert, update of orders
               INSERT INTO totals VALUES (:new_customer, :new_cents)
-                ON CONFLICT DO UPDATE SET cents = cents + :new_cents - coalesce(:old_cents, 0);
-              -- on delete of orders
+                ON CONFLICT DO UPDATE SET cents = cents + excluded.cents;
+              -- on update, delete of orders
               UPDATE totals SET cents = cents - :old_cents WHERE customer = :old_customer;
             """)
 

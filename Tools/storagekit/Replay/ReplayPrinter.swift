@@ -90,10 +90,10 @@ final class ReplayPrinter {
 
     /// What became of a row of the projection that is folded.
     func writeFolded(_ change: RowDifference, at position: Int64) throws {
+        guard !isQuiet else { return }
         if output.format == .human {
             var line = StyledLine("  ⇒ ", .dim)
             line.add(change.changeLine(indent: 0))
-            if isQuiet { line.addWord("@\(position)", .dim) }
             try output.line(line)
             for line in change.columnLines(indent: 8) { try output.line(line) }
         } else {

@@ -140,8 +140,9 @@ final class ReplayPrompt {
         let output = output
         let ask = { (snapshot: GRDB.Database) in
             let connection = try snapshot.connection
-            let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog)
+            let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog, sql: sql)
             let printer = QueryPrinter(output)
+            printer.expect(result.columns)
             while let row = try result.next() { try printer.write(row) }
             try printer.finish()
         }
@@ -175,8 +176,9 @@ final class ReplayPrompt {
         }
         try folded.go(to: run.position)
         try folded.read { connection in
-            let result = QueryResult(try PreparedStatement(connection, sql), catalog: Catalog())
+            let result = QueryResult(try PreparedStatement(connection, sql), catalog: Catalog(), sql: sql)
             let printer = QueryPrinter(output)
+            printer.expect(result.columns)
             while let row = try result.next() { try printer.write(row) }
             try printer.finish()
         }

@@ -82,7 +82,7 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         let end =
             outcome.head.position > 0
-            ? "@\(outcome.head.position) (t:\(outcome.head.commit), \(Timestamp.text(outcome.head.time)))"
+            ? "@\(outcome.head.position) (t:\(outcome.head.commit), \(Timestamp.shown(outcome.head.time)))"
             : "@0, before the first event"
         try result.line(
             change.dryRun ? "Would be restored in \(output), to \(end)." : "Restored in \(output), to \(end).",

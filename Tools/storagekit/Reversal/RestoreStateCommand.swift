@@ -35,7 +35,7 @@ struct RestoreStateCommand: AsyncParsableCommand {
         let command = self
         let (position, tables, key) = try await reversal.store.read { store in
             let position = try store.position(of: command.point)
-            let names = EntityNames(catalog: store.catalog)
+            let names = EntityNames(store)
             if let row = command.targets.first, row.id != nil {
                 _ = try names.users(named: row.table)
                 let found = try store.row(row)

@@ -26,7 +26,7 @@ struct ReversalRun: Sendable {
         return try await storage.readHistory { store in
             try store.index.commit(number).map { commit in
                 var line = StyledLine("t:\(number)", .heading)
-                line.addWord(Timestamp.text(commit.info.time))
+                line.addWord(Timestamp.shown(commit.info.time))
                 line.addWord(CommitText.author(commit.info.metadata))
                 line.addWord(CommitText.reason(commit.info.metadata), .dim)
                 return line
@@ -52,15 +52,20 @@ struct ReversalRun: Sendable {
             try write(plan, about: subject, catalog: catalog, isDone: true)
             return plan.outcome.conflicts.isEmpty ? nil : .partial
         }
+        if !change.confirmation.yes, format.format == .human { try showPlan(plan) }
         let name = subject.map { " \($0.rendered(.plain, width: nil))" } ?? ""
-        try change.confirm("\(title)\(name): \(Self.summary(plan.outcome)). Continue?")
+        try change.confirm("\(title)\(name): \(PlanText.summary(of: plan.outcome)). Continue?")
         let report = try await body(storage, policy, change.metadata, false)
         try write(report, about: subject, catalog: catalog, isDone: true)
         return report.outcome.conflicts.isEmpty ? nil : .partial
     }
 
-    /// So many rows are printed for people before it is applied.
-    private static let rowLimit = 20
+    /// What the question is about: the rows, as a dry run shows them.
+    private func showPlan(_ plan: RevertReport) throws {
+        let output = ResultOutput(format)
+        try PlanText.write(plan.plan, of: plan.outcome.count, to: output)
+        try output.flush()
+    }
 
     private func write(
         _ report: RevertReport, about subject: StyledLine?, catalog: Catalog, isDone: Bool
@@ -70,15 +75,10 @@ struct ReversalRun: Sendable {
         if output.format == .human {
             if !isDone {
                 if let subject { try output.line(subject) }
-                for row in report.plan.prefix(Self.rowLimit) {
-                    try output.line(row.changeLine(indent: 0))
-                    for line in row.columnLines(indent: 4) { try output.line(line) }
-                }
-                let hiddenCount = outcome.count - Self.rowLimit
-                if hiddenCount > 0 { try output.line("… and \(NumberText.grouped(hiddenCount)) more", .dim) }
+                try PlanText.write(report.plan, of: outcome.count, to: output)
             }
             for conflict in outcome.conflicts { try output.line(Self.line(conflict, catalog)) }
-            let summary = Self.summary(outcome)
+            let summary = PlanText.summary(of: outcome)
             if outcome.count == 0 {
                 if outcome.conflicts.isEmpty { try output.line("Nothing to do.") }
             } else if let commit = report.receipt?.commit {
@@ -90,15 +90,6 @@ struct ReversalRun: Sendable {
             try output.document(RevertRecord(report: report, catalog: catalog, isDone: isDone))
         }
         try output.flush()
-    }
-
-    private static func summary(_ outcome: RevertOutcome) -> String {
-        let parts = [
-            (outcome.inserted, "row inserted", "rows inserted"), (outcome.updated, "row updated", "rows updated"),
-            (outcome.deleted, "row deleted", "rows deleted"),
-        ]
-        let texts = parts.filter { $0.0 > 0 }.map { NumberText.count($0, $1, plural: $2) }
-        return texts.joined(separator: ", ")
     }
 
     private static func line(_ conflict: RevertConflict, _ catalog: Catalog) -> StyledLine {

@@ -6,7 +6,8 @@ struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo", abstract: "Undo the most recent commit.",
         discussion: """
-            Run it again to undo the commit before; redo reverts the last undo.
+            Run it again to undo the commit before; redo reverts the last undo. To undo another commit: revert. To take \
+            tables or rows back to a point: restore-state. For a new store from a backup: restore.
 
               storagekit undo -s app.sqlite --dry-run
               storagekit undo -s app.sqlite --of anna --yes

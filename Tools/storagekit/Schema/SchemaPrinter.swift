@@ -23,7 +23,8 @@ struct SchemaPrinter {
     }
 
     func write(
-        _ entities: [CatalogEntity], of catalog: Catalog, indexes: [FullTextIndex], readers: [Reader]
+        _ entities: [CatalogEntity], of catalog: Catalog, indexes: [FullTextIndex], unrecorded: [String],
+        readers: [Reader]
     ) throws {
         let entities = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         for (offset, entity) in entities.enumerated() {
@@ -44,6 +45,10 @@ struct SchemaPrinter {
             try output.flushIfDue()
         }
         if entities.isEmpty, output.format == .human { try output.line("No tables.", .dim) }
+        if !unrecorded.isEmpty, output.format == .human {
+            if !entities.isEmpty { try output.line() }
+            try output.line("without history: \(unrecorded.joined(separator: ", "))", .dim)
+        }
         try output.finish()
     }
 

@@ -46,8 +46,12 @@ struct SchemaTablesCommand: AsyncParsableCommand {
             if let position { try printer.heading("at @\(position)") }
             let indexes = position == nil ? try FullTextIndex.load(store.connection) : []
             let projections = position == nil ? try StoredProjection.all(in: store.connection) : []
+            let unrecorded =
+                position == nil && command.tables.isEmpty
+                ? try UnrecordedTables.names(in: store.connection, catalog: catalog) : []
             try printer.write(
                 entities, of: catalog, indexes: indexes,
+                unrecorded: unrecorded,
                 readers: projections.map {
                     .init(name: $0.name, kind: $0.kind, version: $0.version, entities: $0.tables.entities)
                 })

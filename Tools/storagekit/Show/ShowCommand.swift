@@ -79,11 +79,11 @@ private final class ShowPrinter {
         let metadata = commit.info.metadata
         let head: [(String, String)] = [
             ("commit", "t:\(commit.info.number)"), ("events", CommitText.positions(commit.positions)),
-            ("time", Timestamp.text(commit.info.time)), ("actor", metadata.actor ?? ""), ("app", metadata.app ?? ""),
+            ("time", Timestamp.shown(commit.info.time)), ("actor", metadata.actor ?? ""), ("app", metadata.app ?? ""),
             ("reason", metadata.reason ?? ""),
         ]
         let changes = entry.changes.map { table, counts in
-            ("changes", "\(table) +\(counts.insert) ~\(counts.update) -\(counts.delete)")
+            ("changes", "\(table) \(counts.text)")
         }
         let tags = TagText.fields(entry.tags, entry.notes)
         try output.lines(fields(head + details(commit.info) + tags + changes + [("stored", stored.text)]))

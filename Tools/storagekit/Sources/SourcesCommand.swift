@@ -77,7 +77,7 @@ struct SourcesCommand: AsyncParsableCommand {
     private static func next(_ source: QuerySourceStatus, now: Int64) -> TableCell {
         if source.isRefused { return TableCell("refused", .removed) }
         let next = source.nextRefresh.map(\.microseconds)
-        return TableCell(next.map { $0 <= now ? "when it is shown" : Timestamp.text($0) } ?? "")
+        return TableCell(next.map { $0 <= now ? "when it is shown" : Timestamp.shown($0) } ?? "")
     }
 
 }

@@ -6,6 +6,10 @@ struct ChangeFilter {
     var query = LogQuery()
     /// Parts of a reason, of which one must be there.
     var reasons: [String] = []
+    /// Correlation ids, of which a commit has one; any where empty.
+    var correlations: Set<String> = []
+    /// What an event must be beyond that; nil where every event is taken.
+    var passes: ((EventBatch, Int, CommitInfo) throws -> Bool)?
     /// Rows that were named. Events of `tables` pass beside them.
     var rows: [RowTarget] = []
     /// Names of the tables of which every row passes, where rows were named too.
@@ -17,6 +21,9 @@ struct ChangeFilter {
     var isNarrow = false
 
     func wants(_ commit: CommitInfo) -> Bool {
+        guard correlations.isEmpty || commit.metadata.correlation.map(correlations.contains) ?? false else {
+            return false
+        }
         guard !reasons.isEmpty else { return true }
         guard let reason = commit.metadata.reason else { return false }
         return reasons.contains { reason.contains($0) }
@@ -34,12 +41,13 @@ extension HistoryReader {
         filter.isBounded = range != nil || options.since != nil || options.until != nil
         filter.isNarrow = filter.isBounded || !options.isEmpty || !targets.isEmpty
         filter.reasons = options.reason
+        filter.correlations = Set(options.correlation)
         filter.query.positions = filter.logRange.positions
         filter.query.includesSchema = includesSchema
         filter.query.operations = options.operations
         if !options.actor.isEmpty { filter.query.actors = Set(options.actor) }
         if !options.app.isEmpty { filter.query.apps = Set(options.app) }
-        let names = EntityNames(catalog: catalog)
+        let names = EntityNames(self)
         if !options.column.isEmpty {
             let entities = try options.table.isEmpty ? names.users : options.table.flatMap(names.entities)
             for column in options.column { try names.check(column: column, of: entities) }

@@ -18,6 +18,14 @@ struct ChangeScan {
 
     /// Hands over the parts of commits, with those events that pass, until `body` answers false.
     func forEachPart(descending: Bool, _ body: (EventBatch, CommitPart) throws -> Bool) throws {
+        guard let passes = filter.passes else { return try forEachCandidate(descending: descending, body) }
+        try forEachCandidate(descending: descending) { batch, part in
+            let matching = try part.matching.filter { try passes(batch, $0, part.info) }
+            return try body(batch, CommitPart(info: part.info, events: part.events, matching: matching))
+        }
+    }
+
+    private func forEachCandidate(descending: Bool, _ body: (EventBatch, CommitPart) throws -> Bool) throws {
         guard !filter.logRange.isEmpty else { return }
         if !filter.rows.isEmpty, filter.tables.isEmpty {
             return try forEachVersion(descending: descending, body)

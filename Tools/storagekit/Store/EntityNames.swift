@@ -15,6 +15,12 @@ extension CommandError {
 /// Finds tables and columns by the names that people type.
 struct EntityNames {
     let catalog: Catalog
+    /// Where tables without history are looked for, to say so of them.
+    private let store: HistoryReader?
+
+    init(catalog: Catalog) { (self.catalog, store) = (catalog, nil) }
+
+    init(_ store: HistoryReader) { (catalog, self.store) = (store.catalog, store) }
 
     /// Every entity that has or had a name, the one that has it now first; the store's own are known, too.
     func entities(named name: String) throws(CommandError) -> [CatalogEntity] {
@@ -30,6 +36,14 @@ struct EntityNames {
         let found = known.filter { $0.name.utf8.elementsEqual(name.utf8) }
         guard found.isEmpty else { return found.filter { !$0.isDropped } + found.filter(\.isDropped) }
         let names = Set(users.map(\.name)).sorted()
+        // Where even that can't be read, the table just isn't there.
+        if let store, let others = try? UnrecordedTables.names(in: store.connection, catalog: catalog),
+            others.contains(where: { $0.folded == name.folded })
+        {
+            throw CommandError(
+                .notFound, "The table \"\(name)\" has no history.", why: "The store doesn't record its changes.",
+                next: "Its rows: storagekit sql \"SELECT * FROM …\". Why: storagekit adopt STORE --in-place --dry-run.")
+        }
         let similar = Suggestions.nearest(to: name, among: names)
         throw CommandError(
             .notFound, "There is no table \"\(name)\".",

@@ -32,9 +32,13 @@ extension HistoryReader {
     /// - Throws: A `notFound` that names tags that are like it.
     func tag(named name: String) throws -> StorageTag { try naming(.tag(name)) { try points.tag(named: name) } }
 
-    /// `@26 (t:7)`: a position, and the commit that it belongs to.
+    /// `@26 (t:7)`: a position, and the commit that it belongs to. The head is that of the newest commit that `log` lists:
+    /// what the store records of itself after it, such as an import, changes no row.
     func pointText(_ position: Int64) throws -> String {
-        "@\(position)" + (try index.commit(at: position).map { " (t:\($0.info.number))" } ?? "")
+        if position == head.position, position > 0, let newest = try? points.commit(of: .head) {
+            return "@\(newest.positions.upperBound) (t:\(newest.info.number))"
+        }
+        return "@\(position)" + (try index.commit(at: position).map { " (t:\($0.info.number))" } ?? "")
     }
 
     /// The range of history that a range and two bounds leave together.

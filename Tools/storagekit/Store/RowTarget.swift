@@ -18,7 +18,7 @@ extension HistoryReader {
     ///
     /// - Throws: A `notFound` that names tables, rows or columns that are like it.
     func row(_ target: TargetArgument) throws -> RowTarget {
-        let names = EntityNames(catalog: catalog)
+        let names = EntityNames(self)
         let entities = try names.entities(named: target.table)
         guard let id = target.id else {
             throw CommandError(
@@ -84,15 +84,37 @@ extension HistoryReader {
     }
 
     private func missing(_ target: TargetArgument, id: String, in entity: CatalogEntity) throws -> CommandError {
-        let similar = try neighbours(of: id, in: entity).map {
-            TargetArgument(table: target.table, id: $0).description
+        func targets(_ ids: [String]) -> [String] {
+            ids.map { TargetArgument(table: target.table, id: $0).description }
         }
+        let likely = try targets(containing(id, in: entity))
+        let similar = try likely.isEmpty ? targets(neighbours(of: id, in: entity)) : []
         return CommandError(
             .notFound, "There has never been a row \(TargetArgument(table: target.table, id: id)).",
             why: "No event of the log has this key in \"\(entity.name)\".",
-            next: similar.isEmpty
-                ? "Type: storagekit log \(TargetArgument(table: target.table))"
-                : "Rows with keys next to it: \(similar.joined(separator: ", ")).")
+            next: !likely.isEmpty
+                ? "Did you mean \(likely.joined(separator: ", "))?"
+                : similar.isEmpty
+                    ? "Type: storagekit log \(TargetArgument(table: target.table))"
+                    : "Rows with keys next to it: \(similar.joined(separator: ", ")).")
+    }
+
+    /// The first ids of which the text is a part, whatever its case.
+    private func containing(_ id: String, in entity: CatalogEntity) throws -> [String] {
+        guard !entity.isDropped, entity.key.count == 1, id.count >= 3 else { return [] }
+        let column = quoted(entity.key[0].stored)
+        let select = try PreparedStatement(
+            connection,
+            """
+            SELECT \(column) FROM \(quoted(entity.stored))
+            WHERE typeof(\(column)) = 'text' AND instr(lower(\(column)), lower(?1)) > 0 ORDER BY 1 LIMIT 3
+            """)
+        select.bind(text: id, at: 1)
+        var ids: [String] = []
+        while try select.step() {
+            ids.append(ValueText.id(select.row.value(at: 0), coding: entity.key[0].coding))
+        }
+        return ids
     }
 
     /// The ids around one in the order of the table's key.

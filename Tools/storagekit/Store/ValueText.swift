@@ -12,13 +12,16 @@ enum ValueText {
         case .null: return null
         case .text(let text):
             let isImported = CatalogColumn.isImported(field.coding)
-            return isImported && field.type == "JSON" || !isAmbiguous(text) ? text : "\"\(text)\""
+            return isImported && field.type == "JSON" || !isAmbiguous(text) ? text : quoted(text)
         case .blob(let bytes) where !(CatalogColumn.isImported(field.coding) && field.type != "BLOB"):
-            return "x'\(bytes.map { String(format: "%02x", $0) }.joined())'"
+            return blob(bytes)
         case .real(let value) where value.isInfinite: return value < 0 ? "-Infinity" : "Infinity"
         default: return plain(field)
         }
     }
+
+    /// The value as a cell of CSV or Markdown; nil for NULL.
+    static func cell(_ field: StorageEvent.Field) -> String? { field.value == .null ? nil : plain(field) }
 
     /// The value for tables of other programs: text as it is, nothing for NULL, the rest as in JSON.
     static func plain(_ field: StorageEvent.Field) -> String {
@@ -41,6 +44,19 @@ enum ValueText {
         case .blob(let bytes): bytes.map { String(format: "%02x", $0) }.joined()
         default: value.description
         }
+    }
+
+    /// So many bytes are shown of a blob; the rest is counted, because no one reads it and lines would get long.
+    private static let blobLimit = 64
+
+    private static func blob(_ bytes: Data) -> String {
+        let digits = bytes.prefix(blobLimit).map { String(format: "%02x", $0) }.joined()
+        return bytes.count <= blobLimit ? "x'\(digits)'" : "x'\(digits)…' (\(NumberText.grouped(bytes.count)) bytes)"
+    }
+
+    /// In quotes, with those inside of it escaped, so that its end is seen.
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
     private static func isAmbiguous(_ text: String) -> Bool {

@@ -75,7 +75,7 @@ struct NoteCommand: AsyncParsableCommand {
                     table.add([
                         TableCell("@\(note.position)", .heading),
                         TableCell(commit.map { "t:\($0.info.number)" } ?? ""),
-                        TableCell(commit.map { Timestamp.text($0.info.time) } ?? "", .dim),
+                        TableCell(commit.map { Timestamp.shown($0.info.time) } ?? "", .dim),
                         TableCell(CommitText.author(note.commit.metadata), .dim), TableCell(note.text),
                     ])
                 } else {

@@ -96,7 +96,7 @@ struct TagCommand: AsyncParsableCommand {
                     table.add([
                         TableCell("tag:\(tag.name)", .heading), TableCell("@\(tag.position)"),
                         TableCell(commit.map { "t:\($0.info.number)" } ?? ""),
-                        TableCell(commit.map { Timestamp.text($0.info.time) } ?? "", .dim),
+                        TableCell(commit.map { Timestamp.shown($0.info.time) } ?? "", .dim),
                         TableCell(CommitText.author(tag.commit.metadata), .dim), TableCell(tag.note ?? ""),
                     ])
                 } else {

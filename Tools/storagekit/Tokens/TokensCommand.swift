@@ -187,7 +187,7 @@ extension TokensCommand {
         for token in tokens {
             table.add([
                 TableCell(token.id), TableCell(token.name), TableCell(Self.grants(of: token)),
-                TableCell(Timestamp.text(token.createdAt.microseconds), .dim),
+                TableCell(Timestamp.shown(token.createdAt.microseconds), .dim),
                 TableCell(Self.end(of: token), token.isValid(at: now) ? .plain : .removed),
             ])
         }
@@ -205,8 +205,8 @@ extension TokensCommand {
     }
 
     private static func end(of token: HubToken) -> String {
-        if let revoked = token.revokedAt { return "revoked \(Timestamp.text(revoked.microseconds))" }
-        return token.expiresAt.map { Timestamp.text($0.microseconds) } ?? "never"
+        if let revoked = token.revokedAt { return "revoked \(Timestamp.shown(revoked.microseconds))" }
+        return token.expiresAt.map { Timestamp.shown($0.microseconds) } ?? "never"
     }
 
 }

@@ -20,15 +20,20 @@ struct VerifyCommand: AsyncParsableCommand {
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "verify")
         let started = ContinuousClock.now
-        let storage = try Self.naming { try store.openForReading() }
+        let storage = try await Self.naming { try store.openForReading() }
         let bars = StageProgress { _ in "events" }
         defer { bars.finish() }
-        let report = try await storage.verify { bars.update("verify", done: Int($0), of: Int($1)) }
+        let report = try await Self.naming {
+            try await storage.verify { bars.update("verify", done: Int($0), of: Int($1)) }
+        }
         bars.finish()
         // What is too damaged to be counted is in the report.
         let segments = try? await storage.engine.read { try Self.segmentCount($0.connection) }
+        let unrecorded = try? await storage.readHistory {
+            try UnrecordedTables.names(in: $0.connection, catalog: $0.catalog)
+        }
         try await storage.close()
-        let answer = VerifyAnswer(report: report, segments: segments ?? nil)
+        let answer = VerifyAnswer(report: report, segments: segments ?? nil, unrecorded: unrecorded ?? [])
         let output = ResultOutput(format)
         if output.format == .human {
             try answer.write(to: output, took: ContinuousClock.now - started)
@@ -40,11 +45,18 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     /// A file that is so damaged that it can't be opened is an answer to this command, not a wrong name.
-    private static func naming(_ open: () throws -> Storage) throws -> Storage {
+    private static func naming<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
-            return try open()
+            return try await body()
         } catch let error as StorageError where error.code == .notAStore && error.cause != nil {
             throw CommandError(.corrupt, error.message, next: error.remedy)
+        } catch let error as StorageError where error.code == .corrupt {
+            // Errors of the library recommend this command.
+            throw CommandError(
+                .corrupt, error.message,
+                next:
+                    "Restore a backup: storagekit restore BACKUP -o NEW. Without one, sqlite3 FILE .recover may save rows."
+            )
         }
     }
 
@@ -61,6 +73,8 @@ struct VerifyCommand: AsyncParsableCommand {
 private struct VerifyAnswer {
     let report: VerifyReport
     let segments: Int64?
+    /// Tables of which the log says nothing, so nothing was compared.
+    let unrecorded: [String]
 
     /// From the first to the last position that can be vouched for; `notVerified` lists what is left out between.
     var verified: ClosedRange<Int64>? {
@@ -100,6 +114,13 @@ private struct VerifyAnswer {
             ? TableCell("\(grouped(report.rows)) rows compared with the log", .dim)
             : TableCell("not compared, because the log is damaged", .removed)
         table.add([TableCell("tables", .dim), TableCell(""), tables])
+        if !unrecorded.isEmpty {
+            let names = NumberText.count(unrecorded.count, "table has", plural: "tables have")
+            table.add([
+                TableCell("", .dim), TableCell(""),
+                TableCell("\(names) no history: \(TerminalText.visible(Suggestions.list(unrecorded)))", .changed),
+            ])
+        }
         try output.lines(table.lines(style: output.style))
         for warning in report.warnings { try output.line("? \(warning)", .changed) }
         for finding in report.findings { try output.line("! \(finding)", .removed) }

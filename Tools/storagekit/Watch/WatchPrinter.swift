@@ -8,6 +8,8 @@ final class WatchPrinter {
     /// Whether the page is drawn in the place of the one before.
     private let isScreen: Bool
     private var rows: [[StorageValue]] = []
+    /// Whether a page was shown, to which the next is compared.
+    private var hasPage = false
     enum Screen {
         static let clear = "\u{1B}[H\u{1B}[2J"
     }
@@ -24,11 +26,14 @@ final class WatchPrinter {
             FileHandle.standardError.write(Data("storagekit: \(error.message) Retrying.\n".utf8))
             return
         }
+        let before = rows
+        update.difference.apply(to: &rows)
+        defer { hasPage = true }
+        // A condition in SQL reads the whole page again with each commit of the table; most leave it as it was.
+        guard update.whole == nil || !hasPage || rows != before else { return }
         switch output.format {
-        case .human:
-            update.difference.apply(to: &rows)
-            try draw(update)
-        default: try writeChanges(update)
+        case .human: try draw(update)
+        default: try update.whole == nil || !hasPage ? writeChanges(update) : writeChanges(from: before, update)
         }
         try output.flush()
     }
@@ -48,6 +53,17 @@ final class WatchPrinter {
             case .update(let row, let index): try change("update", of: row, at: index, in: update)
             case .remove(let index): try change("remove", of: nil, at: index, in: update)
             case .move(let row, let from, let to): try change("move", of: row, at: to, from: from, in: update)
+            }
+        }
+    }
+
+    /// The steps from one page to the next where the whole of it was read again: a row keeps its place among those that
+    /// stay, or is removed and inserted.
+    private func writeChanges(from before: [[StorageValue]], _ update: ListUpdate<[StorageValue]>) throws {
+        for step in rows.difference(from: before) {
+            switch step {
+            case .remove(let index, _, _): try change("remove", of: nil, at: index, in: update)
+            case .insert(let index, let row, _): try change("insert", of: row, at: index, in: update)
             }
         }
     }

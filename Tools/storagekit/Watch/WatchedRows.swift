@@ -89,7 +89,7 @@ struct WatchedRows: Sendable {
     }
 
     private static func entity(_ name: String, _ store: HistoryReader) throws -> CatalogEntity {
-        let found = try EntityNames(catalog: store.catalog).users(named: name)
+        let found = try EntityNames(store).users(named: name)
         guard let entity = found.first(where: { !$0.isDropped }) else {
             throw CommandError(
                 .notFound, "The table \"\(name)\" was dropped.", next: "storagekit log --table \(name)")

@@ -25,6 +25,25 @@ struct CommandError: Error, Sendable {
             why: "Nothing of the commit that this line belongs to was stored.", next: error.remedy)
     }
 
+    /// What ArgumentParser has against the words of a command, in the form of our own errors.
+    ///
+    /// - Parameters:
+    ///   - message: Its sentence. An error of ours about one word is quoted in it, with what to write in a second line.
+    ///   - whole: The same with lines about the usage, the last of which names the command's help.
+    init(usage message: String, of whole: String) {
+        let lines = message.split(separator: "\n", maxSplits: 1).map(String.init)
+        let help = whole.split(separator: "\n").last.flatMap { line in
+            line.ranges(of: "See '").first.map { String(line[$0.upperBound...].prefix { $0 != "'" }) }
+        }
+        let seeHelp = "Type: \(help ?? "storagekit --help")"
+        var what = lines.first ?? message
+        // "The value 'soon' is invalid for '<point>': 'soon' isn't a point in history."
+        if lines.count > 1, let quoted = what.ranges(of: "': '").first { what = "'" + what[quoted.upperBound...] }
+        self.init(
+            .usage, what.hasSuffix(".") || what.hasSuffix("?") ? what : what + ".",
+            next: lines.count > 1 ? lines[1] : seeHelp)
+    }
+
     /// The same, where a command that it says to type works on the store that was named.
     func naming(store: String?) -> CommandError {
         guard let store, let command = next.range(of: "storagekit ", options: .backwards),
@@ -39,6 +58,14 @@ struct CommandError: Error, Sendable {
     init(_ error: StorageError) {
         // What the message says already needn't be said again.
         let isReported = (error.cause as? StorageError).map { error.message.contains($0.message) } ?? false
+        if error.code == .busy, error.message.contains(" while running `") {
+            // SQLite's lock says nothing of its holder, and the statement is none that the user has typed.
+            self.init(
+                .unavailable, "Another program holds a lock on the store's file.",
+                why: "It has a transaction open that isn't StorageKit's own, such as one of sqlite3.",
+                next: "End that transaction, then try again. Who has the file open: fuser -v FILE.")
+            return
+        }
         let cause = isReported ? "" : error.cause.map { "\($0)" } ?? ""
         self.init(Self.status(of: error.code), error.message, why: cause, next: error.remedy)
     }

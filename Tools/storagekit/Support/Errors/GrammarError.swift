@@ -5,5 +5,6 @@ struct GrammarError: Error, Equatable, CustomStringConvertible {
     /// What can be written instead, as a sentence.
     let examples: String
 
-    var description: String { "\(problem) \(examples)" }
+    /// Two lines, of which the second says what to write; ArgumentParser passes them on as they are.
+    var description: String { "\(problem)\n\(examples)" }
 }

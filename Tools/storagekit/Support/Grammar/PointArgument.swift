@@ -6,10 +6,10 @@ import StorageCore
 /// |---|---|
 /// | `@1234`, `@1234~` | a position; the place just before it |
 /// | `t:77` | commit 77 |
-/// | `2024-05-01T10:00:00Z`, `2024-05-01 10:00`, `2024-05-01` | a time, in UTC unless it names an offset; a day is its start |
-/// | `today`, `yesterday 14:00` | a time of a day in UTC |
+/// | `2024-05-01T10:00:00Z`, `2024-05-01 10:00`, `2024-05-01` | a time, in the zone of `TimeDisplay` unless it names an offset; a day is its start |
+/// | `today`, `yesterday 14:00` | a time of a day in that zone |
 /// | `-2h`, `-1d12h`, `now-2h`, `now` | that long ago, in `w d h m s`; the present |
-/// | `head`, `head~5` | the newest commit; five commits before it |
+/// | `head`, `head~5`, `head^` | the newest commit; five commits before it; one |
 /// | `tag:NAME`, `tag:NAME~2` | what was tagged; two commits before it |
 enum PointArgument: Equatable, Sendable {
     case position(Int64)
@@ -27,27 +27,35 @@ enum PointArgument: Equatable, Sendable {
         "Points look like @1234, @1234~, t:77, 2024-05-01T10:00:00Z, 2024-05-01, \"today 14:00\", yesterday, -2h (w d h m s), head, head~5, tag:NAME, tag:NAME~2."
 
     /// - Parameter now: microseconds since 1970, for points that are relative to the present.
-    init(_ text: String, now: Int64) throws(GrammarError) {
-        guard let point = try Self.parse(text, now: now) else {
-            throw GrammarError(problem: "'\(text)' isn't a point in history.", examples: Self.examples)
+    /// - Parameter zone: That of times that name none.
+    init(_ text: String, now: Int64, zone: TimeDisplay = .current) throws(GrammarError) {
+        guard let point = try Self.parse(text, now: now, zone) else {
+            let likely = PointSuggestion.likely(text).map { "Did you mean \($0)? " } ?? ""
+            throw GrammarError(problem: "'\(text)' isn't a point in history.", examples: likely + Self.examples)
         }
         self = point
     }
 
-    private static func parse(_ text: String, now: Int64) throws(GrammarError) -> PointArgument? {
+    private static func parse(_ text: String, now: Int64, _ zone: TimeDisplay) throws(GrammarError) -> PointArgument? {
         if text.hasPrefix("@") {
             let isBefore = text.hasSuffix("~")
             guard let position = number(text.dropFirst().dropLast(isBefore ? 1 : 0)) else { return nil }
             return isBefore ? .before(position: position) : .position(position)
         }
         if text.hasPrefix("t:") { return number(text.dropFirst(2)).map { .commit($0) } }
-        if text == "head" { return .head }
-        if text.hasPrefix("head~") { return number(text.dropFirst(5)).map { .beforeHead(commits: $0) } }
+        // git's users write it in capitals.
+        if text == "head" || text == "HEAD" { return .head }
+        if text.hasPrefix("head~") || text.hasPrefix("HEAD~") {
+            return number(text.dropFirst(5)).map { .beforeHead(commits: $0) }
+        }
+        if text.hasPrefix("head^") || text.hasPrefix("HEAD^") {
+            return text.dropFirst(4).allSatisfy { $0 == "^" } ? .beforeHead(commits: Int64(text.count - 4)) : nil
+        }
         if text.hasPrefix("tag:") { return tag(text.dropFirst(4)) }
         if text == "now" { return .time(now) }
         if text.hasPrefix("-") { return ago(text.dropFirst(), now: now) }
         if text.hasPrefix("now-") { return ago(text.dropFirst(4), now: now) }
-        return try time(text, now: now)
+        return try time(text, now: now, zone)
     }
 
     private static func tag(_ text: Substring) -> PointArgument? {
@@ -98,21 +106,24 @@ enum PointArgument: Equatable, Sendable {
     }
 
     /// Completes what people leave out to a time of RFC 3339.
-    private static func time(_ text: String, now: Int64) throws(GrammarError) -> PointArgument? {
+    private static func time(_ text: String, now: Int64, _ zone: TimeDisplay) throws(GrammarError) -> PointArgument? {
         var complete = text
         for (word, daysAgo) in [("today", Int64(0)), ("yesterday", 1)] where text == word || text.hasPrefix(word + " ")
         {
-            let date = Timestamp.text(now - daysAgo * Timestamp.perDay).prefix(10)
+            let offset = zone.offsetSeconds(at: now) * Timestamp.perSecond
+            let date = Timestamp.text(now + offset - daysAgo * Timestamp.perDay).prefix(10)
             complete = String(date + text.dropFirst(word.count))
         }
         guard complete.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let isLocal = !hasOffset(complete)
         switch complete.count {
         case 10: complete += "T00:00:00Z"
         case 16: complete += ":00Z"
-        default: if !hasOffset(complete) { complete += "Z" }
+        default: if isLocal { complete += "Z" }
         }
         do throws(TimestampProblem) {
-            return .time(try Timestamp.parse(complete))
+            let time = try Timestamp.parse(complete)
+            return .time(isLocal ? zone.time(ofClock: time) : time)
         } catch .notRFC3339 {
             return nil
         } catch {
@@ -134,7 +145,7 @@ extension PointArgument: CustomStringConvertible {
         case .position(let position): "@\(position)"
         case .before(let position): "@\(position)~"
         case .commit(let commit): "t:\(commit)"
-        case .time(let microseconds): Timestamp.text(microseconds)
+        case .time(let microseconds): Timestamp.shown(microseconds)
         case .head: "head"
         case .beforeHead(let commits): "head~\(commits)"
         case .tag(let name): "tag:\(name)"

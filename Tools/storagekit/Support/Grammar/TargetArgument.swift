@@ -34,7 +34,8 @@ struct TargetArgument: Equatable, Sendable {
     }
 
     private init(_ text: String, table: Substring, id: Substring?, column: Substring?) throws(GrammarError) {
-        for (part, name) in [(table, "table"), (id, "id"), (column, "column")] where part?.isEmpty == true {
+        // An id may be empty, as a text in a key may be.
+        for (part, name) in [(table, "table"), (column, "column")] where part?.isEmpty == true {
             throw GrammarError(problem: "The \(name) of '\(text)' is empty.", examples: Self.examples)
         }
         self.table = Self.unescaped(table)

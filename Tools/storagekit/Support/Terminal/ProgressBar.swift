@@ -66,8 +66,13 @@ final class ProgressBar {
                 String(repeating: "█", count: filled) + String(repeating: "░", count: Self.barWidth - filled))
             parts.append("\(Int(share * 100))%")
         }
-        parts.append("\(NumberText.grouped(completed)) \(unit)")
-        parts.append("\(NumberText.grouped(Int(rate)))/s")
+        if unit == "bytes" {
+            parts.append(NumberText.bytes(Int64(completed)))
+            parts.append("\(NumberText.bytes(Int64(rate)))/s")
+        } else {
+            parts.append("\(NumberText.grouped(completed)) \(unit)")
+            parts.append("\(NumberText.grouped(Int(rate)))/s")
+        }
         if let total, rate > 0, completed < total {
             let left = Double(total - completed) / rate
             // Beyond a year nobody waits, and the number would not fit.

@@ -35,6 +35,22 @@ extension Timestamp {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// The time as people read it: with the offset of their zone, so that it can be typed again.
+    static func shown(_ microseconds: Int64, in display: TimeDisplay = .current) -> String {
+        let offset = display.offsetSeconds(at: microseconds)
+        guard offset != 0 else { return text(microseconds) }
+        let minutes = abs(offset) / 60
+        func digits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return text(microseconds + offset * perSecond).dropLast() + (offset < 0 ? "-" : "+") + digits(minutes / 60)
+            + ":"
+            + digits(minutes % 60)
+    }
+
+    /// The day in the zone of people, for lines that have no room for more.
+    static func day(_ microseconds: Int64, in display: TimeDisplay = .current) -> String {
+        String(text(microseconds + display.offsetSeconds(at: microseconds) * perSecond).prefix(10))
+    }
+
     /// Quotient and remainder with a remainder that is never negative, for times before 1970.
     static func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)

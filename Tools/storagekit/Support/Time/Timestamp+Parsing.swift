@@ -45,6 +45,12 @@ extension Timestamp {
         return microseconds
     }
 
+    /// Whether a time that was read has decimals beyond microseconds that say something.
+    static func isFinerThanMicroseconds(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count > 27, text[19] == UInt8(ascii: ".") else { return false }
+        return text[26...].prefix { $0 &- UInt8(ascii: "0") < 10 }.contains { $0 != UInt8(ascii: "0") }
+    }
+
     /// The same for text that is at hand as a string.
     static func parse(_ text: String) throws(TimestampProblem) -> Int64 {
         var text = text

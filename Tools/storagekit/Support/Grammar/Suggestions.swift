@@ -2,13 +2,16 @@
 enum Suggestions {
     private static let limit = 3
 
-    /// The known names that are nearest to a word, nearest first; none if all are far away.
+    /// The known names that are nearest to a word, nearest first; where all are far away, those of which it is a part.
     static func nearest(to word: String, among names: [String]) -> [String] {
         let most = max(2, word.count / 3)
-        return names.map { (name: $0, distance: distance(word.lowercased(), $0.lowercased(), most: most)) }
+        let folded = word.lowercased()
+        let near = names.map { (name: $0, distance: distance(folded, $0.lowercased(), most: most)) }
             .filter { $0.distance <= most }
             .sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }
             .prefix(limit).map(\.name)
+        guard near.isEmpty, folded.count >= 3 else { return near }
+        return Array(names.filter { $0.lowercased().contains(folded) }.sorted().prefix(limit))
     }
 
     /// The first few names, and how many more there are.

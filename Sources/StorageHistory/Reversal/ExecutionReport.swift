@@ -1,0 +1,22 @@
+package import StorageLog
+
+/// What statements did to rows of entities, or would do.
+package struct ExecutionReport: Sendable {
+    package let inserted: Int
+    package let updated: Int
+    package let deleted: Int
+    /// The commit; nil where nothing was to be recorded, and for a dry run.
+    package let receipt: CommitReceipt?
+    /// The row changes that a dry run would have made, the first thousand of them.
+    package let plan: [RowDifference]
+
+    package init(inserted: Int, updated: Int, deleted: Int, receipt: CommitReceipt?, plan: [RowDifference]) {
+        self.inserted = inserted
+        self.updated = updated
+        self.deleted = deleted
+        self.receipt = receipt
+        self.plan = plan
+    }
+
+    package var count: Int { inserted + updated + deleted }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import GRDB
+import StorageCore
+import TestSupport
+import Testing
+
+@testable import StorageLog
+
+/// `exec` changes rows as one commit, and shows before what it would do.
+@Suite struct ExecTests {
+    private static let statement = "UPDATE users SET name = 'Anna C.' WHERE id = 7"
+
+    @Test("Statements become a commit with its reason")
+    func statementsBecomeCommit() async throws {
+        let store = try await SampleStore()
+        let outcome = try ToolProcess.run(
+            ["exec", Self.statement + "; DELETE FROM seats", "--yes", "-m", "ticket 7"], store: store.path)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("1 row updated, 2 rows deleted"), "\(outcome.output)")
+        let log = try ToolProcess.run(["log", "-1", "-p"], store: store.path)
+        #expect(log.output.contains("ticket 7"), "\(log.output)")
+        #expect(log.output.contains("Anna B. → Anna C."), "\(log.output)")
+        #expect(try ToolProcess.run(["verify"], store: store.path).status == 0)
+        #expect(try ToolProcess.run(["undo", "--yes"], store: store.path).status == 0)
+        let names = try ToolProcess.run(["sql", "SELECT name FROM users", "--format", "csv"], store: store.path)
+        #expect(names.output == "name\nAnna B.\n")
+    }
+
+    @Test("A dry run shows the rows and changes nothing")
+    func dryRunChangesNothing() async throws {
+        let store = try await SampleStore()
+        let before = try ToolProcess.run(["export"], store: store.path).output
+        let outcome = try ToolProcess.run(["exec", Self.statement, "--dry-run"], store: store.path)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("~ users/7"), "\(outcome.output)")
+        #expect(outcome.output.contains("Would be done: 1 row updated."), "\(outcome.output)")
+        #expect(try ToolProcess.run(["export"], store: store.path).output == before)
+    }
+
+    /// Without a terminal there is no one to ask, so a script must say that it means it.
+    @Test("A script must confirm")
+    func scriptMustConfirm() async throws {
+        let store = try await SampleStore()
+        let outcome = try ToolProcess.run(["exec", Self.statement], store: store.path)
+        #expect(outcome.status == 2, "\(outcome.errors)")
+        #expect(outcome.errors.contains("--yes"), "\(outcome.errors)")
+        let names = try ToolProcess.run(["sql", "SELECT name FROM users", "--format", "csv"], store: store.path)
+        #expect(names.output == "name\nAnna B.\n")
+    }
+
+    @Test("What fails half-way changes nothing, and the schema isn't changed")
+    func failuresChangeNothing() async throws {
+        let store = try await SampleStore()
+        for sql in [
+            Self.statement + "; INSERT INTO users(id) VALUES (7)", Self.statement + "; SELEC 1",
+            "ALTER TABLE users ADD COLUMN age", "DROP TABLE users", " ; ",
+        ] {
+            let outcome = try ToolProcess.run(["exec", sql, "--yes"], store: store.path)
+            #expect([2, 7].contains(outcome.status), "\(sql): \(outcome.output)\(outcome.errors)")
+        }
+        let names = try ToolProcess.run(["sql", "SELECT * FROM users", "--format", "csv"], store: store.path)
+        #expect(names.output == "id,name\n7,Anna B.\n")
+        #expect(try ToolProcess.run(["verify"], store: store.path).status == 0)
+    }
+
+    @Test("Where no row changes, no commit is made")
+    func nothingToDo() async throws {
+        let store = try await SampleStore()
+        let newest = ["log", "-1", "--schema", "--format", "jsonl"]
+        let head = try ToolProcess.run(newest, store: store.path).output
+        for sql in ["UPDATE users SET name = name", "DELETE FROM users WHERE id = 99"] {
+            let outcome = try ToolProcess.run(["exec", sql, "--yes"], store: store.path)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.output.contains("Nothing to do"), "\(outcome.output)")
+        }
+        #expect(try ToolProcess.run(newest, store: store.path).output == head)
+    }
+
+    @Test("Statements are read from standard input")
+    func standardInput() async throws {
+        let store = try await SampleStore()
+        let outcome = try ToolProcess.run(
+            ["exec", "--yes", "-", "--format", "jsonl"], store: store.path, input: Self.statement)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains(#""dry_run":false,"commit":8,"inserted":0,"updated":1"#), "\(outcome.output)")
+    }
+
+    /// The person who is asked sees what the question is about.
+    @Test("The plan is shown before the question")
+    func planBeforeQuestion() async throws {
+        let store = try await SampleStore()
+        let asked = try ToolProcess.onTerminal(["exec", Self.statement], store: store.path, answer: "n\n")
+        #expect(asked.status == 1, "\(asked.errors)")
+        #expect(asked.output.contains("Anna C."), "\(asked.output)")
+        #expect(asked.errors.contains("1 row updated. Continue?"), "\(asked.errors)")
+        let undone = try ToolProcess.onTerminal(["undo"], store: store.path, answer: "n\n")
+        #expect(undone.output.contains("posts/b"), "\(undone.output)")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import StorageKit
+import TestSupport
+import Testing
+
+/// What `sql` and `at` print of answers that people and programs misread otherwise.
+@Suite struct QueryOutputTests {
+    @Test("An answer without rows has a header", arguments: [["sql"], ["at", "t:3"]])
+    func emptyAnswer(command: [String]) async throws {
+        let store = try await SampleStore.shared.value
+        let query = "SELECT id, title FROM posts WHERE 0"
+        for (format, output) in [
+            ("csv", "id,title\n"), ("md", "| id | title |\n| --- | --- |\n"), ("jsonl", ""), ("json", "[]\n"),
+        ] {
+            let outcome = try ToolProcess.run(command + [query, "--format", format], store: store.path)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.output == output, "\(format)")
+        }
+        let outcome = try ToolProcess.run(command + [query], store: store.path)
+        #expect(outcome.output.hasSuffix("id  title\n0 rows\n"), "\(outcome.output)")
+    }
+
+    @Test("CSV distinguishes NULL from an empty text")
+    func nullInCSV() async throws {
+        let store = try await SampleStore.shared.value
+        let outcome = try ToolProcess.run(
+            ["sql", "SELECT NULL AS a, '' AS b, 'x' AS c", "--format", "csv"], store: store.path)
+        #expect(outcome.output == "a,b,c\n,\"\",x\n")
+        let log = try ToolProcess.run(["log", "t:4..t:5", "--format", "csv"], store: store.path)
+        #expect(log.output.contains(",2024-05-02T17:00:00Z,,,,posts,0,0,1\n"), "\(log.output)")
+    }
+
+    @Test("A star stands for the user's columns")
+    func starWithoutPosition() async throws {
+        let store = try await SampleStore.shared.value
+        for command in [["sql"], ["at", "head"]] {
+            let star = try ToolProcess.run(command + ["SELECT * FROM users", "--format", "csv"], store: store.path)
+            #expect(star.output == "id,name\n7,Anna B.\n", "\(star.errors)")
+            let named = try ToolProcess.run(
+                command + ["SELECT id, _position FROM users", "--format", "csv"], store: store.path)
+            #expect(named.output == "id,_position\n7,23\n", "\(named.errors)")
+        }
+    }
+
+    @Test("Quotes in a shown text are escaped, and long blobs are counted")
+    func shownValues() async throws {
+        let store = try await SampleStore.shared.value
+        let outcome = try ToolProcess.run(
+            ["sql", #"SELECT '"They" said' AS quoted, zeroblob(3000) AS long, x'00ff' AS short"#], store: store.path)
+        #expect(outcome.output.contains(#""\"They\" said""#), "\(outcome.output)")
+        #expect(outcome.output.contains("…' (3,000 bytes)"), "\(outcome.output)")
+        #expect(outcome.output.contains("x'00ff'"), "\(outcome.output)")
+        #expect(outcome.output.count < 600)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import StorageKitTool
+
+/// People have their own zone on a terminal, programs UTC.
+@Suite struct TimeDisplayTests {
+    @Test("The zone is chosen by option, environment and device")
+    func choice() {
+        func chosen(_ words: [String], _ environment: [String: String] = [:], terminal: Bool) -> TimeDisplay {
+            TimeDisplay.chosen(["storagekit"] + words, environment: environment, isTerminal: terminal)
+        }
+        #expect(chosen(["log"], terminal: true) == .local)
+        #expect(chosen(["log"], terminal: false) == .utc)
+        #expect(chosen(["log", "--time", "local"], terminal: false) == .local)
+        #expect(chosen(["log", "--time=utc"], terminal: true) == .utc)
+        #expect(chosen(["log"], ["STORAGEKIT_TIME": "utc"], terminal: true) == .utc)
+        #expect(chosen(["log", "--time", "local"], ["STORAGEKIT_TIME": "utc"], terminal: true) == .local)
+        #expect(chosen(["grep", "--", "--time", "local"], terminal: false) == .utc)
+    }
+
+    private func output(_ words: [String], zone: String, store: String) throws -> String {
+        let process = ToolProcess.prepared(words, store: store)
+        process.environment?["TZ"] = zone
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let text = pipe.fileHandleForReading.allBytes()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(words)")
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    @Test("Times are shown and read in the zone that was asked for", arguments: ["JST-9", "EST5", "IST-5:30"])
+    func shownAndRead(zone: String) async throws {
+        let store = try await SampleStore.shared.value
+        let local = try output(["log", "--oneline", "--time", "local"], zone: zone, store: store.path)
+        let suffix = ["JST-9": "+09:00", "EST5": "-05:00", "IST-5:30": "+05:30"][zone] ?? ""
+        #expect(local.split(separator: "\n").allSatisfy { $0.contains(suffix) }, "\(local)")
+        // What is shown can be typed: the same commits are found by their shown times, without the offset, too.
+        let shown = try #require(local.split(separator: "\n").last?.split(separator: " ").first { $0.contains("T") })
+        for time in [String(shown), String(shown.dropLast(6))] {
+            let commit = try output(["show", time, "--time", "local"], zone: zone, store: store.path)
+            #expect(commit.hasPrefix("commit   t:2\n"), "\(time): \(commit)")
+        }
+        let utc = try output(["log", "--oneline"], zone: zone, store: store.path)
+        #expect(utc.contains("2024-05-01T11:00:00Z"), "\(utc)")
+        let json = try output(["log", "--format", "jsonl", "--time", "local"], zone: zone, store: store.path)
+        #expect(json.contains(#""time":"2024-05-01T11:00:00Z""#), "\(json)")
+    }
+
+    /// New York in 2024: 01:30 comes twice in autumn, and 02:30 in spring not at all.
+    @Test(
+        "Changes of clocks are taken into account",
+        arguments: [
+            ("2024-07-01T12:00:00Z", "2024-07-01T16:00:00Z"), ("2024-12-01T12:00:00Z", "2024-12-01T17:00:00Z"),
+            ("2024-11-03T01:30:00Z", "2024-11-03T05:30:00Z"), ("2024-11-03T02:30:00Z", "2024-11-03T07:30:00Z"),
+            ("2024-03-10T01:30:00Z", "2024-03-10T06:30:00Z"), ("2024-03-10T02:30:00Z", "2024-03-10T07:30:00Z"),
+            ("2024-03-10T03:30:00Z", "2024-03-10T07:30:00Z"),
+        ])
+    func summerTime(clock: String, utc: String) throws {
+        let summer = try Timestamp.parse("2024-03-10T07:00:00Z")..<Timestamp.parse("2024-11-03T06:00:00Z")
+        let time = TimeDisplay.time(ofClock: try Timestamp.parse(clock)) { summer.contains($0) ? -4 * 3600 : -5 * 3600 }
+        #expect(Timestamp.text(time) == utc)
+    }
+
+    #if os(Linux)  // Opening a pseudo-terminal differs elsewhere.
+        @Test("A terminal shows the zone of the user")
+        func terminalZone() async throws {
+            let store = try await SampleStore.shared.value
+            let outcome = try ToolProcess.onTerminal(["log", "-1"], store: store.path, columns: 120, zone: "JST-9")
+            #expect(outcome.output.contains("+09:00"), "\(outcome.output)")
+        }
+    #endif
+}

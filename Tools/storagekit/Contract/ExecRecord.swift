@@ -1,0 +1,21 @@
+import StorageKit
+
+/// The answer of `exec` and `record`.
+///
+/// - `dry_run`: Whether nothing was changed.
+/// - `commit`: The commit that did it; null where there was nothing to do.
+/// - `inserted`, `updated`, `deleted`: How many rows.
+/// - `plan`: Where nothing was changed, what would be, a ``ChangeRecord`` each.
+struct ExecRecord: JSONRecord {
+    let report: ExecutionReport
+    let isDone: Bool
+
+    func write(to json: inout JSONWriter) throws {
+        json.member("dry_run", !isDone)
+        json.member("commit", report.receipt?.commit)
+        json.member("inserted", report.inserted)
+        json.member("updated", report.updated)
+        json.member("deleted", report.deleted)
+        if !isDone { try json.member("plan", report.plan.map { ChangeRecord(change: $0) }) }
+    }
+}

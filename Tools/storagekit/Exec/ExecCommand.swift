@@ -1,0 +1,70 @@
+import ArgumentParser
+import Foundation
+import StorageKit
+
+/// `storagekit exec`: changes rows with SQL, as one commit.
+struct ExecCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exec", abstract: "Change rows with SQL, recorded as one commit.",
+        discussion: """
+            INSERT, UPDATE and DELETE of tables with history become events, with those of their triggers and foreign \
+            keys. Several statements are one commit: all of them, or none. --dry-run shows the rows that would change; \
+            on a terminal they are shown before the question. "-" reads the statements from standard input. The schema \
+            is changed by migrations of the store's program, not here.
+
+              storagekit exec -s app.sqlite "UPDATE users SET name = 'Anna' WHERE id = 42" --reason "ticket 7"
+              storagekit exec -s app.sqlite "DELETE FROM sessions WHERE expires < date('now')" --dry-run
+              storagekit exec -s app.sqlite --yes - < correction.sql
+            """)
+
+    @Argument(help: "The statements, or - to read them from standard input.")
+    var sql: String
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "exec")
+        let sql = sql == "-" ? String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) : sql
+        guard sql.contains(where: { !$0.isWhitespace && $0 != ";" }) else {
+            throw CommandError(.usage, "There is no statement.", next: "Write it in quotes after exec.")
+        }
+        let command = self
+        try await store.write(isDryRun: change.dryRun) { try await command.run(sql, in: $0) }
+    }
+
+    private func run(_ sql: String, in storage: Storage) async throws {
+        let output = ResultOutput(format)
+        // A script that says --yes has its answer, and needn't wait for a plan.
+        if change.dryRun || !change.confirmation.yes {
+            let plan = try await storage.engine.execute(sql, metadata: change.metadata, isDryRun: true)
+            if change.dryRun || plan.count == 0 { return try write(plan, isDone: !change.dryRun, to: output) }
+            let summary = PlanText.summary(inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted)
+            if output.format == .human {
+                try PlanText.write(plan.plan, of: plan.count, to: output)
+                try output.flush()
+            }
+            try change.confirm("\(summary). Continue?")
+        }
+        let report = try await storage.engine.execute(sql, metadata: change.metadata)
+        try write(report, isDone: true, to: output)
+    }
+
+    private func write(_ report: ExecutionReport, isDone: Bool, to output: ResultOutput) throws {
+        if output.format == .human {
+            if !isDone { try PlanText.write(report.plan, of: report.count, to: output) }
+            let summary = PlanText.summary(inserted: report.inserted, updated: report.updated, deleted: report.deleted)
+            if report.count == 0 {
+                try output.line("Nothing to do: no row of a table with history changes.")
+            } else if let commit = report.receipt?.commit {
+                try output.line("t:\(commit): \(summary).", .added)
+            } else {
+                try output.line("Would be done: \(summary).")
+            }
+        } else {
+            try output.document(ExecRecord(report: report, isDone: isDone))
+        }
+        try output.flush()
+    }
+}

@@ -1,0 +1,47 @@
+import StorageKit
+
+/// A change of one column as `--changed` names it: `status`, `status=closed`, `status:open->closed`.
+///
+/// Values are compared as they are shown, without quotes.
+struct ChangedColumn: Equatable, Sendable {
+    let column: String
+    /// The value before; any where nil.
+    let old: String?
+    /// The value after; any where nil.
+    let new: String?
+
+    init(_ text: String) throws {
+        if let colon = text.firstIndex(of: ":"), let arrow = text[colon...].firstRange(of: "->") {
+            column = String(text[..<colon])
+            old = Self.trimmed(text[text.index(after: colon)..<arrow.lowerBound])
+            new = Self.trimmed(text[arrow.upperBound...])
+        } else if let equals = text.firstIndex(of: "=") {
+            column = String(text[..<equals])
+            old = nil
+            new = String(text[text.index(after: equals)...])
+        } else {
+            (column, old, new) = (text, nil, nil)
+        }
+        guard !column.isEmpty else {
+            throw GrammarError(
+                problem: "'\(text)' names no column.",
+                examples: "Changes look like status, status=closed, status:open->closed.")
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+
+    func matches(_ event: StorageEvent) -> Bool {
+        guard event.operation == .update else { return false }
+        return event.changedColumns(only: column).contains { change in
+            (old.map { $0 == change.old.map(Self.text) } ?? true)
+                && (new.map { $0 == change.new.map(Self.text) } ?? true)
+        }
+    }
+
+    private static func text(_ field: StorageEvent.Field) -> String {
+        field.value == .null ? "NULL" : ValueText.plain(field)
+    }
+}

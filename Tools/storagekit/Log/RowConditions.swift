@@ -1,0 +1,75 @@
+import StorageKit
+
+/// What `log` asks of the rows that commits change.
+struct RowConditions {
+    private let condition: String?
+    private let changed: [ChangedColumn]
+    private let targets: [TargetArgument]
+    private let store: HistoryReader
+
+    init(_ condition: String?, _ changed: [ChangedColumn], of targets: [TargetArgument], _ store: HistoryReader) {
+        self.condition = condition
+        self.changed = changed
+        self.targets = targets
+        self.store = store
+    }
+
+    func narrow(_ filter: inout ChangeFilter) throws {
+        guard condition != nil || !changed.isEmpty else { return }
+        let positions = try condition.map { try self.positions(where: $0, filter) }
+        if !changed.isEmpty { try checkColumns(filter) }
+        filter.isNarrow = true
+        let (changed, catalog) = (changed, store.catalog)
+        filter.passes = { batch, index, commit in
+            if let positions, !positions.contains(batch.header.first + Int64(index)) { return false }
+            guard !changed.isEmpty else { return true }
+            let event = batch.event(at: index, catalog: catalog, commit: commit)
+            return changed.contains { $0.matches(event) }
+        }
+    }
+
+    private func checkColumns(_ filter: ChangeFilter) throws {
+        let names = EntityNames(store)
+        let entities = try filter.query.tables.map { try $0.flatMap(names.entities) } ?? names.users
+        for change in changed { try names.check(column: change.column, of: entities) }
+    }
+
+    /// The events after which a condition in SQL is true of the row: SQL has the whole row in the table of its versions.
+    private func positions(where condition: String, _ filter: ChangeFilter) throws -> Set<Int64> {
+        guard let tables = filter.query.tables, tables.count == 1, let table = tables.first,
+            let entity = store.catalog.live.first(where: { $0.name.utf8.elementsEqual(table.utf8) })
+        else {
+            throw CommandError(
+                .usage, "--where needs one table, whose columns it names.",
+                next: "Name it: storagekit log TABLE --where \"…\"")
+        }
+        let history = try HistoryTables(store.connection)
+        guard let name = history.name(ofHistoryOf: entity) else { return [] }
+        let statement = try history.statement(
+            for: "SELECT \(quoted(name.position)) FROM \(quoted(name.table)) WHERE (\(condition))")
+        var positions: Set<Int64> = []
+        while try statement.step() { positions.insert(statement.integer(0)) }
+        return positions
+    }
+}
+
+extension ChangeScan {
+    /// What to say where no commit matches because its actor is written otherwise; nil where that isn't so.
+    func unknownActors() throws -> String? {
+        guard let wanted = filter.query.actors, store.head.position > 0 else { return nil }
+        var known: Set<String> = []
+        try store.log.forEachBatch(in: 1...store.head.position, where: { _ in true }) { batch in
+            for part in batch.commits { part.info.metadata.actor.map { _ = known.insert($0) } }
+            return true
+        }
+        let unknown = wanted.subtracting(known).sorted()
+        guard let first = unknown.first else { return nil }
+        let similar = Suggestions.nearest(to: first, among: Array(known))
+        guard !similar.isEmpty else {
+            return known.isEmpty
+                ? "No commit names an actor."
+                : "There is no actor \"\(first)\"; there are \(Suggestions.list(known.sorted()))."
+        }
+        return "Did you mean --actor \(similar.map { "\"\($0)\"" }.joined(separator: ", "))?"
+    }
+}

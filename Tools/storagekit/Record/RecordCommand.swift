@@ -1,0 +1,96 @@
+import ArgumentParser
+import StorageKit
+
+/// `storagekit record`: what another program wrote past the log becomes events.
+struct RecordCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record", abstract: "Record changes that another program made past the log.",
+        discussion: """
+            Compares the tables with the log, and records what differs as one commit, with you as the actor: which \
+            program changed the rows, and when, isn't known. It is tried on a temporary copy first, and shown before the \
+            question. To discard such changes instead, rebuild the tables: storagekit rebuild.
+
+              storagekit record -s app.sqlite --dry-run
+              storagekit record -s app.sqlite users --reason "prices corrected with sqlite3"
+            """)
+
+    @Argument(help: "Tables to record. Default: all.")
+    var tables: [String] = []
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "record")
+        let command = self
+        let names = try await store.read { try command.entities($0) }
+        let output = ResultOutput(format)
+        let plan = try await rehearse(names)
+        guard !change.dryRun, plan.outcome.count > 0 else {
+            return try write(plan, isDone: !change.dryRun, to: output)
+        }
+        let summary = PlanText.summary(of: plan.outcome)
+        if !change.confirmation.yes {
+            if output.format == .human {
+                try PlanText.write(plan.plan, of: plan.outcome.count, to: output)
+                try output.flush()
+            }
+            try change.confirm("\(summary). Record them?")
+        }
+        let report = try await store.write(isDryRun: false, mends: true) { storage in
+            try await DriftRecording(storage.engine, names).run(metadata: command.change.metadata)
+        }
+        try write(report, isDone: true, to: output)
+    }
+
+    private func entities(_ store: HistoryReader) throws -> [String] {
+        try tables.map { name in
+            guard let entity = try EntityNames(store).users(named: name).first(where: { !$0.isDropped }) else {
+                throw CommandError(
+                    .notFound, "The table \"\(name)\" was dropped.", next: "storagekit log --table \(name)")
+            }
+            return entity.name
+        }
+    }
+
+    /// What would be recorded. A table that can't be, such as one with two rows of one key, fails here.
+    private func rehearse(_ names: [String]) async throws -> RevertReport {
+        let rehearsal = try await DryRunCopy(of: store)
+        defer { rehearsal.discard() }
+        let storage = try Storage.open(path: rehearsal.path)
+        do {
+            let report = try await DriftRecording(storage.engine, names).run(
+                metadata: change.metadata, isDryRun: true)
+            try await storage.close()
+            return report
+        } catch {
+            // The copy goes with its folder, and the error says why.
+            try? await storage.close()
+            throw error
+        }
+    }
+
+    private func write(_ report: RevertReport, isDone: Bool, to output: ResultOutput) throws {
+        let outcome = report.outcome
+        if output.format == .human {
+            if !isDone { try PlanText.write(report.plan, of: outcome.count, to: output) }
+            let summary = PlanText.summary(of: outcome)
+            if outcome.count == 0 {
+                try output.line("Nothing to do: the tables match the log.")
+            } else if let commit = report.receipt?.commit {
+                try output.line("t:\(commit): \(summary).", .added)
+            } else {
+                try output.line("Would be recorded: \(summary).")
+            }
+        } else {
+            let counts = (outcome.inserted, outcome.updated, outcome.deleted)
+            try output.document(
+                ExecRecord(
+                    report: ExecutionReport(
+                        inserted: counts.0, updated: counts.1, deleted: counts.2, receipt: report.receipt,
+                        plan: report.plan), isDone: isDone))
+        }
+        try output.flush()
+    }
+}
