@@ -127,6 +127,46 @@ import Testing
         return rows
     }
 
+    @Test("A SELECT over several tables, and rows with included ones, print a line only where something differs")
+    func severalTables() async throws {
+        let store = try await SampleStore()
+        let engine = try SampleStore.open(store.path)
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE notes(id INTEGER PRIMARY KEY, user INTEGER, text TEXT, data BLOB);
+                    INSERT INTO notes VALUES (1, 1, 'it''s', x'00FF'), (2, 1, 'two', NULL);
+                    """)
+            try writer.synchronizeCatalog(db)
+        }
+        let query = try Watching(
+            [
+                "--sql",
+                "SELECT users.id, name, count(text) AS notes FROM users JOIN notes ON user = users.id GROUP BY 1",
+                "--format", "jsonl",
+            ], store: store.path)
+        let page = try Watching(
+            ["users", "-n", "2", "--include", "notes.user", "--format", "jsonl"], store: store.path)
+        #expect(query.text { $0.contains("\"notes\":2") }.contains("reset"))
+        #expect(page.text { $0.contains("00FF") }.contains("it's"))
+        for sql in [
+            // Neither a column that isn't read, nor rows that leave the result as it is.
+            "UPDATE notes SET data = x'01' WHERE id = 2", "INSERT INTO notes(id, user) VALUES (3, 77)",
+            "INSERT INTO notes(id, user, text) VALUES (4, 1, 'four')",
+        ] {
+            _ = try await engine.commit(CommitMetadata()) { _, db in try db.execute(sql: sql) }
+        }
+        let rows = query.text { $0.contains("\"notes\":3") }
+        #expect(rows.split(separator: "\n").count == 3, "\(rows)")
+        #expect(page.text { $0.contains("four") }.split(separator: "\n").count(where: { $0.contains("reset") }) == 1)
+        let wrong = try ToolProcess.run(["watch", "--sql", "DELETE FROM users"], store: store.path)
+        #expect(wrong.status != 0)
+        let unknown = try ToolProcess.run(["watch", "users", "--include", "notes.nobody"], store: store.path)
+        #expect(unknown.status == 2)
+        #expect(unknown.errors.contains("has no column \"nobody\""))
+        try await engine.close()
+    }
+
     /// The last page of the film is the page of now.
     @Test("History is played for people")
     func playingHistory() async throws {

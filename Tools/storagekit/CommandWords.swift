@@ -63,7 +63,7 @@ enum CommandWords {
     private static let points = """
         POINTS in history, wherever a command takes one:
 
-          @1234, @1234~          a position; the place just before it
+          @1234, @1234~          a position; the state just before it
           t:77                   commit 77
           2024-05-01T10:00:00Z   a time; without an offset it is in the zone of --time
           2024-05-01             the start of a day; also "2024-05-01 10:00"

@@ -7,9 +7,10 @@ import StorageKit
 final class QueryResult {
     let columns: [String]
     /// The place of each column in the statement's rows.
-    private let indices: [Int32]
+    let indices: [Int32]
     private let statement: PreparedStatement
-    private let kinds: [(type: String, coding: String)]
+    /// What the catalog says of each column.
+    let kinds: [(type: String, coding: String)]
 
     /// - Parameter sql: The query as it was typed: `_position`, which every table of an entity has, is shown if it is named
     ///   there, and not because of a `*`.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageKit
 
-/// `storagekit watch`: a live page, search, grouped list or aggregate of any store.
+/// `storagekit watch`: a live page, search, grouped list, aggregate or SELECT of any store.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Show the rows of a table, updated live.",
@@ -15,13 +15,26 @@ struct WatchCommand: AsyncParsableCommand {
               storagekit watch -s app.sqlite orders --where "status = 'open'" --group customer
               storagekit watch -s app.sqlite orders --aggregate "count, sum(total)" --group status
               storagekit watch -s app.sqlite articles --search "swift*" --format jsonl
+              storagekit watch -s app.sqlite orders -n 10 --include lines.order_id
+              storagekit watch -s app.sqlite --sql "SELECT u.name, sum(total) FROM orders JOIN users u ON …"
               storagekit watch -s app.sqlite orders -n 10 --from -2h --pace 20
+
+            --include and --sql run again if, and only if, a table or column that they read has changed, and print what \
+            differs then. A row of --sql is known by its first column.
 
             --from starts at a point of the history, replays the commits since, then follows the store.
             """)
 
     @Argument(help: "The table.")
-    var table: String
+    var table: String?
+
+    @Option(help: "One SELECT, over any tables, instead of a table.")
+    var sql: String?
+
+    @Option(
+        name: .customLong("include"),
+        help: "Show each row with the rows of TABLE whose COLUMN holds its key: TABLE.COLUMN.")
+    var includes: [String] = []
 
     @OptionGroup var store: StoreOption
 
@@ -60,6 +73,15 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
+        guard (table == nil) != (sql == nil) else { throw ValidationError("Name a table, or a SELECT with --sql.") }
+        let forTables =
+            [condition, order, search, group, aggregate].contains { $0 != nil } || limit != nil || page != nil
+        if sql != nil, forTables || from != nil || !includes.isEmpty {
+            throw ValidationError("--sql can't be combined with options of a table, or with --from.")
+        }
+        if !includes.isEmpty, group != nil || aggregate != nil || from != nil {
+            throw ValidationError("--include can't be combined with --group, --aggregate or --from.")
+        }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
         if let page, page < 1 { throw ValidationError("--page must be at least 1.") }
         if aggregate != nil, limit != nil || page != nil || order != nil {
@@ -82,9 +104,7 @@ struct WatchCommand: AsyncParsableCommand {
         let timeline = start.map { StorageTimeline(storage.engine, at: $0) }
         let subscriptions = timeline?.subscriptions ?? storage.subscriptions
         let (updates, continuation) = AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.makeStream()
-        let handle = try await subscriptions.open {
-            try rows.open($0, take: { continuation.yield($0) }, finish: { continuation.finish() })
-        }
+        let handle = try await rows.follow(storage, by: subscriptions, into: continuation)
         // It takes the page through what happened since the point, and then lets it follow the store.
         let film = timeline.map { timeline in
             Task {

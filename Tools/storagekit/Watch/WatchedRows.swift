@@ -11,6 +11,7 @@ struct WatchedRows: Sendable {
     private enum Source {
         case list(ListSpec<[StorageValue]>)
         case aggregate(AggregateSpec)
+        case query(WatchedQuery)
     }
 
     let name: String
@@ -20,7 +21,15 @@ struct WatchedRows: Sendable {
     private let source: Source
 
     init(_ command: WatchCommand, _ store: HistoryReader) throws {
-        let entity = try Self.entity(command.table, store)
+        guard let tableName = command.table else {
+            let query = try WatchedQuery(QuerySQL.Text(sql: command.sql ?? ""), store)
+            name = "query"
+            columns = query.columns
+            heading = nil
+            source = .query(query)
+            return
+        }
+        let entity = try Self.entity(tableName, store)
         name = entity.name
         let table = QueryTable(entity)
         let all = entity.live.map { Column(name: $0.name, type: $0.type, coding: $0.coding) }
@@ -47,6 +56,14 @@ struct WatchedRows: Sendable {
         let limit = command.limit ?? 20
         request.limit = limit
         request.offset = ((command.page ?? 1) - 1) * limit
+        guard command.includes.isEmpty else {
+            let included = try command.includes.map { try WatchedQuery.Included($0, store) }
+            let query = try WatchedQuery(WatchedQuery.page(request, of: table, including: included), store)
+            columns = query.columns
+            heading = nil
+            source = .query(query)
+            return
+        }
         let count = table.columns.count
         let form = RowForm<[StorageValue]>(table: table) { row in
             return (0..<count).map { row.value(at: Int32($0)) }
@@ -56,17 +73,24 @@ struct WatchedRows: Sendable {
         source = .list(ListSpec(form, request, counts: true))
     }
 
-    /// Follows it.
-    func open(
-        _ engine: isolated SubscriptionEngine, take: @escaping @Sendable (ListUpdate<[StorageValue]>) -> Void,
-        finish: @escaping @Sendable () -> Void
-    ) throws -> LiveHandle {
+    /// Follows it, as long as what is returned is kept.
+    func follow(
+        _ storage: Storage, by engine: SubscriptionEngine,
+        into updates: AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.Continuation
+    ) async throws -> any Sendable {
+        let finish = { @Sendable in updates.finish() }
         switch source {
-        case .list(let spec): try engine.add(ListNode(spec), PendingUpdate(immediately: take, onEnd: finish))
+        case .query(let query): return query.follow(storage, into: updates)
+        case .list(let spec):
+            return try await engine.open {
+                try $0.add(ListNode(spec), PendingUpdate(immediately: { updates.yield($0) }, onEnd: finish))
+            }
         case .aggregate(let spec):
-            try engine.add(
-                AggregateNode(spec),
-                PendingUpdate(immediately: { take($0.map { $0.key + $0.values }) }, onEnd: finish))
+            return try await engine.open {
+                try $0.add(
+                    AggregateNode(spec),
+                    PendingUpdate(immediately: { updates.yield($0.map { $0.key + $0.values }) }, onEnd: finish))
+            }
         }
     }
 
@@ -88,7 +112,7 @@ struct WatchedRows: Sendable {
         return parts.isEmpty ? nil : .all(parts)
     }
 
-    private static func entity(_ name: String, _ store: HistoryReader) throws -> CatalogEntity {
+    static func entity(_ name: String, _ store: HistoryReader) throws -> CatalogEntity {
         let found = try EntityNames(store).users(named: name)
         guard let entity = found.first(where: { !$0.isDropped }) else {
             throw CommandError(
@@ -108,7 +132,7 @@ struct WatchedRows: Sendable {
         }
     }
 
-    private static func noColumn(_ name: String, _ table: QueryTable) -> CommandError {
+    static func noColumn(_ name: String, _ table: QueryTable) -> CommandError {
         CommandError(
             .usage, "\"\(table.name)\" has no column \"\(name)\".",
             next: "Use one of \(table.columns.map(\.name).joined(separator: ", ")).")
