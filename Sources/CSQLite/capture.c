@@ -33,6 +33,17 @@ static const sqlite3_value *find_absent(sqlite3 *database) {
     return absent;
 }
 
+static int keeps_utf8(sqlite3 *database) {
+    sqlite3_stmt *statement = 0;
+    int result = 0;
+    if (sqlite3_prepare_v2(database, "PRAGMA main.encoding", -1, &statement, 0) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 0);
+        result = name && strcmp(name, "UTF-8") == 0;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
+
 int storage_capture_register_functions(storage_capture *capture) {
     int code = sqlite3_create_function_v2(
         capture->database, "storage_engine", 0, SQLITE_UTF8, capture, capture_engine_function, 0, 0, 0);
@@ -48,6 +59,7 @@ storage_capture *storage_capture_create(sqlite3 *database, storage_limits limits
     capture->database = database;
     capture->limits = limits;
     capture->absent = find_absent(database);
+    capture->is_utf8 = keeps_utf8(database);
     int code = sqlite3_create_module_v2(database, "storage_sentinel", &capture_sentinel_module, capture, 0);
     if (code == SQLITE_OK) code = storage_capture_register_functions(capture);
     if (code == SQLITE_OK) code = sqlite3_trace_v2(database, SQLITE_TRACE_STMT, capture_on_statement, capture);

@@ -117,6 +117,8 @@ struct storage_capture {
     int body_changed_schema;
     // What SQLite hands over for a column that the record on disk is too short to hold.
     const sqlite3_value *absent;
+    // Whether texts of the database are in UTF-8. Its encoding was chosen before its first table.
+    int is_utf8;
     storage_schema_callback schema_callback;
     void *schema_context;
 };
@@ -169,8 +171,9 @@ static inline int64_t monotonic_nanoseconds(void) {
 
 // MARK: Values
 
-// Reads a value without copying its bytes: `bits` of text and blobs is the address.
-static inline storage_value peek(sqlite3_value *value, int real) {
+// Reads a value without copying its bytes: `bits` of text and blobs is the address. `is_utf8` says that the database keeps its
+// texts in UTF-8: their bytes are taken as they are then, while sqlite3_value_text would first copy them, for a NUL at their end.
+static inline storage_value peek(sqlite3_value *value, int real, int is_utf8) {
     storage_value result = {(uint32_t)sqlite3_value_type(value), 0, 0};
     switch (result.type) {
     case SQLITE_INTEGER:
@@ -189,7 +192,7 @@ static inline storage_value peek(sqlite3_value *value, int real) {
         break;
     }
     case SQLITE_TEXT:
-        result.bits = (uint64_t)(uintptr_t)sqlite3_value_text(value);
+        result.bits = (uint64_t)(uintptr_t)(is_utf8 ? sqlite3_value_blob(value) : sqlite3_value_text(value));
         result.size = (uint32_t)sqlite3_value_bytes(value);
         break;
     case SQLITE_BLOB:

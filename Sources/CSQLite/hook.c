@@ -197,13 +197,13 @@ static int read_images(storage_capture *capture, const captured_table *table, in
         if (operation != SQLITE_INSERT) {
             int code = sqlite3_preupdate_old(capture->database, (int)i, &value);
             if (code != SQLITE_OK || !value) return code ? code : SQLITE_NOMEM;
-            capture->old_values[i] = peek(value, table->reals[i]);
+            capture->old_values[i] = peek(value, table->reals[i], capture->is_utf8);
             if (table->fallbacks && value == capture->absent) capture->old_values[i] = table->fallbacks[i];
         }
         if (operation != SQLITE_DELETE) {
             int code = sqlite3_preupdate_new(capture->database, (int)i, &value);
             if (code != SQLITE_OK || !value) return code ? code : SQLITE_NOMEM;
-            capture->new_values[i] = peek(value, table->reals[i]);
+            capture->new_values[i] = peek(value, table->reals[i], capture->is_utf8);
         }
     }
     return SQLITE_OK;

@@ -10,7 +10,7 @@ void capture_engine_function(sqlite3_context *context, int count, sqlite3_value 
 // Whether two values are the same to the bit: IS takes 1 for 1.0 and 0.0 for -0.0.
 void capture_identical_function(sqlite3_context *context, int count, sqlite3_value **arguments) {
     (void)count;
-    storage_value a = peek(arguments[0], 0), b = peek(arguments[1], 0);
+    storage_value a = peek(arguments[0], 0, 0), b = peek(arguments[1], 0, 0);
     sqlite3_result_int(context, same(&a, &b));
 }
 

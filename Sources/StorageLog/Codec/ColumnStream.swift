@@ -24,14 +24,15 @@ enum ValueKind {
 
 /// The values of one column (or part of a key) of a run, in order. Heads and numbers are kept apart from the bytes of
 /// texts, because each compresses better among its like.
-final class ColumnStream {
-    var identifier: UInt64 = 0
+struct ColumnStream: ~Copyable {
+    private(set) var identifier: UInt64 = 0
     private var heads = ByteBuffer()
     private var bodies = ByteBuffer()
     private var lastInteger: Int64 = 0
     private var lastWhole: Int64 = 0
 
-    func reset() {
+    mutating func reset(_ identifier: UInt64) {
+        self.identifier = identifier
         heads.removeAll()
         bodies.removeAll()
         lastInteger = 0
@@ -48,10 +49,10 @@ final class ColumnStream {
     func appendBodies(to output: inout ByteBuffer) { output.append(bodies.bytes) }
 
     @inline(__always)
-    func appendKnown() { heads.append(UInt8(ValueKind.known)) }
+    mutating func appendKnown() { heads.append(UInt8(ValueKind.known)) }
 
     @inline(__always)
-    func append(_ value: storage_value, _ view: EventView) {
+    mutating func append(_ value: storage_value, _ view: EventView) {
         switch Int32(value.type) {
         case SQLITE_INTEGER: appendInteger(Int64(bitPattern: value.bits))
         case SQLITE_FLOAT: appendReal(value.bits)
@@ -63,14 +64,14 @@ final class ColumnStream {
 
     /// The new value of an update, which may be stored as an edit of the old one.
     @inline(__always)
-    func append(_ value: storage_value, _ view: EventView, old: storage_value) {
+    mutating func append(_ value: storage_value, _ view: EventView, old: storage_value) {
         let bytes = value.hasBytes
         if bytes, value.type == old.type, appendEdit(of: old, to: value, in: view) { return }
         append(value, view)
     }
 
     @inline(__always)
-    private func appendInteger(_ value: Int64) {
+    private mutating func appendInteger(_ value: Int64) {
         let difference = zigzag(value &- lastInteger)
         lastInteger = value
         if difference < 1 << 61 {
@@ -81,7 +82,7 @@ final class ColumnStream {
         }
     }
 
-    private func appendReal(_ bits: UInt64) {
+    private mutating func appendReal(_ bits: UInt64) {
         let value = Double(bitPattern: bits)
         // Only reals that come back from the integer to the bit: -0.0, for one, doesn't.
         if abs(value) < 0x1p53, Double(Int64(value)).bitPattern == bits {
@@ -95,12 +96,12 @@ final class ColumnStream {
     }
 
     @inline(__always)
-    private func appendBytes(_ value: storage_value, _ view: EventView, kind: UInt64) {
+    private mutating func appendBytes(_ value: storage_value, _ view: EventView, kind: UInt64) {
         heads.append(varint: UInt64(value.size) << 3 | kind)
         bodies.append(view.bytes + Int(value.bits), count: Int(value.size))
     }
 
-    private func appendEdit(of old: storage_value, to value: storage_value, in view: EventView) -> Bool {
+    private mutating func appendEdit(of old: storage_value, to value: storage_value, in view: EventView) -> Bool {
         let shorter = Int(min(value.size, old.size))
         guard shorter >= 8 else { return false }
         let a = view.bytes + Int(old.bits)

@@ -19,20 +19,20 @@ enum CommitCodec {
         // Continuations: only the first commit can have begun earlier, only the last can go on.
         output.append((commits[0].continuesEarlier ? 1 : 0) | (commits[commits.count - 1].continuesLater ? 2 : 0))
         var time = commits[0].info.time
-        var previous: CommitMetadata?
-        for commit in commits {
-            let info = commit.info
-            output.append(varint: UInt64(commit.eventCount))
-            output.append(varint: UInt64(bitPattern: info.time &- time))
-            time = info.time
-            let flag = info.isExtended ? extensions : 0
-            if let previous, info.metadata.isExactly(previous) {
-                output.append(sameAsPrevious | flag)
-            } else {
-                append(info.metadata, flag: flag, to: &output)
+        // By address: a copy of a header counts the references of seven fields.
+        commits.withUnsafeBufferPointer { commits in
+            for index in commits.indices {
+                output.append(varint: UInt64(commits[index].eventCount))
+                output.append(varint: UInt64(bitPattern: commits[index].info.time &- time))
+                time = commits[index].info.time
+                let flag = commits[index].info.isExtended ? extensions : 0
+                if index > 0, commits[index].info.metadata.isExactly(commits[index - 1].info.metadata) {
+                    output.append(sameAsPrevious | flag)
+                } else {
+                    append(commits[index].info.metadata, flag: flag, to: &output)
+                }
+                if flag != 0 { appendExtensions(commits[index].info, to: &output) }
             }
-            previous = info.metadata
-            if info.isExtended { appendExtensions(info, to: &output) }
         }
     }
 
@@ -46,11 +46,11 @@ enum CommitCodec {
         if metadata.idempotencyKey != nil { fields |= key }
         if !metadata.attributes.isEmpty { fields |= attributes }
         output.append(fields)
-        for field in [
-            metadata.actor, metadata.app, metadata.reason, metadata.correlation, metadata.idempotencyKey,
-        ] {
-            if let field { output.append(string: field) }
-        }
+        if let actor = metadata.actor { output.append(string: actor) }
+        if let app = metadata.app { output.append(string: app) }
+        if let reason = metadata.reason { output.append(string: reason) }
+        if let correlation = metadata.correlation { output.append(string: correlation) }
+        if let key = metadata.idempotencyKey { output.append(string: key) }
         guard !metadata.attributes.isEmpty else { return }
         output.append(varint: UInt64(metadata.attributes.count))
         // Sorted, so that the same commit always has the same bytes; by bytes, so that everybody sorts alike.

@@ -22,21 +22,7 @@ final class SegmentEncoder {
     /// Where blocks of the compressed body end, but for the last.
     private var cuts: [Int] = []
     private static let blockBytes = 512
-    private var links = ByteBuffer()
-    private var shapeIndexes = ByteBuffer()
-    private var streams: [ColumnStream] = []
-    private var streamCount = 0
-    private var streamOfColumn: [UInt64: Int] = [:]
-
-    private var localShapes: [LocalShape] = []
-    private var localOfShape: [Int32] = []
-    /// Runs put together from several rows bring the same shape several times.
-    private var localOfContent: [ShapeContent: Int] = [:]
-
-    /// Per event the number of its row within this run, and per row the last known value of each column.
-    private var slotOfEvent: [Int32] = []
-    private var slots = ValueDictionary()
-    private var columnIndices = ColumnIndexMap()
+    private var run = EncodedRun()
 
     init() {
         // Creation fails only when memory is exhausted, which Swift can't survive either.
@@ -55,11 +41,11 @@ final class SegmentEncoder {
         _ view: EventView, range: Range<Int>, first: Int64, commits: [CommitSlice], extensions: [UInt8] = [],
         level: Int32, sealing: SealingContext? = nil
     ) throws -> Row {
-        try collect(view, range: range, first: first)
+        try run.collect(view, range: range, first: first)
         let header = SegmentHeader(
             first: first, last: first + Int64(range.count) - 1, firstCommit: commits[0].info.number,
             lastCommit: commits[commits.count - 1].info.number, firstTime: commits[0].info.time,
-            lastTime: commits[commits.count - 1].info.time, entities: Set(localShapes.map(\.entity)).sorted())
+            lastTime: commits[commits.count - 1].info.time, entities: run.entities)
         write(header: header, commits: commits, extensions: extensions)
         // The decoder refuses more, so that a damaged size can't make it ask for all of the memory.
         guard output.count <= Limits.segmentBytes else {
@@ -89,148 +75,6 @@ final class SegmentEncoder {
     }
 }
 
-private struct ShapeContent: Hashable {
-    let entity: UInt32
-    let operation: UInt32
-    let columns: [UInt32]
-}
-
-/// A shape as one row of the log knows it: its columns by number of stream.
-///
-/// A class, because it is looked at for each event, and copying a value of four arrays counts four references.
-private final class LocalShape {
-    let entity: UInt32
-    let operation: UInt32
-    let columns: [UInt32]
-    let keyStreams: [Int]
-    let columnStreams: [Int]
-    /// Place of each column among the entity's columns in this run.
-    let columnIndices: [Int]
-
-    init(
-        entity: UInt32, operation: UInt32, columns: [UInt32], keyStreams: [Int], columnStreams: [Int],
-        columnIndices: [Int]
-    ) {
-        self.entity = entity
-        self.operation = operation
-        self.columns = columns
-        self.keyStreams = keyStreams
-        self.columnStreams = columnStreams
-        self.columnIndices = columnIndices
-    }
-}
-
-// MARK: Events
-
-extension SegmentEncoder {
-    private func collect(_ view: EventView, range: Range<Int>, first: Int64) throws {
-        links.removeAll()
-        shapeIndexes.removeAll()
-        for index in 0..<streamCount { streams[index].reset() }
-        streamCount = 0
-        streamOfColumn.removeAll(keepingCapacity: true)
-        localShapes.removeAll(keepingCapacity: true)
-        localOfShape = [Int32](repeating: -1, count: view.shapeCount)
-        localOfContent.removeAll(keepingCapacity: true)
-        slotOfEvent.removeAll(keepingCapacity: true)
-        slots.reset()
-        columnIndices.reset()
-
-        for index in range {
-            let event = view.events[index]
-            let position = first + Int64(index - range.lowerBound)
-            let local = localShape(view, Int(event.shape))
-            shapeIndexes.append(varint: UInt64(local))
-            guard (0..<position).contains(event.previous) else {
-                throw StorageError.corruptLog("event @\(position) points to @\(event.previous)")
-            }
-            let distance = event.previous == 0 ? 0 : position - event.previous
-            links.append(varint: UInt64(distance))
-            let linked = distance > 0 && event.previous >= first ? Int(event.previous - first) : nil
-            try append(view, index, shape: local, linked: linked.map { $0 + range.lowerBound }, base: range.lowerBound)
-        }
-    }
-
-    private func append(_ view: EventView, _ index: Int, shape local: Int, linked: Int?, base: Int) throws {
-        let shape = localShapes[local]
-        let streams = streams
-        let key = view.key(of: index)
-        let slot: Int
-        if let linked {
-            slot = Int(slotOfEvent[linked - base])
-            let earlier = view.key(of: linked)
-            for part in shape.keyStreams.indices where !view.same(key[part], earlier[part]) {
-                throw StorageError.corruptLog("a back-link joins events of two rows")
-            }
-        } else {
-            slot = slots.add(columns: columnIndices.count(of: shape.entity))
-            for (part, stream) in shape.keyStreams.enumerated() { streams[stream].append(key[part], view) }
-        }
-        slotOfEvent.append(Int32(slot))
-
-        let values = view.columns(of: index)
-        let count = shape.columnStreams.count
-        let update = shape.operation == UInt32(STORAGE_UPDATE)
-        let fresh = shape.operation == UInt32(STORAGE_INSERT)
-        if !fresh {
-            for column in 0..<count {
-                let known = slots.value(slot, shape.columnIndices[column])
-                if let known, view.same(view.values[known], values[column]) {
-                    streams[shape.columnStreams[column]].appendKnown()
-                } else {
-                    streams[shape.columnStreams[column]].append(values[column], view)
-                }
-            }
-        }
-        if fresh { slots.clear(slot) }
-        guard fresh || update else { return }
-        let newValues = update ? values + count : values
-        for column in 0..<count {
-            if update {
-                streams[shape.columnStreams[column]].append(newValues[column], view, old: values[column])
-            } else {
-                streams[shape.columnStreams[column]].append(newValues[column], view)
-            }
-            slots.set(slot, shape.columnIndices[column], value: newValues + column - view.values)
-        }
-    }
-
-    private func localShape(_ view: EventView, _ shape: Int) -> Int {
-        if localOfShape[shape] >= 0 { return Int(localOfShape[shape]) }
-        let source = view.shapes[shape]
-        let columns = (0..<Int(source.column_count)).map { source.columns[$0] }
-        let content = ShapeContent(entity: source.entity, operation: source.operation, columns: columns)
-        if let known = localOfContent[content] {
-            localOfShape[shape] = Int32(known)
-            return known
-        }
-        localOfContent[content] = localShapes.count
-        let local = LocalShape(
-            entity: source.entity, operation: source.operation, columns: columns,
-            keyStreams: (0..<source.key_count).map { stream(entity: source.entity, part: $0) },
-            columnStreams: columns.map { stream(column: $0) },
-            columnIndices: columns.map { columnIndices.index(of: $0, in: source.entity) })
-        localShapes.append(local)
-        localOfShape[shape] = Int32(localShapes.count - 1)
-        return localShapes.count - 1
-    }
-
-    private func stream(entity: UInt32, part: UInt32) -> Int {
-        stream(identifier: StreamIdentifier.key(entity: entity, part: part))
-    }
-
-    private func stream(column: UInt32) -> Int { stream(identifier: StreamIdentifier.column(column)) }
-
-    private func stream(identifier: UInt64) -> Int {
-        if let known = streamOfColumn[identifier] { return known }
-        if streamCount == streams.count { streams.append(ColumnStream()) }
-        streams[streamCount].identifier = identifier
-        streamOfColumn[identifier] = streamCount
-        streamCount += 1
-        return streamCount - 1
-    }
-}
-
 // MARK: Bytes
 
 extension SegmentEncoder {
@@ -243,32 +87,21 @@ extension SegmentEncoder {
         appendSection(section)
 
         section.removeAll()
-        section.append(varint: UInt64(localShapes.count))
-        for shape in localShapes {
-            section.append(varint: UInt64(shape.entity))
-            section.append(varint: UInt64(shape.operation))
-            section.append(varint: UInt64(shape.keyStreams.count))
-            section.append(varint: UInt64(shape.columns.count))
-            var previous: UInt32 = 0
-            for column in shape.columns {
-                section.append(varint: zigzag(Int64(column) - Int64(previous)))
-                previous = column
-            }
-        }
+        run.appendShapes(to: &section)
         appendSection(section)
         cut()
-        appendSection(shapeIndexes)
+        appendSection(run.shapeIndexes)
         cut()
-        appendSection(links)
+        appendSection(run.links)
         output.append(varint: UInt64(extensions.count))
         extensions.withUnsafeBytes { output.append($0) }
-        output.append(varint: UInt64(streamCount))
+        output.append(varint: UInt64(run.streams.count))
         cut()
-        for index in 0..<streamCount {
-            output.append(varint: streams[index].identifier)
-            streams[index].appendHeads(to: &output)
+        for index in 0..<run.streams.count {
+            output.append(varint: run.streams.base[index].identifier)
+            run.streams.base[index].appendHeads(to: &output)
             cut()
-            streams[index].appendBodies(to: &output)
+            run.streams.base[index].appendBodies(to: &output)
             cut()
         }
         if cuts.last == output.count { cuts.removeLast() }

@@ -38,11 +38,12 @@ extension LogWriter {
         if time != nil { _ = try commitTime(time) }
         let start = storage_capture_count(capture)
         let touches = storage_capture_touch_count(capture)
-        try statement("SAVEPOINT storage_commit").execute()
+        try statement(.savepoint).execute()
+        tombstones.begin()
         do {
             try run(body, yields: yields)
             let receipt = try finish(metadata, at: time, from: start, touchesFrom: touches)
-            try statement("RELEASE storage_commit").execute()
+            try statement(.release).execute()
             // A savepoint of the body's with the same name was released in its place.
             guard storage_capture_depth(capture) == 0 else { throw StorageError.transactionEnded().endingTheGroup() }
             return receipt
@@ -87,8 +88,8 @@ extension LogWriter {
             return (isOfTheStore || isFull ? error : StorageError.transactionEnded(error)).endingTheGroup()
         }
         do {
-            try statement("ROLLBACK TO storage_commit").execute()
-            try statement("RELEASE storage_commit").execute()
+            try statement(.rollback).execute()
+            try statement(.release).execute()
         } catch let failure {
             try restoreConnection()
             return classified(failure).endingTheGroup()
@@ -97,6 +98,7 @@ extension LogWriter {
         guard storage_capture_count(capture) == start else {
             return StorageError.breach("capture isn't where it was before a commit that was undone").endingTheGroup()
         }
+        tombstones.undo()
         try forgetCatalogChanges()
         try restoreConnection()
         return hasOutgrown ? OutgrownCommit() : error

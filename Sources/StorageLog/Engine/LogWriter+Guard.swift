@@ -22,7 +22,7 @@ struct GuardedState {
 extension LogWriter {
     /// SQLite's counter of schema changes, and whether the engine's trace saw the statement that reads it.
     func schemaVersion() throws -> (version: Int64, isTraced: Bool) {
-        let select = try statement("PRAGMA schema_version")
+        let select = try statement(.schemaVersion)
         let statements = storage_capture_statements(capture)
         defer { select.reset() }
         guard try select.step() else { return (schema.version, true) }

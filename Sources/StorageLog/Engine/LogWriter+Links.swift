@@ -43,7 +43,8 @@ extension LogWriter {
                 try check(event.previous, before: position, shape)
             }
             if shape.isDelete {
-                try leaveTombstone(index, shape, at: position)
+                tombstones.set(row(of: index, shape), position)
+                if tombstones.isFull { try writeTombstones() }
                 if !stale.isEmpty { stale[address] = nil }
             } else if event.bound_position != position {
                 stale[address] = position
@@ -53,6 +54,7 @@ extension LogWriter {
         }
         restore(before: range.upperBound)
         try stampPositions(stale)
+        if !defersTombstones { try writeTombstones() }
     }
 
     /// - Throws: `corrupt` for a row whose previous event can't be where its table says: another program has written to the store.
@@ -92,29 +94,58 @@ extension LogWriter {
             storage_capture_values(capture) + first, count: Int(shape.key_count), bytes: captured.bytes)
     }
 
+    private func row(of index: Int, _ shape: storage_shape) -> Tombstones.Row {
+        Tombstones.Row(entity: shape.entity, key: key(of: index, shape))
+    }
+
     /// The position of the delete that an insert brings a row back from.
     private func takeTombstone(_ index: Int, _ shape: storage_shape) throws -> Int64? {
-        guard try mayHaveTombstones(shape.entity) else { return nil }
-        let take = try statement("DELETE FROM storage_tombstone WHERE entity = ?1 AND key = ?2 RETURNING position")
-        defer { take.reset() }
-        take.bind(Int64(shape.entity), at: 1)
-        take.bind(blob: key(of: index, shape), at: 2)
-        guard try take.step() else { return nil }
-        let position = take.integer(0)
-        while try take.step() {}
+        // Most bulk inserts can do without looking.
+        let mayBeStored = try mayHaveTombstones(shape.entity)
+        guard mayBeStored || !tombstones.isEmpty else { return nil }
+        let row = row(of: index, shape)
+        if let position = tombstones.positions[row] {
+            guard position > 0 else { return nil }
+            tombstones.set(row, 0)
+            return position
+        }
+        guard mayBeStored, let position = try storedTombstone(row) else { return nil }
+        tombstones.set(row, 0)
         return position
     }
 
-    private func leaveTombstone(_ index: Int, _ shape: storage_shape, at position: Int64) throws {
-        let leave = try statement("INSERT OR REPLACE INTO storage_tombstone(entity, key, position) VALUES (?1, ?2, ?3)")
-        leave.bind(Int64(shape.entity), at: 1)
-        leave.bind(blob: key(of: index, shape), at: 2)
-        leave.bind(position, at: 3)
-        try leave.execute()
-        schema.tombstones[shape.entity] = true
+    private func storedTombstone(_ row: Tombstones.Row) throws -> Int64? {
+        let select = try statement(.storedTombstone)
+        defer { select.reset() }
+        select.bind(Int64(row.entity), at: 1)
+        select.bind(blob: row.key, at: 2)
+        return try select.step() ? select.integer(0) : nil
     }
 
-    /// Whether anything of the entity was ever deleted: most bulk inserts can do without looking.
+    /// Writes what has become of tombstones since this was done last.
+    func writeTombstones() throws {
+        guard !tombstones.isEmpty else { return }
+        // In the order of the table, a page is visited once.
+        let rows = tombstones.positions.sorted {
+            $0.key.entity == $1.key.entity
+                ? $0.key.key.lexicographicallyPrecedes($1.key.key) : $0.key.entity < $1.key.entity
+        }
+        let put = try statement(.putTombstone)
+        let drop = try statement(.dropTombstone)
+        for (row, position) in rows {
+            let statement = position > 0 ? put : drop
+            statement.bind(Int64(row.entity), at: 1)
+            statement.bind(blob: row.key, at: 2)
+            if position > 0 {
+                statement.bind(position, at: 3)
+                schema.tombstones[row.entity] = true
+            }
+            try statement.execute()
+        }
+        tombstones.removeWritten()
+    }
+
+    /// Whether the file has tombstones of an entity.
     private func mayHaveTombstones(_ entity: UInt32) throws -> Bool {
         if let known = schema.tombstones[entity] { return known }
         let select = try statement("SELECT 1 FROM storage_tombstone WHERE entity = ? LIMIT 1")

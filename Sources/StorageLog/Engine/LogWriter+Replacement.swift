@@ -5,7 +5,10 @@ internal import StorageCore
 /// the log has recorded how the new rows differ from the old.
 extension LogWriter {
     /// The entities whose tables were replaced, as they were before.
-    package var replacedEntities: [CatalogEntity] { catalog.live.filter { schema.replaced.contains($0.id) } }
+    package var replacedEntities: [CatalogEntity] {
+        // Asked at the end of each commit, of a catalog that may be long.
+        schema.replaced.isEmpty ? [] : catalog.live.filter { schema.replaced.contains($0.id) }
+    }
 
     /// Enters the columns of the new table in the catalog, matched by name.
     ///

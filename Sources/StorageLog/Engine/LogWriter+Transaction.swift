@@ -33,7 +33,7 @@ extension LogWriter {
             }
             try reclaimConnection()
             try db.beginTransaction(.immediate)
-            try statement("INSERT INTO storage_sentinel VALUES (1)").execute()
+            try statement(.sentinel).execute()
             try checkFile()
             let result = try body()
             guard storage_capture_take_hook(capture) == 1 else { throw StorageError.unhooked() }
@@ -54,18 +54,26 @@ extension LogWriter {
 
     /// Runs one SQLite transaction that holds any number of commits. Each is there wholly or not at all.
     ///
-    /// - Parameter rings: Whether those who follow the store are woken before this returns; if not, ``ring()`` does it.
+    /// - Parameters:
+    ///   - sealing: Whether the group is a part of an import: windows that it fills get their final form at once, and nothing in it
+    ///     reads the history of rows, so that tombstones are written once, at its end.
+    ///   - rings: Whether those who follow the store are woken before this returns; if not, ``ring()`` does it.
     package func group<Result>(
         _ db: GRDB.Database, sealing: Bool = false, rings: Bool = true, _ body: () throws -> Result
     ) throws -> Result {
         isInGroup = true
-        defer { isInGroup = false }
+        defersTombstones = sealing
+        defer {
+            isInGroup = false
+            tombstones.removeAll()
+        }
         do {
             return try transaction(db, committed: { try publish(rings: rings) }) {
                 open.removeAll(keepingCapacity: true)
                 pending = head
                 attachRequestedColumns()
                 let result = try body()
+                try writeTombstones()
                 try appendOpenCommits(sealing: sealing)
                 try checkHeader()
                 return result
@@ -130,10 +138,7 @@ extension LogWriter {
 
     /// The second invariant.
     private func checkFile() throws {
-        let select = try statement(
-            """
-            SELECT writer_epoch, (SELECT last FROM storage_log ORDER BY position DESC LIMIT 1) FROM storage_meta
-            """)
+        let select = try statement(.fileCheck)
         defer { select.reset() }
         guard try select.step(), select.integer(0) == configuration.epoch else {
             throw StorageError(

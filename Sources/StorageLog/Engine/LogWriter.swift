@@ -29,6 +29,7 @@ package final class LogWriter {
     package private(set) var projections: [any InlineProjection] = []
 
     private var statements: [ExactText: PreparedStatement] = [:]
+    var fixedStatements = [PreparedStatement?](repeating: nil, count: FixedStatement.allCases.count)
     let encoder = SegmentEncoder()
     let decoder = SegmentDecoder()
 
@@ -40,6 +41,9 @@ package final class LogWriter {
     /// First position that may not be sealed yet; nil until somebody looked.
     var sealedThrough: Int64?
     var isInGroup = false
+    /// Whether nothing that runs in the group reads the store's history, so that tombstones can wait for its end.
+    var defersTombstones = false
+    var tombstones = Tombstones()
     var role = WriterRole()
     var guarded = GuardedState()
 
@@ -65,6 +69,7 @@ package final class LogWriter {
 
     deinit {
         statements.removeAll()
+        fixedStatements.removeAll()
         sqlite3_preupdate_hook(database.handle, nil, nil)
         sqlite3_trace_v2(database.handle, 0, nil, nil)
         storage_capture_destroy(capture)

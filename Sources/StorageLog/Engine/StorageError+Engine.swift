@@ -103,27 +103,32 @@ extension Error {
 extension CommitMetadata {
     /// - Throws: `limit-exceeded` or `invalid-value` where a field can't be stored exactly.
     package func validate() throws {
-        let fields: [(String, String?)] = [
-            ("actor", actor), ("app", app), ("reason", reason), ("correlation", correlation),
-            ("idempotency key", idempotencyKey),
-        ]
-        let pairs = attributes.flatMap { [("attribute name", $0.key), ("attribute \($0.key)", $0.value)] }
-        for (name, value) in fields + pairs {
-            guard let value else { continue }
-            guard value.utf8.count <= Limits.metadataBytes else {
-                throw StorageError(
-                    .limitExceeded, "The commit's \(name) is longer than \(Limits.metadataBytes) bytes.",
-                    remedy: "Shorten it, or keep it in a row.")
-            }
-            guard !value.utf8.contains(0) else {
-                throw StorageError(
-                    .invalidValue, "The commit's \(name) contains a NUL character.", remedy: "Remove the NUL.")
-            }
+        try validate(actor, "actor")
+        try validate(app, "app")
+        try validate(reason, "reason")
+        try validate(correlation, "correlation")
+        try validate(idempotencyKey, "idempotency key")
+        for (name, value) in attributes {
+            try validate(name, "attribute name")
+            try validate(value, "attribute \(name)")
         }
         guard attributes.count <= Limits.attributes else {
             throw StorageError(
                 .limitExceeded, "A commit has more than \(Limits.attributes) attributes.",
                 remedy: "Keep them in rows.")
+        }
+    }
+
+    private func validate(_ value: String?, _ name: @autoclosure () -> String) throws {
+        guard let value else { return }
+        guard value.utf8.count <= Limits.metadataBytes else {
+            throw StorageError(
+                .limitExceeded, "The commit's \(name()) is longer than \(Limits.metadataBytes) bytes.",
+                remedy: "Shorten it, or keep it in a row.")
+        }
+        guard !value.utf8.contains(0) else {
+            throw StorageError(
+                .invalidValue, "The commit's \(name()) contains a NUL character.", remedy: "Remove the NUL.")
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import StorageCore
 
 /// A name as it stands in SQL text: in double quotes, quotes inside doubled.
@@ -16,7 +17,16 @@ package struct ExactText: Hashable, Sendable {
 
     package init(_ text: String) { self.text = text }
 
-    package static func == (left: ExactText, right: ExactText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    package static func == (left: ExactText, right: ExactText) -> Bool {
+        var (left, right) = (left.text, right.text)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                guard let start = left.baseAddress, let other = right.baseAddress else { return true }
+                return memcmp(start, other, left.count) == 0
+            }
+        }
+    }
 
     package func hash(into hasher: inout Hasher) {
         var text = text

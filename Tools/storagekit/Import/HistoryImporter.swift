@@ -234,7 +234,7 @@ extension HistoryImporter {
     private func same(_ bytes: ByteSlice?, _ text: String?) -> Bool {
         switch (bytes, text) {
         case (nil, nil): return true
-        case (let bytes?, let text?): return text.utf8.elementsEqual(bytes)
+        case (let bytes?, let text?): return bytes.equals(text: text)
         default: return false
         }
     }
@@ -284,7 +284,7 @@ extension HistoryImporter {
     }
 
     private func isNamed(_ table: ImportTable) -> Bool {
-        table.nameBytes.count == operation.table.count && operation.table.elementsEqual(table.nameBytes)
+        operation.table.equals(table.nameBytes)
     }
 
     /// After a rollback the tables may lack columns that were added for the commit that failed.

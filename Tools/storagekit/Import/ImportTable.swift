@@ -23,6 +23,7 @@ final class ImportTable {
     private var keyCoding: String
     private var columns: [Column] = []
     private var indexOfColumn: [[UInt8]: Int] = [:]
+    private var places = ColumnPlaces()
     /// Names that a column can't have in SQLite any more, folded.
     private var taken: Set<String> = ["_position", "rowid"]
     /// Values that had to be kept as JSON because their column's kind is another, by column.
@@ -82,8 +83,8 @@ final class ImportTable {
     }
 
     private static func isText(_ value: JSONValue, equalTo bytes: ByteSlice) -> Bool {
-        guard case .text(let text) = value, text.count == bytes.count else { return false }
-        return text.elementsEqual(bytes)
+        guard case .text(let text) = value else { return false }
+        return text.equals(bytes)
     }
 
     private func add(_ column: Column) {
@@ -105,11 +106,12 @@ extension ImportTable {
         switch operation.kind {
         case .delete: try runDelete(operation)
         case .insert, .update:
-            let columnIndices = try columnIndices(of: operation)
+            try findColumns(of: operation)
             let statement = try operation.kind == .insert ? insertStatement() : updateStatement()
             statement.clearBindings()
-            for (columnIndex, column) in zip(columnIndices, operation.columns) where columnIndex >= 0 {
-                bind(column.value, to: statement, column: columns[columnIndex], at: Int32(columnIndex + 1))
+            let columns = columns
+            for (columnIndex, column) in zip(places.columns, operation.columns) where columnIndex >= 0 {
+                bind(column.value, to: statement, columnIndex, of: columns)
             }
             statement.bind(writer.nextPosition, at: Int32(columns.count + 1))
             statement.bind(borrowedText: operation.id, at: Int32(columns.count + 2))
@@ -143,40 +145,35 @@ extension ImportTable {
             remedy: "Correct the operation, or skip its commit with --skip-invalid.")
     }
 
-    /// The column of each value, -1 for values that aren't stored by themselves.
-    private func columnIndices(of operation: HistoryOperation) throws -> [Int] {
-        var columnIndices: [Int] = []
-        columnIndices.reserveCapacity(operation.columns.count)
-        var sawId = false
-        for (order, column) in operation.columns.enumerated() {
-            if keyColumn == "id", column.name.equals("id") {
-                sawId = true
-                columnIndices.append(try columnIndexOfOwnId(column.value, operation))
-                continue
-            }
-            // Rows mostly have their columns in the order of the table.
-            if order < columns.count, isName(columns[order].name, column.name) {
-                columnIndices.append(order)
-            } else if order > 0, let last = columnIndices.last, last + 1 < columns.count,
-                isName(columns[last + 1].name, column.name)
-            {
-                columnIndices.append(last + 1)
-            } else {
-                columnIndices.append(try columnIndex(of: column, operation))
-            }
+    /// Finds the column of each value of the operation.
+    private func findColumns(of operation: HistoryOperation) throws {
+        if !places.fit(operation.columns) { try place(operation) }
+        if let ownId = places.ownId {
+            try checkOwnId(operation.columns[ownId].value, operation)
+        } else if keyCoding == ImportedCoding.keyInRow {
+            throw mixedIds()
         }
-        if keyCoding == ImportedCoding.keyInRow, !sawId { throw mixedIds() }
-        return columnIndices
     }
 
-    @inline(__always)
-    private func isName(_ name: [UInt8], _ bytes: ByteSlice) -> Bool {
-        name.count == bytes.count && bytes.baseAddress.map { memcmp($0, name, name.count) == 0 } ?? true
+    private func place(_ operation: HistoryOperation) throws {
+        let mayHaveOwnId = keyColumn == "id"
+        places.beginRow()
+        for column in operation.columns {
+            if mayHaveOwnId, column.name.equals("id") {
+                places.appendOwnId(named: column.name)
+            } else {
+                places.append(try columnIndex(of: column, operation), named: column.name)
+            }
+        }
     }
 
     private func columnIndex(of column: HistoryOperation.Column, _ operation: HistoryOperation) throws -> Int {
+        // Rows that leave out columns have the others in the order of the table.
+        if let last = places.columns.last, last + 1 < columns.count, column.name.equals(columns[last + 1].name) {
+            return last + 1
+        }
         if let known = indexOfColumn[Array(column.name)] { return known }
-        guard ImportedKind(column.value) != nil else { return -1 }
+        guard !column.value.isNull else { return -1 }
         try addColumns(of: operation)
         return indexOfColumn[Array(column.name)] ?? -1
     }
@@ -209,10 +206,9 @@ extension ImportTable {
     }
 
     /// A row's own `id` where the key column has that name: it is the key, or the table was begun otherwise.
-    private func columnIndexOfOwnId(_ value: JSONValue, _ operation: HistoryOperation) throws -> Int {
-        if case .null = value, keyCoding == ImportedCoding.key { return -1 }
+    private func checkOwnId(_ value: JSONValue, _ operation: HistoryOperation) throws {
+        if value.isNull, keyCoding == ImportedCoding.key { return }
         guard keyCoding == ImportedCoding.keyInRow, Self.isText(value, equalTo: operation.id) else { throw mixedIds() }
-        return -1
     }
 
     private func mixedIds() -> InputError {
@@ -225,9 +221,14 @@ extension ImportTable {
 // MARK: Values and statements
 
 extension ImportTable {
-    private func bind(_ value: JSONValue, to statement: PreparedStatement, column: Column, at index: Int32) {
-        switch (value, column.kind) {
-        case (.null, _): statement.bindNull(at: index)
+    /// Binds a value to a parameter that has none.
+    private func bind(_ value: JSONValue, to statement: PreparedStatement, _ columnIndex: Int, of columns: [Column]) {
+        // Not the whole column, which counts two references.
+        let kind = columns[columnIndex].kind
+        let index = Int32(columnIndex + 1)
+        switch (value, kind) {
+        // That is what a parameter without a value is.
+        case (.null, _): break
         case (.bool(let value), .boolean): statement.bind(value ? 1 : 0, at: index)
         case (.integer(let value), let kind) where column.storesNumbers && (kind != .boolean || value < 0 || value > 1):
             statement.bind(value, at: index)
@@ -238,10 +239,10 @@ extension ImportTable {
         default:
             var json = JSONWriter()
             json.imported(value)
-            if column.kind == .json {
+            if kind == .json {
                 keep(json.bytes) { statement.bind(borrowedText: $0, at: index) }
             } else {
-                deviants[String(decoding: column.name, as: UTF8.self), default: 0] += 1
+                deviants[String(decoding: columns[columnIndex].name, as: UTF8.self), default: 0] += 1
                 keep(json.bytes) { statement.bind(borrowedBlob: $0, at: index) }
             }
         }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Bytes that somebody else keeps alive: a part of the line that is read, or of the scanner's own memory.
 ///
 /// A slice is valid until the owner reads the next line. Copy what must live longer.
@@ -15,5 +17,19 @@ extension UnsafeRawBufferPointer {
             return false
         }
         return true
+    }
+
+    func equals(_ other: ByteSlice) -> Bool {
+        guard count == other.count else { return false }
+        guard let start = baseAddress, let otherStart = other.baseAddress else { return true }
+        return memcmp(start, otherStart, count) == 0
+    }
+
+    func equals(_ other: [UInt8]) -> Bool { other.withUnsafeBytes { equals($0) } }
+
+    /// Whether these are the bytes of a text in UTF-8.
+    func equals(text other: String) -> Bool {
+        var other = other
+        return other.withUTF8 { equals(ByteSlice($0)) }
     }
 }

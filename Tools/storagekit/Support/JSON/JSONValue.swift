@@ -14,4 +14,8 @@ enum JSONValue {
     case blob(ByteSlice)
     /// The source of an array or object without the white space between its tokens.
     case json(ByteSlice)
+
+    var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
 }
