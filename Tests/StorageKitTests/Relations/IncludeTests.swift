@@ -92,7 +92,7 @@ import Testing
         let storage = try await open()
         let novelists = storage.query(Novelist.self).orderBy(\.id)
         let counts = try await novelists.fetch(aggregating: \.novels, .count)
-        #expect(counts.map { "\($0.id) \($0.value)" } == ["a 3", "b 1", "c 0"])
+        #expect(counts.map { "\($0.entity.id) \($0.value)" } == ["a 3", "b 1", "c 0"])
         let totals = try await novelists.where { $0.country == "UA" }.include(\.novels).fetch(
             aggregating: \.novels, .count, .max(\.year)
         ) { $0.year < 2010 }

@@ -56,7 +56,7 @@ import Testing
         return works
     }
 
-    private static func id(_ number: Int) -> String {
+    private nonisolated static func id(_ number: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: 7 - digits.count) + digits
     }

@@ -224,15 +224,15 @@ extension ImportTable {
     /// Binds a value to a parameter that has none.
     private func bind(_ value: JSONValue, to statement: PreparedStatement, _ columnIndex: Int, of columns: [Column]) {
         // Not the whole column, which counts two references.
-        let kind = columns[columnIndex].kind
+        let (kind, storesNumbers) = (columns[columnIndex].kind, columns[columnIndex].storesNumbers)
         let index = Int32(columnIndex + 1)
         switch (value, kind) {
         // That is what a parameter without a value is.
         case (.null, _): break
         case (.bool(let value), .boolean): statement.bind(value ? 1 : 0, at: index)
-        case (.integer(let value), let kind) where column.storesNumbers && (kind != .boolean || value < 0 || value > 1):
+        case (.integer(let value), let kind) where storesNumbers && (kind != .boolean || value < 0 || value > 1):
             statement.bind(value, at: index)
-        case (.real(let value), _) where column.storesNumbers: sqlite3_bind_double(statement.pointer, index, value)
+        case (.real(let value), _) where storesNumbers: sqlite3_bind_double(statement.pointer, index, value)
         case (.text(let value), let kind) where kind != .json: statement.bind(borrowedText: value, at: index)
         case (.json(let value), .json): statement.bind(borrowedText: value, at: index)
         case (.blob(let value), .blob): statement.bind(borrowedBlob: value, at: index)
