@@ -132,12 +132,16 @@ import Testing
         let store = try await SampleStore()
         let engine = try SampleStore.open(store.path)
         _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(
+                db, "notes",
+                """
+                CREATE TABLE "notes" (
+                  id INTEGER PRIMARY KEY, user INTEGER, text TEXT, data BLOB, _position INTEGER NOT NULL DEFAULT 0)
+                """)
+        }
+        _ = try await engine.commit(CommitMetadata()) { _, db in
             try db.execute(
-                sql: """
-                    CREATE TABLE notes(id INTEGER PRIMARY KEY, user INTEGER, text TEXT, data BLOB);
-                    INSERT INTO notes VALUES (1, 1, 'it''s', x'00FF'), (2, 1, 'two', NULL);
-                    """)
-            try writer.synchronizeCatalog(db)
+                sql: "INSERT INTO notes(id, user, text, data) VALUES (1, 7, 'it''s', x'00FF'), (2, 7, 'two', NULL)")
         }
         let query = try Watching(
             [
@@ -152,7 +156,7 @@ import Testing
         for sql in [
             // Neither a column that isn't read, nor rows that leave the result as it is.
             "UPDATE notes SET data = x'01' WHERE id = 2", "INSERT INTO notes(id, user) VALUES (3, 77)",
-            "INSERT INTO notes(id, user, text) VALUES (4, 1, 'four')",
+            "INSERT INTO notes(id, user, text) VALUES (4, 7, 'four')",
         ] {
             _ = try await engine.commit(CommitMetadata()) { _, db in try db.execute(sql: sql) }
         }

@@ -20,8 +20,10 @@ struct Player: Hashable, Identifiable {
         @SearchSubscribe<Player> var found: [Player]
 
         init(_ storage: Storage) {
-            _best = QuerySubscribe(storage.query(Player.self).where { $0.score > 10 }.orderBy(\.score, .descending))
-            _all = PaginatedSubscribe(repository: storage.repository(Player.self), pageSize: 2)
+            _best = QuerySubscribe(
+                storage.query(Player.self).where { $0.score > 10 }.orderBy(\.score, .descending), start: .immediate)
+            _all = PaginatedSubscribe(
+                repository: storage.repository(Player.self), pageSize: 2, start: .immediate)
             _found = SearchSubscribe(
                 repository: storage.anyRepository(Player.self), searchFields: ["name"], debounceInterval: 0.01)
         }

@@ -55,7 +55,7 @@ import Testing
 
     private func aggregates<each Part: Sendable>(
         _ name: String, _ query: Query<Novelist>, _ aggregates: repeat Aggregate<Novel, each Part>,
-        where condition: @escaping (ColumnRef<Novel>) -> RowPredicate = { _ in .constant(true) }
+        where condition: @escaping @Sendable (ColumnRef<Novel>) -> RowPredicate = { _ in .constant(true) }
     ) -> Watched {
         func text(_ rows: [AggregatedEntity<Novelist, (repeat each Part)>]) -> [String] {
             rows.map { "\($0.entity.id) \($0.entity.novels.map(\.id)) \($0.value)" }

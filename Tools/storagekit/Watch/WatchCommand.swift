@@ -126,7 +126,8 @@ struct WatchCommand: AsyncParsableCommand {
         try printer.finish()
         watchman?.cancel()
         film?.cancel()
-        _ = handle
+        // Kept until here: without it nothing is followed.
+        withExtendedLifetime(handle) {}
         if StandardOutput.isReaderGone { throw BrokenPipe() }
         try file.check()
         try await storage.close()

@@ -93,9 +93,15 @@ extension ListNode {
 
     /// Rows for which the list's own condition and another one are true, whether they are in the window or not, and whatever
     /// the conditions on related rows say.
+    ///
+    /// - Throws: ``StaleNode`` where they are so many that reading the list again costs less.
     func rows(where condition: RowPredicate, _ snapshot: Snapshot) throws -> [Row] {
+        let limit = 20_000
         let predicate = spec.request.predicate.map { condition && $0 } ?? condition
-        return try read(QuerySQL(RowRequest(predicate: predicate), of: spec.form.table).select(limit: nil), snapshot)
+        let query = try QuerySQL(RowRequest(predicate: predicate), of: spec.form.table)
+        let found = try read(query.select(limit: limit + 1), snapshot)
+        guard found.count <= limit else { throw StaleNode() }
+        return found
     }
 
     package func finishStep(_ snapshot: Snapshot) throws {
