@@ -155,7 +155,7 @@ import Testing
         return (storage, await storage.subscriptions.counters.reloads - reloads)
     }
 
-    @Test("Included rows and conditions on related rows are kept up to date by changes", arguments: testSeeds(25))
+    @Test("Included rows and conditions on related rows are kept up to date by changes", arguments: testSeeds(15))
     func incrementalQueries(seed: UInt64) async throws {
         let (_, reloads) = try await run(seed) { incremental($0) }
         #expect(reloads == 0, "STORAGEKIT_SEED=\(seed)")

@@ -82,7 +82,7 @@ extension WatchedQuery {
 
         /// The rows as a JSON array, in the order of their keys. Blobs, which JSON doesn't have, are in hexadecimal.
         fileprivate func sql(of key: String) -> String {
-            let members = entity.live.map { column in
+            let members = entity.live.map { column -> String in
                 let name = "c.\(quoted(column.stored))"
                 return """
                     '\(column.name.replacing("'", with: "''"))', \
