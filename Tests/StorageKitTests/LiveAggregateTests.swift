@@ -139,7 +139,7 @@ struct LiveOrder: Equatable {
     func typedGroupKeys() async throws {
         let byStatus = GroupedAggregationSubscription(
             storage.query(LiveOrder.self), .count, .sum(\.total), groupedBy: \.status, start: .immediate)
-        let byCustomer = orders.subscribeAggregate(.max(\.pieces), groupedBy: \.customer)
+        let byCustomer = orders.subscribeAggregate(.max(\.pieces), groupedBy: \.customer, start: .immediate)
         #expect(byStatus.groups.isEmpty)
         var differences = byStatus.differences.makeAsyncIterator()
         _ = await differences.next()
@@ -198,7 +198,8 @@ struct LiveOrder: Equatable {
         let bySize = GroupedQuerySubscription(
             storage.query(LiveOrder.self).orderBy(\.total), groupBy: \.size, start: .immediate)
         let byCustomer = orders.subscribeGrouped(
-            groupBy: \.customer, configuration: .init(sortGroupsBy: .key(), includeEmptyGroups: true))
+            groupBy: \.customer, configuration: .init(sortGroupsBy: .key(), includeEmptyGroups: true), start: .immediate
+        )
         try await save(order(1, "Ada", 3), order(2, nil, 2), order(3, "Ada", 1, pieces: 11))
         #expect(bySize.sortedGroupKeys == [.small, .large])
         #expect(bySize.items(in: .small).map(\.id) == [2, 1])

@@ -53,14 +53,17 @@ extension DatabaseActor {
     ) -> AsyncStream<Value> {
         let storage = storage
         return AsyncStream(bufferingPolicy: bufferingPolicy) { continuation in
+            let reader = TrackedReader(storage, tracking)
             let task = Task {
-                let reader = TrackedReader(storage, tracking)
                 while let (value, _) = await reader.next(onError: { onError($0) }) {
                     if isWanted(value) { continuation.yield(value) }
                 }
                 continuation.finish()
             }
-            continuation.onTermination = { _ in task.cancel() }
+            continuation.onTermination = { _ in
+                reader.cancel()
+                task.cancel()
+            }
         }
     }
 }

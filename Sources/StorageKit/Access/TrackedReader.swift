@@ -23,7 +23,10 @@ final class TrackedReader<Value: Sendable>: Sendable {
         bell.yield()
     }
 
-    deinit { observation.cancel() }
+    deinit { cancel() }
+
+    /// Reads nothing any more: a reader that isn't wanted costs commits nothing from here on.
+    func cancel() { observation.cancel() }
 
     /// The columns that the last run has read, such as `users.name`; nil before the first run.
     var columns: [String]? { last.withLock { $0?.region.names } }
