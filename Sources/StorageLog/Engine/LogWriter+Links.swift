@@ -43,8 +43,7 @@ extension LogWriter {
                 try check(event.previous, before: position, shape)
             }
             if shape.isDelete {
-                tombstones.set(row(of: index, shape), position)
-                if tombstones.isFull { try writeTombstones() }
+                try setTombstone(row(of: index, shape), position)
                 if !stale.isEmpty { stale[address] = nil }
             } else if event.bound_position != position {
                 stale[address] = position
@@ -106,12 +105,17 @@ extension LogWriter {
         let row = row(of: index, shape)
         if let position = tombstones.positions[row] {
             guard position > 0 else { return nil }
-            tombstones.set(row, 0)
+            try setTombstone(row, 0)
             return position
         }
         guard mayBeStored, let position = try storedTombstone(row) else { return nil }
-        tombstones.set(row, 0)
+        try setTombstone(row, 0)
         return position
+    }
+
+    private func setTombstone(_ row: Tombstones.Row, _ position: Int64) throws {
+        tombstones.set(row, position)
+        if tombstones.isFull { try writeTombstones() }
     }
 
     private func storedTombstone(_ row: Tombstones.Row) throws -> Int64? {

@@ -11,13 +11,9 @@ extension StorageEngine {
     package func readLong<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        try await longReads.enter()
-        defer { longReads.leave() }
-        return try await read(body)
+        try await longReads.pass { try await self.read(body) }
     }
-}
 
-extension StorageEngine {
     /// Reads one state of the store for a live query or a view that begins. Such reads have two connections of their own: they
     /// may take long, and whoever is up to date already must not wait for them.
     ///
@@ -25,9 +21,7 @@ extension StorageEngine {
     package func readFirst<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        try await firstReads.enter()
-        defer { firstReads.leave() }
-        return try await read(body)
+        try await firstReads.pass { try await self.read(body) }
     }
 }
 
@@ -45,7 +39,16 @@ final class Lane: Sendable {
 
     init(width: Int) { state = Mutex(State(free: width)) }
 
-    func enter() async throws {
+    /// Runs `body` when it is this task's turn.
+    ///
+    /// - Throws: `CancellationError` where the task is cancelled before; what `body` throws.
+    func pass<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await enter()
+        defer { leave() }
+        return try await body()
+    }
+
+    private func enter() async throws {
         let id = state.withLock { state in
             state.next += 1
             return state.next
@@ -76,7 +79,7 @@ final class Lane: Sendable {
         }
     }
 
-    func leave() {
+    private func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
             guard !state.waiting.isEmpty else {
                 state.free += 1

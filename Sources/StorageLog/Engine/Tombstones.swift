@@ -6,7 +6,7 @@
 /// 1. A row that is here has in the file, once ``LogWriter/writeTombstones()`` has run, what it has here, whatever it has there now.
 /// 2. A commit that is undone leaves no trace, also where its tombstones, and with them those of earlier commits, were written
 ///    already: ``undo()`` goes back to what was here at ``begin()``, as the file does to its savepoint.
-/// 3. There are ``most`` rows at the most, and as many kept to go back to.
+/// 3. There are ``most`` rows at the most, and as many changes and rows kept to go back to.
 struct Tombstones {
     struct Row: Hashable {
         let entity: UInt32
@@ -24,7 +24,7 @@ struct Tombstones {
     private var before: [Row: Int64]?
 
     var isEmpty: Bool { positions.isEmpty }
-    var isFull: Bool { positions.count >= Self.most }
+    var isFull: Bool { max(positions.count, earlier.count) >= Self.most }
 
     /// Begins a commit.
     mutating func begin() {
@@ -37,14 +37,14 @@ struct Tombstones {
     }
 
     mutating func undo() {
-        if let before { positions = before } else { takeBack() }
+        if let before { positions = before } else { revertChanges() }
         begin()
     }
 
     /// Forgets what has been written.
     mutating func removeWritten() {
         if before == nil {
-            takeBack()
+            revertChanges()
             before = positions.isEmpty ? [:] : positions
         }
         positions.removeAll(keepingCapacity: true)
@@ -56,7 +56,7 @@ struct Tombstones {
         begin()
     }
 
-    private mutating func takeBack() {
+    private mutating func revertChanges() {
         while let (row, position) = earlier.popLast() { positions[row] = position }
     }
 }
