@@ -131,7 +131,7 @@
                 )
                 let store = try await StoreHub(hub.storage)
                 let run = Run()
-                // All columns are there from here on, or the results are read anew.
+                // All columns are there from here on, or the results are reloaded.
                 let first: [String: String] = [
                     "owner": "\"ada\"", "n": "1", "any": "1", "tags": "[]", "inner": "{}",
                 ]

@@ -697,7 +697,7 @@ export class LiveQuery {
         this.#stop?.abort();
         this.#stop = null;
         this.#client._leave(this);
-        // What is followed again later begins anew, and holds nothing until then.
+        // What is followed again later starts over, and holds nothing until then.
         [this.#documents, this.#id, this.#position] = [[], null, 0];
     }
 
