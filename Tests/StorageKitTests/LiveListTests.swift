@@ -198,6 +198,20 @@ struct Card: Hashable {
         #expect(!page.hasNextPage)
     }
 
+    @Test("A view that was just made shows a commit that is waited for")
+    func openingViewsAreWaitedFor() async throws {
+        let storage = try open()
+        let list = QuerySubscription(storage.query(Card.self).orderBy(\.rank))
+        let count = CountSubscription(storage.query(Card.self))
+        await storage.waitForViews(through: try await storage.save(cards(0..<3)))
+        #expect(list.items.count == 3)
+        #expect(count.count == 3)
+        try await storage.close()
+        let late = QuerySubscription(storage.query(Card.self))
+        while late.isActive { await Task.yield() }
+        #expect(late.items.isEmpty)
+    }
+
     @Test("A single-row view is nil while there is no row")
     func singleRow() async throws {
         let storage = try open()

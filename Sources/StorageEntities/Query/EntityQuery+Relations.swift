@@ -4,7 +4,9 @@ public import StorageCore
 
 extension EntityQuery {
     /// A query for related rows, in the scope of this one.
-    package func inner<Other: RegisteredEntity>() -> QueryRequest<Other> { request.scope?.request() ?? QueryRequest() }
+    package func relatedRequest<Other: RegisteredEntity>() -> QueryRequest<Other> {
+        request.scope?.request() ?? QueryRequest()
+    }
 
     private func related<Value>(
         _ value: Result<Value, StorageError>, _ change: (Value, inout QueryRequest<Entity>) -> Void
@@ -40,7 +42,7 @@ extension EntityQuery {
         _ children: any WritableKeyPath<Entity, [Child]> & Sendable,
         _ query: (QueryRequest<Child>) -> QueryRequest<Child> = { $0 }
     ) -> Self {
-        including(children, query(inner()), Relation.foreignKey(of: children))
+        including(children, query(relatedRequest()), Relation.foreignKey(of: children))
     }
 
     /// Reads the rows whose column holds an entity's key with each entity, and puts them into a property that isn't stored.
@@ -51,7 +53,7 @@ extension EntityQuery {
         by foreignKey: KeyPath<Child.Record.Columns, StorageColumn<Key>>,
         _ query: (QueryRequest<Child>) -> QueryRequest<Child> = { $0 }
     ) -> Self {
-        including(children, query(inner()), .success(Child.Record.columns[keyPath: foreignKey].name))
+        including(children, query(relatedRequest()), .success(Child.Record.columns[keyPath: foreignKey].name))
     }
 
     private func including<Child: RegisteredEntity>(
@@ -75,7 +77,7 @@ extension EntityQuery {
         _ parent: any WritableKeyPath<Entity, Parent?> & Sendable,
         _ query: (QueryRequest<Parent>) -> QueryRequest<Parent> = { $0 }
     ) -> Self {
-        including(parent, query(inner()), Relation.foreignKey(of: parent))
+        including(parent, query(relatedRequest()), Relation.foreignKey(of: parent))
     }
 
     /// Reads the row whose key a column holds with each entity, and puts it into a property that isn't stored.
@@ -86,7 +88,7 @@ extension EntityQuery {
         through foreignKey: KeyPath<Entity.Record.Columns, StorageColumn<Key>>,
         _ query: (QueryRequest<Parent>) -> QueryRequest<Parent> = { $0 }
     ) -> Self {
-        including(parent, query(inner()), .success(Entity.Record.columns[keyPath: foreignKey].name))
+        including(parent, query(relatedRequest()), .success(Entity.Record.columns[keyPath: foreignKey].name))
     }
 
     private func including<Parent: RegisteredEntity>(

@@ -16,13 +16,8 @@ package protocol Inclusion<Owner>: Sendable {
 }
 
 extension Inclusion {
-    /// The related rows of an owner, by the value of its column: it is the first value of the statement.
-    package func rows(of value: StorageValue) -> RowRequest {
-        var rows = request.rows
-        let isRelated = RowPredicate.comparison(column: relation.otherColumn, .equal, .value(value))
-        rows.predicate = rows.predicate.map { isRelated && $0 } ?? isRelated
-        return rows
-    }
+    /// The related rows of an owner, by the value of its column.
+    package func rows(of value: StorageValue) -> RowRequest { relation.rows(of: value, request.rows) }
 
     /// The tables that are read.
     package var tables: [String] { request.tables }

@@ -20,7 +20,7 @@ public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
     package init(_ rows: RowRequest = RowRequest()) { self.rows = rows }
 
     /// The same query with other inclusions.
-    package func map(_ change: (any Inclusion<E>) -> any Inclusion<E>) -> QueryRequest {
+    package func mapInclusions(_ change: (any Inclusion<E>) -> any Inclusion<E>) -> QueryRequest {
         var request = self
         request.inclusions = inclusions.map(change)
         return request

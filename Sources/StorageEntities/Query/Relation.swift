@@ -27,6 +27,14 @@ package struct Relation: Sendable, Hashable {
         return Relation(table: table.queryTable, column: foreignKey, otherColumn: table.keyColumn)
     }
 
+    /// The rows of a request that are related to a value, which is the first of its statement.
+    package func rows(of value: StorageValue, _ request: RowRequest) -> RowRequest {
+        var rows = request
+        let isRelated = RowPredicate.comparison(column: otherColumn, .equal, .value(value))
+        rows.predicate = rows.predicate.map { isRelated && $0 } ?? isRelated
+        return rows
+    }
+
     /// The column that a marked property goes by; `invalid-argument` where it isn't marked.
     package static func foreignKey<Entity: RegisteredEntity>(
         of property: PartialKeyPath<Entity>

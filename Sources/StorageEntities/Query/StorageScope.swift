@@ -15,7 +15,7 @@ package final class StorageScope: Sendable {
     /// A query that finds nothing outside of the scope.
     package func apply<E: RegisteredEntity>(to request: QueryRequest<E>) -> QueryRequest<E> {
         guard request.scope !== self else { return request }
-        var scoped = request.map { inclusion in inclusion.scoped(by: self) }
+        var scoped = request.mapInclusions { inclusion in inclusion.scoped(by: self) }
         scoped.scope = self
         do throws(StorageError) {
             let rows = request.rows

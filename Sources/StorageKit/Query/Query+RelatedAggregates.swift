@@ -36,7 +36,7 @@ extension FetchableQuery {
     func related<Child: RegisteredEntity>(
         _ children: KeyPath<Entity, [Child]>, _ terms: [AggregateTerm], _ condition: (ColumnRef<Child>) -> RowPredicate
     ) -> (query: Self, aggregates: RelatedAggregates) {
-        let rows: QueryRequest<Child> = inner().where(condition)
+        let rows: QueryRequest<Child> = relatedRequest().where(condition)
         var query = self
         var foreignKey = ""
         switch Relation.foreignKey(of: children) {

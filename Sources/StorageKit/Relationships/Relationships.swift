@@ -1,12 +1,9 @@
-internal import Foundation
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
 /// What relationships ask, on whichever connection.
 enum Relationships {
-    private static let parametersOfAQuery = 30_000
-
     static func parents<Parent: RegisteredEntity>(
         _ keys: Set<StorageValue>, in db: GRDB.Database
     ) throws -> [Parent.Id: Parent] {
@@ -29,40 +26,19 @@ enum Relationships {
         return try QueryRun(request: QueryRequest<E>(rows)).fetch(db)
     }
 
+    /// With one statement for each parent, prepared once, as ``EntityRows`` reads what a query includes.
     static func children<Child: RegisteredEntity, Value: StorageColumnValue & Hashable>(
         _ type: Child.Type, where foreignKey: String, in parents: Set<Value>, orderBy: String?, ascending: Bool,
         in db: GRDB.Database
     ) throws -> [Value: [Child]] {
-        let values = Array(parents)
-        let table = EntityTables.of(Child.Record.self)
-        let column = try table.column(named: foreignKey)
-        let index = Int32(table.columns.count)
-        let order = try table.order(by: orderBy, ascending: ascending)
-        // The place of the id that a row was found by stands behind its columns: the column itself may spell it in
-        // another way, where its collation takes both for one.
-        let rows = table.select.replacingFirst(" FROM ", with: ", storage_place FROM storage_wanted JOIN ")
+        _ = try EntityTables.of(Child.Record.self).column(named: foreignKey)
         var children: [Value: [Child]] = [:]
-        for start in stride(from: 0, to: values.count, by: parametersOfAQuery) {
-            let part = Array(values[start..<min(start + parametersOfAQuery, values.count)])
-            let wanted = part.indices.map { "(\($0), ?)" }.joined(separator: ", ")
-            let text = QuerySQL.Text(
-                sql:
-                    "WITH storage_wanted(storage_place, storage_id) AS (VALUES \(wanted)) \(rows) ON \(column) = storage_id\(order)",
-                values: part.map(\.storageValue))
-            try text.run(db) { rows in
-                while try rows.next() {
-                    let parent = part[Int(try rows.row.read(Int64.self, at: index))]
-                    children[parent, default: []].append(try Child.Record(reading: rows.row).asEntity())
-                }
-            }
+        // Nothing refers to NULL.
+        for parent in parents where parent.storageValue != .null {
+            let found: [Child] = try rows(
+                where: foreignKey, among: [parent.storageValue], orderBy: orderBy, ascending: ascending, in: db)
+            if !found.isEmpty { children[parent] = found }
         }
         return children
-    }
-}
-
-extension String {
-    fileprivate func replacingFirst(_ text: String, with other: String) -> String {
-        guard let range = range(of: text, options: .backwards) else { return self }
-        return replacingCharacters(in: range, with: other)
     }
 }

@@ -44,7 +44,7 @@ extension EntityTable where Record.E: RegisteredEntity {
         return try integer(sql, in: db) { try $0.bind(key, at: 1) }
     }
 
-    func order(by column: String?, ascending: Bool) throws -> String {
+    private func order(by column: String?, ascending: Bool) throws -> String {
         let key = quoted(keyColumn)
         let direction = ascending ? "ASC" : "DESC"
         guard let column else { return " ORDER BY \(key) \(direction)" }

@@ -3,7 +3,7 @@ internal import StorageLog
 public import StorageViews
 
 extension Storage {
-    /// Waits until all live views show everything up to a commit.
+    /// Waits until all live views show everything up to a commit, also those whose first value is still being read.
     ///
     /// ```swift
     /// let receipt = try await storage.save(user)
@@ -14,8 +14,7 @@ extension Storage {
     /// Views come to that state by themselves; this is for tests, and for code that must not show an older one.
     @MainActor public func waitForViews(through receipt: CommitReceipt) async {
         // The commit is durable, so the state that is looked at now holds it.
-        await subscriptions.catchUp(isUrgent: true)
-        subscriptions.deliveryQueue.drain()
+        await catchUpViews()
     }
 
     /// Waits until all live views show everything up to a position: of a commit of this process, or of the process that
@@ -37,6 +36,11 @@ extension Storage {
                 throw StorageError.closed()
             }
         }
+        await catchUpViews()
+    }
+
+    @MainActor private func catchUpViews() async {
+        await subscriptions.deliveryQueue.waitForOpenings()
         await subscriptions.catchUp(isUrgent: true)
         subscriptions.deliveryQueue.drain()
     }

@@ -4,6 +4,7 @@ internal import StorageLog
 
 /// An entity with counts, sums, means or extremes of its related rows.
 public struct AggregatedEntity<Entity: Sendable, Value: Sendable>: Sendable {
+    /// The entity, with the rows that it includes.
     public var entity: Entity
     /// The aggregates: that of the only one, or a tuple of all in their order.
     public var value: Value

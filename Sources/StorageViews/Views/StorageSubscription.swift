@@ -123,7 +123,7 @@ public class StorageSubscription {
                 beside: { try await $0.addReadingBeside(node, pendingUpdate) })
         }
         guard isImmediate else {
-            Task { [weak self] in await self?.open() }
+            engine.deliveryQueue.open { [weak self] in await self?.open() }
             return
         }
         do {

@@ -110,7 +110,7 @@ import Testing
         ]
     }
 
-    /// Queries that are read anew where something changes.
+    /// Queries that are reloaded where something changes.
     private func rerun(_ storage: Storage) -> [Watched] {
         let (novelists, novels) = (storage.query(Novelist.self), storage.query(Novel.self))
         let count = CountSubscription(novels.has(\.chapters), start: .immediate)
@@ -161,8 +161,65 @@ import Testing
         #expect(reloads == 0, "STORAGEKIT_SEED=\(seed)")
     }
 
-    @Test("What can only be read anew is right as well", arguments: testSeeds(4))
+    @Test("Queries that can only be reloaded are right as well", arguments: testSeeds(4))
     func queriesThatRunAgain(seed: UInt64) async throws {
         _ = try await run(seed) { rerun($0) }
+    }
+
+    // MARK: Beginnings and slow readers
+
+    @Test("Queries that begin while others write are right in the end", arguments: testSeeds(3))
+    func beginningsBesideCommits(seed: UInt64) async throws {
+        let storage = try await Library.open()
+        let size = 8
+        let writing = Task.detached {
+            var generator = SplitMix64(seed: seed)
+            while true {
+                try Task.checkCancellation()
+                let seed = generator.next()
+                _ = try await storage.write { tx in
+                    var generator = SplitMix64(seed: seed)
+                    for _ in 0..<4 { try Library.change(tx, &generator, size: size) }
+                }
+            }
+        }
+        var views: [Watched] = []
+        for _ in 0..<12 {
+            views.append(
+                aggregates(
+                    "has", storage.query(Novelist.self).has(\.novels) { $0.year > 2000 }.include(\.novels), .count))
+            views.append(aggregates("hasn't", storage.query(Novelist.self).hasNo(\.pupils).include(\.novels), .count))
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        writing.cancel()
+        await #expect(throws: CancellationError.self) { try await writing.value }
+        for view in views {
+            let fault = try await view.fault()
+            #expect(fault == nil, "STORAGEKIT_SEED=\(seed) \(fault ?? "")")
+        }
+    }
+
+    @Test("A list that is sent whole to a slow reader says at which position it is")
+    func positionOfWhole() async throws {
+        let storage = try await Library.open()
+        try await storage.save([Novelist(id: "a", country: "UA"), Novelist(id: "b", country: "UA")])
+        try await storage.save(Novel(id: 1, year: 0, novelistId: "a"))
+        let live = storage.query(Novelist.self).include(\.novels).live()
+        var differences = live.differences.makeAsyncIterator()
+        var novelists: [Novelist] = []
+        try await differences.next()?.apply(to: &novelists)
+        var last: CommitReceipt?
+        for year in 1...300 {
+            let receipt = try await storage.save(Novel(id: 1, year: year, novelistId: "a"))
+            // One step for each, so that they are more than are kept for a reader.
+            await storage.waitForViews(through: receipt)
+            last = receipt
+        }
+        let receipt = try #require(last)
+        let difference = try #require(await differences.next())
+        #expect(difference.whole != nil)
+        #expect(difference.position == receipt.position)
+        difference.apply(to: &novelists)
+        #expect(novelists.map { $0.novels.map(\.year) } == [[300], []])
     }
 }

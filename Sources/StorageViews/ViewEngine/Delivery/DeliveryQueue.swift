@@ -12,8 +12,26 @@ internal import Synchronization
 /// Isolation: `Sendable`, its state behind a mutex.
 package final class DeliveryQueue: Sendable {
     private let waiting = Mutex<[any QueuedUpdate]>([])
+    /// Views whose first value is being read in the background.
+    @MainActor private var openings: [Int: Task<Void, Never>] = [:]
+    @MainActor private var openingCount = 0
 
     package init() {}
+
+    /// Opens a view in the background.
+    @MainActor func open(_ body: @escaping @MainActor () async -> Void) {
+        openingCount += 1
+        let number = openingCount
+        openings[number] = Task { [weak self] in
+            await body()
+            self?.openings[number] = nil
+        }
+    }
+
+    /// Waits for the first values of views that have been made.
+    @MainActor package func waitForOpenings() async {
+        for opening in Array(openings.values) { await opening.value }
+    }
 
     /// Puts in what a step has brought. To be called when it holds no state of the store any more, as what closures do
     /// may take long.

@@ -18,6 +18,8 @@ package protocol SteppedUpdate: ComposableUpdate {
     var error: StorageError? { get set }
     var difference: Difference { get }
 
+    /// An update that changes nothing.
+    init()
     /// Everything that there is at a position.
     init(_ whole: Whole, at position: Int64)
     /// Whether its steps can be made on a value.

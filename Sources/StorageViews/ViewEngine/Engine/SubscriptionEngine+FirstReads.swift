@@ -75,6 +75,8 @@ extension SubscriptionEngine {
                     guard let interest = registrations.firstIndex(where: { $0.token == change.token }) else { continue }
                     try apply(change, to: node, by: interest, in: snapshot)
                 }
+                // Here, as a node may keep changes until its step ends.
+                try node.finishStep(snapshot)
             } catch is StaleNode {
                 throw OutrunRead()
             }

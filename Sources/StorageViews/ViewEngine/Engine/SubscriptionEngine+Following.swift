@@ -35,6 +35,7 @@ extension SubscriptionEngine {
         deliveryQueue.post(slots.values.compactMap { $0.node.end() })
         slots.removeAll()
         owners.removeAll()
+        unregistered.removeAll()
         postponed.removeAll()
         suspend()
         phase = .closed

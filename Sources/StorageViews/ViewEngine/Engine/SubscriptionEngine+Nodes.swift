@@ -79,8 +79,10 @@ extension SubscriptionEngine {
         }
     }
 
+    /// Says whose the registrations are.
     func own(_ registrations: [Registration], by id: Int) {
         slots[id]?.registrations = registrations
+        unregistered.remove(id)
         for (interest, registration) in registrations.enumerated() {
             owners[registration.token] = Owner(id: id, interest: interest)
         }
@@ -95,6 +97,7 @@ extension SubscriptionEngine {
         guard let slot = slots.removeValue(forKey: id) else { return }
         disown(slot.registrations)
         unregister(slot.registrations)
+        unregistered.remove(id)
         postponed.remove(id)
         updateInterest()
         requestColumns()

@@ -32,7 +32,7 @@ extension SubscriptionEngine {
         let known = schema
         schema = try KnownSchema(state)
         let stale = Set(
-            slots.filter { id, slot in
+            slots.filter { _, slot in
                 let interests = slot.node.interests
                 // Where it couldn't be registered before, it is tried again.
                 return interests.count != slot.registrations.count
@@ -62,6 +62,7 @@ extension SubscriptionEngine {
         unregister(slot.registrations)
         // Where it can't be registered, reloading it fails in the same way, and says so.
         slots[id] = Slot(node: slot.node, registrations: [])
+        unregistered.insert(id)
         let layouts = slot.node.interests.compactMap { interest in
             schema.entity(named: interest.entity).flatMap { try? layout($0, snapshot) }
         }

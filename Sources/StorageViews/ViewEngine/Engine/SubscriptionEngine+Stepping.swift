@@ -43,7 +43,7 @@ extension SubscriptionEngine {
             throw error
         }
         isBehind = false
-        if emitsEvents, slots.values.allSatisfy({ !$0.registrations.isEmpty }) { commitFilter.open(at: position) }
+        if emitsEvents, unregistered.isEmpty { commitFilter.open(at: position) }
     }
 
     private func advance(to snapshot: Snapshot, _ state: FeedState) throws -> [Delivery?] {
@@ -102,6 +102,7 @@ extension SubscriptionEngine {
         return touched
     }
 
+    /// Gives a node a change that one of its interests was found by.
     func apply(_ change: RoutedChange, to node: any LiveNode, by interest: Int, in snapshot: Snapshot) throws {
         guard change.effect != .uncertain, interest == 0 || node.appliesRelatedChanges else { throw StaleNode() }
         let row = ChangedRow(

@@ -53,6 +53,8 @@ package actor SubscriptionEngine {
     var phase = Phase.idle
     var slots: [Int: Slot] = [:]
     var owners: [SubscriptionToken: Owner] = [:]
+    /// The nodes that changes don't find, as they couldn't be registered again.
+    var unregistered: Set<Int> = []
     private var nextId = 0
     var schema = KnownSchema()
     /// Whether what was committed couldn't be applied.

@@ -38,10 +38,7 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: Stepped
     private var total = 0
     private var isLive = false
     private var dirty: [Section] = []
-    /// What is new; nil where nothing is.
-    private var pending: GroupUpdate<Key, Item>?
-    /// What was published last.
-    private var position: Int64 = 0
+    private var pending = PendingSteps<GroupUpdate<Key, Item>>()
     package var pendingUpdate: PendingUpdate<GroupUpdate<Key, Item>>?
 
     /// More rows than these aren't read one by one in a step: reading everything costs less.
@@ -94,8 +91,7 @@ extension GroupNode {
         number(from: 0)
         for section in sections { section.emittedCount = section.count }
         isLive = sorting != nil
-        pending = GroupUpdate()
-        pending?.whole = whole
+        pending.replace(with: whole)
     }
 
     private func section(_ key: Key, _ found: inout [Section]) -> Section {
@@ -301,28 +297,20 @@ extension GroupNode {
 // MARK: Publishing
 
 extension GroupNode {
-    private func enqueue(_ change: GroupChange<Key, Item>) {
-        if pending == nil { pending = GroupUpdate() }
-        pending?.changes.append(change)
-    }
+    private func enqueue(_ change: GroupChange<Key, Item>) { pending.append(change) }
 
-    package func takeUpdate(at position: Int64) -> GroupUpdate<Key, Item>? {
-        guard let pending else { return nil }
-        self.pending = nil
-        self.position = position
-        var update = header
-        (update.whole, update.changes) = (pending.whole, pending.changes)
-        return update
-    }
+    package func takeUpdate(at position: Int64) -> GroupUpdate<Key, Item>? { pending.take(at: position).map(counted) }
 
     package func invalidate() {
         isLive = false
-        pending = nil
+        pending.removeAll()
     }
 
-    package var header: GroupUpdate<Key, Item> {
-        var update = GroupUpdate<Key, Item>()
-        (update.position, update.total) = (position, total)
+    package var header: GroupUpdate<Key, Item> { counted(pending.header) }
+
+    private func counted(_ update: GroupUpdate<Key, Item>) -> GroupUpdate<Key, Item> {
+        var update = update
+        update.total = total
         return update
     }
 

@@ -35,10 +35,7 @@ package final class EvaluatedListNode<Row: Sendable, Item: Sendable & Equatable,
     private var byteCount = 0
     /// The size of the largest item so far.
     private var largest = 0
-    /// What is new; nil where nothing is.
-    private var pending: ListUpdate<Item>?
-    /// What was published last.
-    private var position: Int64 = 0
+    private var pending = PendingSteps<ListUpdate<Item>>()
     package var pendingUpdate: PendingUpdate<ListUpdate<Item>>?
 
     /// How many items are kept ready behind those that are shown.
@@ -89,8 +86,7 @@ extension EvaluatedListNode {
         largest = entries.reduce(largest) { max($0, spec.memory.byteCount($1.item)) }
         shown = min(spec.limit ?? .max, entries.count)
         isLive = keys != nil
-        pending = ListUpdate()
-        pending?.whole = whole
+        pending.replace(with: whole)
     }
 
     /// Keeps memory bounded, and sorting rare: each cut removes half of the items, or half of the bytes.
@@ -242,30 +238,16 @@ extension EvaluatedListNode {
         shown -= 1
     }
 
-    private func enqueue(_ change: ListChange<Item>) {
-        if pending == nil { pending = ListUpdate() }
-        pending?.changes.append(change)
-    }
+    private func enqueue(_ change: ListChange<Item>) { pending.append(change) }
 
-    package func takeUpdate(at position: Int64) -> ListUpdate<Item>? {
-        guard let pending else { return nil }
-        self.pending = nil
-        self.position = position
-        var update = header
-        (update.whole, update.changes) = (pending.whole, pending.changes)
-        return update
-    }
+    package func takeUpdate(at position: Int64) -> ListUpdate<Item>? { pending.take(at: position) }
 
     package func invalidate() {
         isLive = false
-        pending = nil
+        pending.removeAll()
     }
 
-    package var header: ListUpdate<Item> {
-        var update = ListUpdate<Item>()
-        update.position = position
-        return update
-    }
+    package var header: ListUpdate<Item> { pending.header }
 
     package var whole: [Item] {
         let items = entries.prefix(shown).map(\.item)

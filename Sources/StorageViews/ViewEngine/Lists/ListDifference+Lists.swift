@@ -5,7 +5,7 @@ extension ListDifference where Item: Equatable {
     /// Source of the longest increasing subsequence: Fredman, "On computing the length of longest increasing
     /// subsequences", 1975.
     package init<Key: Hashable>(from old: [Item], to new: [Item], by key: (Item) -> Key, at position: Int64) {
-        // Items with the same key are told apart by their order.
+        // Items with the same key are distinguished by their order.
         var places: [Key: [Int]] = [:]
         for index in old.indices.reversed() { places[key(old[index]), default: []].append(index) }
         let origins = new.map { places[key($0)]?.popLast() }

@@ -26,10 +26,7 @@ package final class ListNode<Item: Sendable>: WindowNode {
     private var reachesEnd = true
     private var total: Int?
     private var isLive = false
-    /// What is new; nil where nothing is.
-    private var pending: ListUpdate<Item>?
-    /// What was published last.
-    private var position: Int64 = 0
+    private var pending = PendingSteps<ListUpdate<Item>>()
     package var pendingUpdate: PendingUpdate<ListUpdate<Item>>?
 
     /// Of how many margins rows are kept: more than are read at once, so that a window that moves to and fro doesn't
@@ -138,7 +135,7 @@ extension ListNode {
         guard spec.isPage, let limit, limit > 0, reachesEnd, offset > 0, offset >= count else { return }
         let before = visible
         offset = max(0, count - 1) / limit * limit
-        notePending()
+        pending.note()
         show(before)
     }
 
@@ -220,7 +217,7 @@ extension ListNode {
 
     private func count(by difference: Int) {
         total = (total ?? 0) + difference
-        notePending()
+        pending.note()
     }
 
     /// The place of a key, or where it would be.
@@ -307,7 +304,7 @@ extension ListNode {
     private func follows(_ count: Int) -> Bool {
         guard spec.isAnchored, offset > 0 else { return false }
         offset += count
-        notePending()
+        pending.note()
         return true
     }
 
@@ -367,38 +364,22 @@ extension ListNode {
 // MARK: Publishing
 
 extension ListNode {
-    /// Something beside the rows is new.
-    private func notePending() {
-        if pending == nil { pending = ListUpdate() }
-    }
+    private func enqueue(_ change: ListChange<Item>) { pending.append(change) }
 
-    private func enqueue(_ change: ListChange<Item>) {
-        notePending()
-        pending?.changes.append(change)
-    }
+    private func enqueueWhole() { pending.replace(with: whole) }
 
-    private func enqueueWhole() {
-        pending = ListUpdate()
-        pending?.whole = whole
-    }
-
-    package func takeUpdate(at position: Int64) -> ListUpdate<Item>? {
-        guard let pending else { return nil }
-        self.pending = nil
-        self.position = position
-        var update = header
-        (update.whole, update.changes) = (pending.whole, pending.changes)
-        return update
-    }
+    package func takeUpdate(at position: Int64) -> ListUpdate<Item>? { pending.take(at: position).map(counted) }
 
     package func invalidate() {
         isLive = false
-        pending = nil
+        pending.removeAll()
     }
 
-    package var header: ListUpdate<Item> {
-        var update = ListUpdate<Item>()
-        (update.position, update.total, update.offset) = (position, total, offset)
+    package var header: ListUpdate<Item> { counted(pending.header) }
+
+    private func counted(_ update: ListUpdate<Item>) -> ListUpdate<Item> {
+        var update = update
+        (update.total, update.offset) = (total, offset)
         return update
     }
 

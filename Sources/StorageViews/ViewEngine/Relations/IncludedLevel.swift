@@ -29,7 +29,7 @@ protocol IncludedLevel<Owner>: RelatedLevel {
     /// What the content for a value is known by; nil for NULL, which has none.
     func key(of value: StorageValue) -> [UInt8]?
     /// Keeps the content for a value, which another owner has now.
-    func retain(_ value: StorageValue, _ key: [UInt8], _ snapshot: Snapshot) throws
+    func retain(_ value: StorageValue, as key: [UInt8], in snapshot: Snapshot) throws
     /// An owner less has a value.
     func release(_ key: [UInt8])
     /// Whether the step has brought something to the content for a value.

@@ -29,7 +29,7 @@ final class IncludedList<Item: Sendable> {
         for (index, level) in levels.enumerated() {
             // Before others are released: most of them are the same.
             for (row, keys) in added {
-                if let key = keys[index] { try level.retain(row.values[index], key, snapshot) }
+                if let key = keys[index] { try level.retain(row.values[index], as: key, in: snapshot) }
             }
             for keys in removed {
                 if let key = keys[index] { level.release(key) }

@@ -63,7 +63,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
 
     func key(of value: StorageValue) -> [UInt8]? { reader?.key(of: value) }
 
-    func retain(_ value: StorageValue, _ key: [UInt8], _ snapshot: Snapshot) throws {
+    func retain(_ value: StorageValue, as key: [UInt8], in snapshot: Snapshot) throws {
         guard contents[key] == nil else {
             contents[key]?.ownerCount += 1
             return

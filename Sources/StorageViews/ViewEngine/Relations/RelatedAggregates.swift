@@ -18,10 +18,7 @@ package struct RelatedAggregates: Sendable {
 
     /// The related rows of an owner.
     private func spec(_ value: StorageValue) -> AggregateSpec {
-        var rows = request
-        let isRelated = RowPredicate.comparison(column: relation.otherColumn, .equal, .value(value))
-        rows.predicate = rows.predicate.map { isRelated && $0 } ?? isRelated
-        return AggregateSpec(relation.table, rows, terms: terms)
+        AggregateSpec(relation.table, relation.rows(of: value, request), terms: terms)
     }
 
     /// The statement that answers them for an owner; its first value is that of the owner's column.

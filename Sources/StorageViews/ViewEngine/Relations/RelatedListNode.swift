@@ -13,7 +13,7 @@ package final class RelatedListNode<Item: Sendable>: WindowNode {
     /// Nil where there are no conditions on related rows, or where they can only be evaluated by reading everything.
     private let membership: RelatedMembership<Item>?
     private let own: [Interest]
-    private var pending: ListUpdate<OwnerRow<Item>>?
+    private var pending = PendingSteps<ListUpdate<OwnerRow<Item>>>()
     package var pendingUpdate: PendingUpdate<ListUpdate<Item>>?
 
     /// - Parameters:
@@ -42,7 +42,8 @@ package final class RelatedListNode<Item: Sendable>: WindowNode {
     package func reload(_ snapshot: Snapshot) throws {
         membership?.removeAll()
         for level in levels { level.removeAll() }
-        pending = try list.reload(levels, snapshot)
+        pending.removeAll()
+        if let update = try list.reload(levels, snapshot) { pending.append(update) }
     }
 
     /// Shows another part of the rows.
@@ -68,33 +69,30 @@ package final class RelatedListNode<Item: Sendable>: WindowNode {
         try membership?.finishStep(list.node, snapshot)
         let update = try list.settle(levels, snapshot)
         for level in levels { try level.finishStep(snapshot) }
-        if let update { append(update) }
+        if let update { pending.append(update) }
         let changed = list.changedIndices(levels)
-        guard !changed.isEmpty else { return }
-        var refilled = list.node.header
-        refilled.changes = changed.map { .update(list.shown[$0], at: $0) }
-        append(refilled)
-    }
-
-    private func append(_ update: ListUpdate<OwnerRow<Item>>) {
-        if pending == nil { pending = update } else { pending?.append(update) }
+        for index in changed { pending.append(.update(list.shown[index], at: index)) }
     }
 
     // MARK: Publishing
 
     package func takeUpdate(at position: Int64) -> ListUpdate<Item>? {
-        defer { pending = nil }
-        var update = pending?.map { IncludedList.filled($0, levels) }
-        update?.position = position
-        return update
+        pending.take(at: position).map(filled)
+    }
+
+    private func filled(_ update: ListUpdate<OwnerRow<Item>>) -> ListUpdate<Item> {
+        var filled = update.map { IncludedList.filled($0, levels) }
+        let header = list.node.header
+        (filled.total, filled.offset) = (header.total, header.offset)
+        return filled
     }
 
     package func invalidate() {
         list.node.invalidate()
-        pending = nil
+        pending.removeAll()
     }
 
-    package var header: ListUpdate<Item> { list.node.header.map { IncludedList.filled($0, levels) } }
+    package var header: ListUpdate<Item> { filled(pending.header) }
     package var whole: [Item] { list.shown.map { IncludedList.filled($0, levels) } }
     package var rowCount: Int { list.shown.count + (levels as [any RelatedLevel]).rowCount }
 }

@@ -118,26 +118,30 @@ final class RelatedMembership<Item: Sendable> {
     /// Finds out what there was and is of the related rows that have changed.
     private func answer(_ index: Int, _ snapshot: Snapshot) throws {
         for (key, turnover) in conditions[index].touched {
-            let count = try count(index, turnover.value, upTo: turnover.gained + 1, snapshot)
+            let count = try count(index, of: turnover.value, upTo: turnover.gained + 1, in: snapshot)
             conditions[index].answers[key] = Answer(
                 before: turnover.lost > 0 || count > turnover.gained, after: count > 0)
         }
     }
 
-    private func count(_ index: Int, _ value: StorageValue, upTo limit: Int, _ snapshot: Snapshot) throws -> Int {
+    /// How many rows of a condition are related to a value, counted up to a limit.
+    private func count(
+        _ index: Int, of value: StorageValue, upTo limit: Int, in snapshot: Snapshot
+    ) throws -> Int {
         let (relation, predicate) = (conditions[index].condition.relation, conditions[index].condition.predicate)
-        let isRelated = RowPredicate.comparison(column: relation.otherColumn, .equal, .value(value))
-        let rows = RowRequest(predicate: predicate.map { isRelated && $0 } ?? isRelated)
+        let rows = relation.rows(of: value, RowRequest(predicate: predicate))
         return try snapshot.integer(QuerySQL(rows, of: relation.table).count(upTo: limit))
     }
 
     /// Whether a condition is met by an owner with a value.
-    private func isMet(_ index: Int, _ value: StorageValue, _ moment: Moment, _ snapshot: Snapshot) throws -> Bool {
+    private func isMet(
+        _ index: Int, by value: StorageValue, _ moment: Moment, in snapshot: Snapshot
+    ) throws -> Bool {
         let isNegated = conditions[index].condition.isNegated
         guard let key = conditions[index].key?.key(of: value) else { return isNegated }
         if conditions[index].answers[key] == nil {
             // None of these rows has changed.
-            let exists = try count(index, value, upTo: 1, snapshot) > 0
+            let exists = try count(index, of: value, upTo: 1, in: snapshot) > 0
             conditions[index].answers[key] = Answer(before: exists, after: exists)
         }
         guard let answer = conditions[index].answers[key] else { return isNegated }
@@ -147,7 +151,7 @@ final class RelatedMembership<Item: Sendable> {
     private func areMet(
         _ moment: Moment, _ snapshot: Snapshot, _ value: (Int) throws -> StorageValue
     ) throws -> Bool {
-        for index in conditions.indices where try !isMet(index, value(index), moment, snapshot) { return false }
+        for index in conditions.indices where try !isMet(index, by: value(index), moment, in: snapshot) { return false }
         return true
     }
 
