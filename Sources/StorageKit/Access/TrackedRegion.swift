@@ -6,7 +6,8 @@ internal import StorageLog
 
 /// What a closure of SQL has read: says whether commits since concern it.
 ///
-/// It is found by the statements that SQLite reports to have run, and GRDB's region of each: tables and columns, not rows.
+/// It is found by the statements that SQLite reports to have run: GRDB's region of each, and the tables that its program opens. Tables
+/// and columns, not rows.
 struct TrackedRegion: Sendable {
     /// The columns of an entity that were read, by their ids; nil where all count.
     private var columns: [UInt32: Set<UInt32>?] = [:]
@@ -29,17 +30,32 @@ struct TrackedRegion: Sendable {
         return (value, try TrackedRegion(statements.all, db))
     }
 
-    private init(_ statements: Set<String>, _ db: Database) throws {
+    private init(_ texts: Set<String>, _ db: Database) throws {
         var region = DatabaseRegion()
-        for sql in statements { region.formUnion(try db.makeStatement(sql: sql).databaseRegion) }
+        var opened = try OpenedTables(db)
+        for text in texts {
+            do {
+                let statements = try db.allStatements(sql: text)
+                while let statement = try statements.next() {
+                    guard sqlite3_stmt_isexplain(statement.sqliteStatement) == 0 else { continue }
+                    region.formUnion(statement.databaseRegion)
+                    try opened.add(statement.sql, db)
+                }
+            } catch {
+                // It has run, and no longer can: it may have read a temporary table.
+                isUnknown = true
+            }
+        }
+        func isRead(_ table: String) -> Bool { region.isModified(byEventsOfKind: .insert(tableName: table)) }
         let connection = try db.connection
         let catalog = try Catalog.load(connection)
         var known: Set<String> = []
         for entity in catalog.live {
             known.insert(entity.stored)
-            guard region.isModified(byEventsOfKind: .insert(tableName: entity.stored)) else { continue }
-            let read = Self.columns(of: entity, in: region)
-            columns[entity.id] = read
+            guard isRead(entity.stored) || opened.contains(entity.stored) else { continue }
+            let all = opened.contains(entity.stored) && (opened.hasUnnamedColumns || !isRead(entity.stored))
+            let read = all ? nil : Self.columns(of: entity, in: region)
+            columns.updateValue(read, forKey: entity.id)
             names +=
                 read.map { read in
                     entity.live.filter { read.contains($0.id) }.map { "\(entity.name).\($0.name)" }
@@ -47,14 +63,12 @@ struct TrackedRegion: Sendable {
         }
         for index in try FullTextIndex.load(connection) {
             known.formUnion([index.table] + index.shadowTables)
-            guard region.isModified(byEventsOfKind: .insert(tableName: index.table)) else { continue }
-            columns[index.entity] = .some(nil)
+            guard isRead(index.table) || opened.hasVirtualTables && opened.hasUnnamedColumns else { continue }
+            columns.updateValue(nil, forKey: index.entity)
         }
         let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
-        let others = tables.filter { name in
-            !known.contains(name) && region.isModified(byEventsOfKind: .insert(tableName: name))
-        }
-        isUnknown = !others.isEmpty
+        let others = tables.filter { !known.contains($0) && (isRead($0) || opened.contains($0)) }
+        isUnknown = isUnknown || !others.isEmpty
         names += others
     }
 
@@ -95,10 +109,50 @@ struct TrackedRegion: Sendable {
     }
 }
 
+/// The tables that statements open, by their programs.
+///
+/// SQLite tells an authorizer, from which GRDB's regions come, neither of the columns that `USING` and `NATURAL JOIN` compare, nor of a
+/// table of which nothing else is read. (Seen with 3.40.1.) Its programs name all tables by their root pages.
+private struct OpenedTables {
+    private let tables: [Int: String]
+    private var names: Set<String> = []
+    private let viewsHaveUnnamedColumns: Bool
+    /// Whether columns may be compared that no region names.
+    private(set) var hasUnnamedColumns = false
+    private(set) var hasVirtualTables = false
+
+    init(_ db: Database) throws {
+        let sql = "SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0"
+        tables = try Dictionary(Row.fetchAll(db, sql: sql).map { ($0[0], $0[1]) }) { first, _ in first }
+        viewsHaveUnnamedColumns =
+            try String.fetchAll(db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'view'").contains(
+                where: Self.mayJoinByName)
+    }
+
+    func contains(_ table: String) -> Bool { names.contains(table) }
+
+    mutating func add(_ sql: String, _ db: Database) throws {
+        hasUnnamedColumns = hasUnnamedColumns || viewsHaveUnnamedColumns || Self.mayJoinByName(sql)
+        let program = try Row.fetchCursor(db, sql: "EXPLAIN \(sql)")
+        while let instruction = try program.next() {
+            switch instruction["opcode"] as String {
+            // The second operand is the root page; the third is 0 for the main database.
+            case "OpenRead" where instruction["p3"] == 0: if let name = tables[instruction["p2"]] { names.insert(name) }
+            case "VOpen": hasVirtualTables = true
+            default: break
+            }
+        }
+    }
+
+    private static func mayJoinByName(_ sql: String) -> Bool {
+        let sql = sql.uppercased()
+        return sql.contains("USING") || sql.contains("NATURAL")
+    }
+}
+
 /// Collects statements while a closure runs, on its connection's thread.
 private final class ReadStatements {
     private(set) var all: Set<String> = []
 
-    /// What triggers and SQLite itself run is reported as comments.
-    func add(_ sql: String) { if !sql.hasPrefix("--") { all.insert(sql) } }
+    func add(_ sql: String) { all.insert(sql) }
 }

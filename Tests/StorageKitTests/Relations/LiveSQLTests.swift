@@ -60,6 +60,66 @@ import Testing
             explanation.anchors == ["chapters.novelId", "chapters.pages", "novels.id", "novels.novelistId"])
     }
 
+    /// SQLite tells an authorizer, from which GRDB's region comes, of none of the columns that these name without a table.
+    @Test(
+        "Columns that tables are joined by count where the SQL doesn't name them",
+        arguments: [
+            "SELECT count(*) FROM novels AS n JOIN chapters AS c USING (id)",
+            "SELECT n.year FROM novels AS n JOIN chapters AS c USING (id) WHERE n.id = 9",
+            "SELECT count(*) FROM (SELECT id FROM novels) NATURAL JOIN (SELECT novelId AS id FROM chapters)",
+            "SELECT count(*) FROM novels AS n WHERE EXISTS (SELECT 1 FROM novels AS m JOIN chapters AS c USING (id) WHERE m.id = n.id)",
+            "WITH pairs AS (SELECT n.id FROM novels AS n NATURAL JOIN (SELECT id FROM chapters)) SELECT count(*) FROM pairs",
+        ])
+    func joinColumns(sql: String) async throws {
+        let storage = try await open()
+        try await storage.save(Novel(id: 9, year: 2009, novelistId: nil))
+        let live = storage.liveValue { try Int.fetchOne($0, sql: sql) ?? 0 }
+        var values = live.snapshots.makeAsyncIterator()
+        let before = try #require(try await values.next())
+        try await storage.save(Chapter(id: 9, pages: 1, novelId: 9))
+        let after = try await storage.read { try Int.fetchOne($0, sql: sql) ?? 0 }
+        #expect(after != before)
+        #expect(try await values.next() == after)
+    }
+
+    @Test(
+        "A change of a column that tables are joined by is noticed",
+        arguments: ["JOIN novels AS m USING (year)", "NATURAL JOIN novels AS m"])
+    func changedJoinColumn(join: String) async throws {
+        let storage = try await open()
+        let sql = "SELECT count(*) FROM (SELECT year FROM novels) AS n \(join)"
+        let live = storage.liveValue { try Int.fetchOne($0, sql: sql) ?? 0 }
+        var values = live.snapshots.makeAsyncIterator()
+        #expect(try await values.next() == 2)
+        try await storage.query(Novel.self).updateAll { $0.year.set(to: 2026) }
+        #expect(try await values.next() == 4)
+    }
+
+    @Test("A view that joins without naming columns is followed")
+    func viewOfJoin() async throws {
+        let storage = try await open()
+        try await storage.write {
+            try $0.execute("CREATE VIEW pairs AS SELECT n.id, year FROM novels AS n JOIN chapters AS c USING (id)")
+        }
+        let live = storage.liveValue { try Int.fetchOne($0, sql: "SELECT count(*) FROM pairs") ?? 0 }
+        var values = live.snapshots.makeAsyncIterator()
+        #expect(try await values.next() == 2)
+        try await storage.delete(Chapter.self, id: 1)
+        #expect(try await values.next() == 1)
+    }
+
+    @Test("SQL that begins with a comment is followed")
+    func comment() async throws {
+        let storage = try await open()
+        let live = storage.liveValue {
+            try Int.fetchOne($0, sql: "-- Of all novels\nSELECT sum(pages) FROM chapters") ?? 0
+        }
+        var values = live.snapshots.makeAsyncIterator()
+        #expect(try await values.next() == 30)
+        try await storage.delete(Chapter.self, id: 1)
+        #expect(try await values.next() == 20)
+    }
+
     @Test("A value is followed with what it was before")
     func value() async throws {
         let storage = try await open()
