@@ -26,7 +26,7 @@ extension WriteTransaction {
 /// A query over an entity's rows. Nothing is asked before one of the `async` calls.
 ///
 /// Names of columns are checked when it runs, values are always bound. Rows have a total order: behind the columns that
-/// are asked for comes the key.
+/// are asked for comes the key, in the direction of the last of them.
 public struct Query<Entity: RegisteredEntity>: FetchableQuery {
     /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()

@@ -1,0 +1,119 @@
+import StorageKit
+import StorageTesting
+import TestSupport
+import Testing
+
+@testable import StorageEntities
+@testable import StorageViews
+
+/// Random queries across tables, as users hold them, against plain loops over arrays.
+@Suite(.timeLimit(.minutes(10))) struct RelationOracleTests {
+    private func library(_ generator: inout SplitMix64, size: Int) async throws -> Storage {
+        let storage = try await Library.open(hasIndexes: generator.chance(80))
+        let seed = generator.next()
+        try await storage.write { tx in
+            var generator = SplitMix64(seed: seed)
+            for _ in 0..<6 * size { try Library.change(tx, &generator, size: size) }
+        }
+        return storage
+    }
+
+    @discardableResult
+    private func change(_ storage: Storage, _ generator: inout SplitMix64, size: Int) async throws -> CommitReceipt {
+        let seed = generator.next()
+        let count = 1 + generator.below(4)
+        return try await storage.write { tx in
+            var generator = SplitMix64(seed: seed)
+            for _ in 0..<count { try Library.change(tx, &generator, size: size) }
+        }
+    }
+
+    // MARK: Views after each commit
+
+    /// A query with everything that answers it.
+    @MainActor private struct Answers {
+        let text: String
+        /// What is wrong, where something is.
+        let fault: (LibraryRows) async throws -> String?
+
+        init<Entity: LibraryEntity>(_ storage: Storage, _ type: Entity.Type, _ generator: inout SplitMix64) {
+            let random = RandomQuery<Entity>(&generator)
+            var query = storage.query(type)
+            query.request = random.request
+            let list = QuerySubscription(query, start: .immediate)
+            let first = SingleQuerySubscription(query, start: .immediate)
+            let count = CountSubscription(query, start: .immediate)
+            text = random.text
+            fault = { [query] library in
+                let expected = random.find(in: library)
+                if let error = list.error ?? first.error ?? count.error { return "\(random.text): \(error)" }
+                let (fetched, counted) = (try await query.fetch(), try await query.count())
+                func differs<Shown: Equatable>(_ name: String, _ shown: Shown, _ expected: Shown) -> String? {
+                    shown == expected ? nil : "\(name) of \(random.text): \(shown) instead of \(expected)"
+                }
+                return differs("fetch", fetched, expected) ?? differs("count", counted, expected.count)
+                    ?? differs("list", list.items, expected) ?? differs("first", first.item, expected.first)
+                    ?? differs("live count", count.count, expected.count)
+            }
+        }
+
+        static func random(_ storage: Storage, _ generator: inout SplitMix64) -> Answers {
+            switch generator.below(8) {
+            case 0..<3: Answers(storage, Novelist.self, &generator)
+            case 3..<6: Answers(storage, Novel.self, &generator)
+            case 6: Answers(storage, Publisher.self, &generator)
+            default: Answers(storage, Chapter.self, &generator)
+            }
+        }
+    }
+
+    @Test("Views of random queries show what loops over all rows find", arguments: testSeeds(60))
+    @MainActor func views(seed: UInt64) async throws {
+        var generator = SplitMix64(seed: seed)
+        let size = 3 + generator.below(8)
+        let storage = try await library(&generator, size: size)
+        let queries = (0..<4).map { _ in Answers.random(storage, &generator) }
+        for commit in 0..<12 {
+            if commit > 0 {
+                await storage.waitForViews(through: try await change(storage, &generator, size: size))
+            }
+            let library = try await LibraryRows(storage)
+            for query in queries {
+                let fault = try await query.fault(library)
+                #expect(fault == nil, "STORAGEKIT_SEED=\(seed), commit \(commit)")
+                guard fault == nil else { return }
+            }
+        }
+    }
+
+    // MARK: Readers beside commits
+
+    @Test("Differences that are read beside commits lead to the state of their position", arguments: testSeeds(20))
+    func readersBesideCommits(seed: UInt64) async throws {
+        var generator = SplitMix64(seed: seed)
+        let size = 3 + generator.below(8)
+        let storage = try await library(&generator, size: size)
+        var readers: [any DifferenceReading] = []
+        for commit in 0..<40 {
+            if commit % 10 == 0 {
+                readers.append(DifferenceReader<Novelist>(storage, seed: generator.next()))
+                readers.append(DifferenceReader<Novel>(storage, seed: generator.next()))
+            }
+            try await change(storage, &generator, size: size)
+        }
+        let last = try await LibraryRows(storage)
+        var positions: Set<Int64> = []
+        for reader in readers {
+            let fault = try await reader.fault(inTheEnd: last)
+            #expect(fault == nil, "STORAGEKIT_SEED=\(seed)")
+            positions.formUnion(reader.positions)
+        }
+        for position in positions.sorted() {
+            let library = try await LibraryRows(try await storage.asOf(.position(position)))
+            for reader in readers {
+                let fault = reader.fault(at: position, library)
+                #expect(fault == nil, "STORAGEKIT_SEED=\(seed)")
+            }
+        }
+    }
+}
