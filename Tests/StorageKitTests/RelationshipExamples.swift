@@ -75,6 +75,20 @@ enum RelationshipExamples {
             print(directors.map(\.films.count))
             break
         }
+        return try await printed + differences(storage, live)
+    }
+
+    private static func differences(_ storage: Storage, _ live: LiveList<Director>) async throws -> String {
+        var printed = ""
+        func animate(_ changes: [ListChange<Film>], section: Int) { printed += "\(section): \(changes.count)\n" }
+        var directors: [Director] = []
+        for try await difference in live.differences {
+            let films = difference.included(\.films, in: directors)
+            difference.apply(to: &directors)
+            for part in films { animate(part.difference.changes, section: part.owner) }
+            if !films.isEmpty { break }
+            try await storage.save(Film(id: 4, title: "Vagabond", year: 1985, directorId: "varda"))
+        }
         return printed
     }
 
@@ -103,6 +117,12 @@ enum RelationshipExamples {
             scope.allow(Film.self)
         }
         let directors = try await visible.query(Director.self).include(\.films).fetch()
-        return "\(directors.count)\n"
+        var sent = 0
+        func send(_ events: [StorageEvent]) { sent += events.count }
+        for try await change in visible.changes(since: .position(0)) {
+            send(change.events)
+            break
+        }
+        return "\(directors.count) \(sent)\n"
     }
 }

@@ -66,6 +66,23 @@ public indirect enum RowPredicate: Sendable, Hashable {
 }
 
 extension RowPredicate {
+    /// The columns that the condition uses; nil for SQL.
+    package var columns: Set<String>? {
+        switch self {
+        case .constant: []
+        case .comparison(let column, _, .column(let other), _): [column, other]
+        case .comparison(let column, _, .value, _), .isNull(let column), .among(let column, _),
+            .between(let column, _, _), .like(let column, _, _):
+            [column]
+        case .all(let parts), .any(let parts):
+            parts.reduce(Set<String>?.some([])) { all, part in
+                all.flatMap { all in part.columns.map { all.union($0) } }
+            }
+        case .not(let part): part.columns
+        case .sql: nil
+        }
+    }
+
     /// Whether the condition can be evaluated without a database.
     public var isEvaluable: Bool {
         switch self {

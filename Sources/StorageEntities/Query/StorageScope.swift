@@ -39,6 +39,14 @@ package final class StorageScope: Sendable {
             isNegated: condition.isNegated)
     }
 
+    /// The names of the entities of which rows may be read.
+    package var entities: Set<String> { Set(conditions.keys) }
+
+    /// The condition that an entity's rows have to meet; nil where all may be read.
+    ///
+    /// - Throws: `not-found` for an entity that the scope doesn't know.
+    package func condition(of entity: String) throws(StorageError) -> RowPredicate? { try predicate(nil, of: entity) }
+
     private func predicate(_ own: RowPredicate?, of entity: String) throws(StorageError) -> RowPredicate? {
         guard let condition = conditions[entity] else {
             throw StorageError(

@@ -144,6 +144,14 @@ package struct CatalogColumn: Sendable, Equatable {
     /// The title of the conversion.
     package var definition = ""
 
+    /// The column for an evaluator of conditions, which takes a collation that it doesn't know for `BINARY`.
+    package var evaluated: EvaluatedColumn {
+        EvaluatedColumn(name: name, affinity: affinity, collation: knownCollation ?? .binary)
+    }
+
+    /// The collation; nil where only SQLite knows it.
+    package var knownCollation: RowPredicate.Collation? { RowPredicate.Collation(rawValue: collation.uppercased()) }
+
     /// The collation that takes no two texts for one.
     package static let binary = "BINARY"
 

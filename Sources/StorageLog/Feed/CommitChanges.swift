@@ -14,6 +14,16 @@ public struct CommitChanges: Sendable, Hashable {
     /// Where to resume after these changes.
     public let token: ChangeToken
 
+    package init(
+        commit: CommitInfo, events: [StorageEvent], beginsCommit: Bool, endsCommit: Bool, token: ChangeToken
+    ) {
+        self.commit = commit
+        self.events = events
+        self.beginsCommit = beginsCommit
+        self.endsCommit = endsCommit
+        self.token = token
+    }
+
     /// Whether these are all of the commit's events that match.
     public var isWhole: Bool { beginsCommit && endsCommit }
 }

@@ -183,23 +183,6 @@ extension LogReader {
 }
 
 extension RowPredicate {
-    /// The columns that the condition uses; nil for SQL.
-    fileprivate var columns: Set<String>? {
-        switch self {
-        case .constant: []
-        case .comparison(let column, _, .column(let other), _): [column, other]
-        case .comparison(let column, _, .value, _), .isNull(let column), .among(let column, _),
-            .between(let column, _, _), .like(let column, _, _):
-            [column]
-        case .all(let parts), .any(let parts):
-            parts.reduce(Set<String>?.some([])) { all, part in
-                all.flatMap { all in part.columns.map { all.union($0) } }
-            }
-        case .not(let part): part.columns
-        case .sql: nil
-        }
-    }
-
     /// A text that a column must contain for the condition to be true.
     fileprivate func anchor(in entity: String) -> HubScope.Anchor? {
         switch self {

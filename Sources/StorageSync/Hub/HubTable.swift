@@ -53,13 +53,7 @@ struct HubTable: Sendable {
     }
 
     /// The columns for an evaluator of conditions.
-    var evaluatedColumns: [EvaluatedColumn] {
-        comparedColumns.map { column in
-            EvaluatedColumn(
-                name: column.name, affinity: column.affinity,
-                collation: RowPredicate.Collation(rawValue: column.collation.uppercased()) ?? .binary)
-        }
-    }
+    var evaluatedColumns: [EvaluatedColumn] { comparedColumns.map(\.evaluated) }
 
     /// - Throws: `invalid-name` if there is no such column.
     func column(_ column: String) throws -> CatalogColumn {

@@ -77,11 +77,8 @@ struct SourceWindow<Element: RegisteredEntity>: Sendable {
     /// Nil if there is no condition, or if it can't be evaluated here.
     private func evaluator(of table: EntityTable<Element.Record>, _ entity: CatalogEntity) -> PredicateEvaluator? {
         guard let predicate = request.rows.predicate else { return nil }
-        let columns = table.columns.compactMap { declared -> EvaluatedColumn? in
-            guard let column = entity.column(named: declared.name),
-                let collation = RowPredicate.Collation(rawValue: column.collation.uppercased())
-            else { return nil }
-            return EvaluatedColumn(name: declared.name, affinity: column.affinity, collation: collation)
+        let columns = table.columns.compactMap { declared in
+            entity.column(named: declared.name).flatMap { $0.knownCollation == nil ? nil : $0.evaluated }
         }
         guard columns.count == table.columns.count else { return nil }
         // A condition that names an unknown column fails when rows are read.

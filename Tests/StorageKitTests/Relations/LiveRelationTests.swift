@@ -222,4 +222,44 @@ import Testing
         difference.apply(to: &novelists)
         #expect(novelists.map { $0.novels.map(\.year) } == [[300], []])
     }
+
+    // MARK: Differences of included rows
+
+    @Test("Differences of included rows lead from an owner's old rows to the new ones", arguments: testSeeds(10))
+    func includedDifferences(seed: UInt64) async throws {
+        var generator = SplitMix64(seed: seed)
+        let storage = try await Library.open()
+        let query = storage.query(Novelist.self).orderBy(\.country).include(\.novels) { $0.include(\.chapters) }
+        var differences = query.live().differences.makeAsyncIterator()
+        var novelists: [Novelist] = []
+        try await differences.next()?.apply(to: &novelists)
+        var nested = 0
+        for _ in 0..<60 {
+            let seed = generator.next()
+            let receipt = try await storage.write { tx in
+                var generator = SplitMix64(seed: seed)
+                for _ in 0..<3 { try Library.change(tx, &generator, size: 4) }
+            }
+            await storage.waitForViews(through: receipt)
+            guard try await query.fetch() != novelists else { continue }
+            let difference = try #require(await differences.next())
+            let parts = difference.included(\.novels, in: novelists)
+            let old = Dictionary(uniqueKeysWithValues: novelists.map { ($0.id, $0.novels) })
+            difference.apply(to: &novelists)
+            let changed = novelists.indices.filter { index in
+                old[novelists[index].id].map { $0 != novelists[index].novels } ?? false
+            }
+            // An owner that went and came again within the difference is new.
+            #expect(Set(parts.map(\.owner)).isSubset(of: changed), "STORAGEKIT_SEED=\(seed)")
+            for part in parts {
+                var novels = old[novelists[part.owner].id] ?? []
+                #expect(part.difference.fits(novels))
+                part.difference.apply(to: &novels)
+                #expect(novels == novelists[part.owner].novels, "STORAGEKIT_SEED=\(seed)")
+            }
+            if difference.whole == nil { #expect(parts.map(\.owner) == changed, "STORAGEKIT_SEED=\(seed)") }
+            nested += parts.count
+        }
+        #expect(nested > 0)
+    }
 }

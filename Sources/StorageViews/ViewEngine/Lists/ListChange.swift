@@ -117,6 +117,8 @@ public struct ListDifference<Item: Sendable>: Sendable {
     }
 }
 
+extension ListDifference: Equatable where Item: Equatable {}
+
 /// ```json
 /// {"position": 1041, "whole": [ITEM, …], "changes": [STEP, …]}
 /// ```

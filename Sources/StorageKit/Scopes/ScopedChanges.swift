@@ -1,0 +1,134 @@
+public import StorageCore
+internal import StorageEntities
+public import StorageLog
+
+extension ScopedStorage {
+    /// What is committed behind a point, as far as the scope lets its rows through: those that exist already, then each new commit.
+    ///
+    /// ```swift
+    /// for try await change in mine.changes(since: .head) { try await send(change.events) }
+    /// ```
+    ///
+    /// A row that comes into the scope is an insert with all its columns, one that leaves it a delete; what happens to rows
+    /// outside isn't told. Whoever applies the events to the rows of the scope at `point` has the rows of the scope at each commit.
+    /// Positions are those of the store, so their gaps tell that something else was changed, and nothing more.
+    ///
+    /// Conditions are evaluated on values as they were recorded. A column that they name and that was converted hides the rows of before its
+    /// conversion.
+    ///
+    /// - Parameters:
+    ///   - point: Changes after it are returned.
+    ///   - query: Which events are returned; its `positions` and its order don't count. Entities that the scope doesn't know
+    ///     have none.
+    /// - Throws: While it is read: `not-found` for a point that isn't in the log, `invalid-argument` for a scope with a condition in
+    ///   SQL, or on a column with a collation of your own.
+    /// - Complexity: For the first change of a row that is read, one look-up for each of its earlier versions; one for each later change.
+    public func changes(since point: StoragePoint, matching query: LogQuery = LogQuery()) -> ScopedChanges {
+        ScopedChanges(self, query) { storage.changes(since: point, matching: $0) }
+    }
+
+    /// What is committed after the changes that a token came with, as far as the scope lets its rows through.
+    ///
+    /// - Throws: While it is read, as ``changes(since:matching:)-(StoragePoint,_)``; `not-found` for a token of another history.
+    public func changes(since token: ChangeToken, matching query: LogQuery = LogQuery()) -> ScopedChanges {
+        ScopedChanges(self, query) { storage.changes(since: token, matching: $0) }
+    }
+}
+
+/// The changes after a position that a scope lets through, commit by commit: see ``ScopedStorage/changes(since:matching:)-(StoragePoint,_)``.
+///
+/// It is read and ends as ``ChangeStream``. Commits of which nothing is visible are skipped.
+public struct ScopedChanges: AsyncSequence, Sendable {
+    public typealias Element = CommitChanges
+    private let scoped: ScopedStorage
+    private let query: LogQuery
+    private let stream: ChangeStream
+
+    /// - Parameter follow: Reads the events that a query asks for.
+    fileprivate init(_ scoped: ScopedStorage, _ query: LogQuery, _ follow: (LogQuery) -> ChangeStream) {
+        self.scoped = scoped
+        self.query = query
+        // Operations and columns are those of what is visible, which is found first.
+        var all = query
+        all.tables = scoped.scope.entities.intersection(query.tables ?? scoped.scope.entities)
+        all.operations = nil
+        all.columns = nil
+        all.includesSchema = false
+        stream = follow(all)
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(
+            storage: scoped.storage, query: query, changes: stream.makeAsyncIterator(), rows: ScopedRows(scoped.scope))
+    }
+
+    /// Reads one commit after another, a large one in parts.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let storage: Storage
+        private let query: LogQuery
+        private var changes: ChangeStream.Iterator
+        private var rows: ScopedRows
+        /// A visible part of a commit. Whether it is the last one is known when the next part has been looked at.
+        private var pending: CommitChanges?
+        /// Whether the first part that was read of the commit is its first.
+        private var beginsCommit = true
+        private var isBetweenCommits = true
+
+        fileprivate init(storage: Storage, query: LogQuery, changes: ChangeStream.Iterator, rows: ScopedRows) {
+            self.storage = storage
+            self.query = query
+            self.changes = changes
+            self.rows = rows
+        }
+
+        /// Returns the next changes; nil when the task is cancelled or the store is closed.
+        ///
+        /// - Throws: `StorageError`, for example with `corrupt` for a damaged log.
+        public mutating func next() async throws -> CommitChanges? {
+            while true {
+                if let whole = pending, whole.endsCommit {
+                    pending = nil
+                    return whole
+                }
+                guard let change = try await changes.next() else { return nil }
+                let events = try await visibleEvents(of: change)
+                if isBetweenCommits { beginsCommit = change.beginsCommit }
+                isBetweenCommits = change.endsCommit
+                let part = pending
+                if !events.isEmpty {
+                    pending = CommitChanges(
+                        commit: change.commit, events: events, beginsCommit: part == nil && beginsCommit,
+                        endsCommit: change.endsCommit, token: change.token)
+                    if let part { return part }
+                } else if let part, change.endsCommit {
+                    pending = CommitChanges(
+                        commit: part.commit, events: part.events, beginsCommit: part.beginsCommit, endsCommit: true,
+                        token: change.token)
+                }
+            }
+        }
+
+        private mutating func visibleEvents(of change: CommitChanges) async throws -> [StorageEvent] {
+            let known = rows
+            do {
+                let (events, rows) = try await storage.read { db in
+                    var rows = known
+                    return (try rows.visibleEvents(of: change, try db.connection), rows)
+                }
+                self.rows = rows
+                return events.filter(query.wants)
+            } catch let error as StorageError where error.code == .closed {
+                return []
+            }
+        }
+    }
+}
+
+extension LogQuery {
+    /// Whether an event is one of those that are asked for, by its operation and columns.
+    fileprivate func wants(_ event: StorageEvent) -> Bool {
+        guard operations?.contains(event.operation) ?? true else { return false }
+        guard let columns else { return true }
+        return (event.new ?? event.old ?? []).contains { columns.contains($0.column) }
+    }
+}
