@@ -7,11 +7,8 @@ import Testing
 /// Every screen at three sizes, compared with recorded frames.
 ///
 /// After a wanted change record them again with `RECORD_GOLDEN=1 swift test --filter BrowserFrameTests`.
-@Suite(.enabled(if: BrowserFrameTests.isUTC, "the frames have times in UTC: set STORAGEKIT_TIME=utc"))
+@Suite(.enabled(if: BrowserRun.isUTC, "the frames have times in UTC: set STORAGEKIT_TIME=utc"))
 struct BrowserFrameTests {
-    /// On a terminal times are in the zone of its user.
-    static let isUTC = TimeDisplay.current.offsetSeconds(at: SampleStore.start) == 0
-
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let keys: [Key]

@@ -9,6 +9,9 @@ struct BrowserRun {
     private let reader: BrowserReader
     private(set) var isQuit = false
 
+    /// Whether frames have times in UTC; on a terminal they are in the zone of its user.
+    static let isUTC = TimeDisplay.current.offsetSeconds(at: SampleStore.start) == 0
+
     init(_ path: String, rows: Int = 24, columns: Int = 80, filter: String = "") async throws {
         reader = try BrowserReader(StoreOption.parse(["-s", path]))
         browser = try Browser(

@@ -41,7 +41,7 @@ struct BrowserTerminalTests {
             #expect(lines.count >= rows)
             // As a frame without a terminal has it, but for the store's name.
             let expected = try await BrowserRun(sample.path, rows: rows, columns: columns)
-            if BrowserFrameTests.isUTC {
+            if BrowserRun.isUTC {
                 #expect(lines.prefix(rows).dropFirst().map(String.init) == Array(expected.frame.text.dropFirst()))
             }
             try await expected.close()

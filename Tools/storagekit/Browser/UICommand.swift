@@ -50,7 +50,7 @@ struct UICommand: AsyncParsableCommand {
         }
         try await reader.close()
         // A shell expects of a program that a signal ended that it did.
-        if let signal { raise(signal) }
+        if let signal { TerminalSignals.send(signal) }
     }
 
     private static func requireTerminal(environment: [String: String] = ProcessInfo.processInfo.environment) throws {

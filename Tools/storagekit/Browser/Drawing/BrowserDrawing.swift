@@ -133,7 +133,7 @@ struct BrowserDrawing {
             let position =
                 !window.hasBefore && window.selection == 0
                 ? "beginning" : !window.hasAfter && window.selection == window.lines.count - 1 ? "end" : ""
-            line.addWord(" " + (position.isEmpty ? "…" : position), .dim)
+            line.addWord(" " + position, .dim)
         }
         if let search = top.search { line.addWord("/\(search.text)", .changed) }
         if let mark = browser.mark { line.addWord("* t:\(mark)", .changed) }

@@ -42,8 +42,7 @@ final class BrowserSession {
         perform(browser.begin())
         draw()
         while !isEnded {
-            wait()
-            let keys = readKeys()
+            let keys = wait() ? keys.flush() : readKeys()
             let (events, signals) = queue.take()
             for number in signals.sorted() { handle(signal: number) }
             browser.now = SystemTime.now
@@ -55,17 +54,19 @@ final class BrowserSession {
     }
 
     /// Until there is a key, an answer or a signal.
-    private func wait() {
+    ///
+    /// - Returns: Whether nothing came in the time in which the rest of a key would have.
+    private func wait() -> Bool {
         var polls = [
             pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
             pollfd(fd: queue.readEnd, events: Int16(POLLIN), revents: 0),
         ]
-        _ = poll(&polls, 2, keys.isPending ? Self.escapeDelay : -1)
+        return poll(&polls, 2, keys.isPending ? Self.escapeDelay : -1) == 0
     }
 
     private func readKeys() -> [Key] {
         var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
-        guard poll(&input, 1, 0) > 0 else { return keys.flush() }
+        guard poll(&input, 1, 0) > 0 else { return [] }
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = read(0, &buffer, buffer.count)
         if count > 0 { return keys.add(buffer[..<count]) }

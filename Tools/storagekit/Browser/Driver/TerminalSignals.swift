@@ -18,7 +18,7 @@ enum TerminalSignals {
     /// From now each of the signals writes its number, as a byte, to a descriptor.
     static func start(writingTo descriptor: Int32) {
         pipe.store(descriptor, ordering: .sequentiallyConsistent)
-        for number in ending + others { catchStopping(number) }
+        for number in ending + others { writeToPipe(number) }
         for number in crashes {
             signal(number) { number in
                 TerminalMode.restoreInHandler()
@@ -36,12 +36,21 @@ enum TerminalSignals {
     /// Stops the process as a shell expects it, until it is continued.
     static func suspend() {
         signal(SIGTSTP, SIG_DFL)
-        // To this thread, so that it has stopped before the handler is there again.
-        raise(SIGTSTP)
-        catchStopping(SIGTSTP)
+        send(SIGTSTP)
+        writeToPipe(SIGTSTP)
     }
 
-    private static func catchStopping(_ number: Int32) {
+    /// Sends a signal to this thread, so that it has had its effect when the call returns.
+    static func send(_ number: Int32) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, number)
+        // Threads that tasks run on block signals, and those made there do, too.
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(number)
+    }
+
+    private static func writeToPipe(_ number: Int32) {
         signal(number) { number in
             let saved = errno
             var byte = UInt8(truncatingIfNeeded: number)

@@ -66,7 +66,8 @@ struct TimelineSource: PageSource {
     /// `t:12  2024-05-01 10:00:00  anna (web)  posts +3 ~1  "why"`
     private static func item(_ commit: AnnotatedCommit) -> ScreenItem {
         let info = commit.info
-        var line = StyledLine(padded("t:\(info.number)", to: 8), .heading)
+        let number = "t:\(info.number)"
+        var line = StyledLine(number + String(repeating: " ", count: max(8 - number.count, 0)), .heading)
         line.add("  " + Timestamp.clock(info.time), .dim)
         line.add("  " + padded(CommitText.author(info.metadata), to: 16))
         for tag in commit.tags { line.add("  tag:\(tag.name)", .changed) }

@@ -40,7 +40,9 @@ struct TableLayout: Sendable {
     ///
     /// - Parameter natural: How wide the columns would like to be; what the rows need where nil.
     func styledLines(natural: [Int]? = nil) -> [StyledLine] {
-        let widths = fittedWidths(natural ?? naturalWidths)
+        let widths = fittedWidths(
+            natural.map { widths in columns.indices.map { widths.indices.contains($0) ? widths[$0] : 0 } }
+                ?? naturalWidths)
         var lines: [StyledLine] = []
         if hasTitles { lines.append(line(columns.map { TableCell($0.title, .heading) }, widths: widths)) }
         return lines + rows.map { line($0, widths: widths) }
