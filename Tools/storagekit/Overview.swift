@@ -4,6 +4,7 @@ enum Overview {
         storagekit: inspect, replay, rebuild and audit a StorageKit store.
 
           import       storagekit import -s app.sqlite history.jsonl.zst
+          ui           storagekit ui -s app.sqlite
           log          storagekit log -s app.sqlite -2h.. users --actor anna -p
           history      storagekit history -s app.sqlite users/42
           diff         storagekit diff -s app.sqlite -1d users

@@ -25,6 +25,7 @@ struct StorageKitTool: AsyncParsableCommand {
             ImportCommand.self, ExportCommand.self, AdoptCommand.self,
             LogCommand.self, ShowCommand.self, HistoryCommand.self, DiffCommand.self, BlameCommand.self,
             GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self, TailCommand.self, WatchCommand.self,
+            UICommand.self,
             ReplayCommand.self, CompareReplayCommand.self,
             TagCommand.self, NoteCommand.self, RevertCommand.self, UndoCommand.self, RedoCommand.self,
             RestoreStateCommand.self, ExecCommand.self,

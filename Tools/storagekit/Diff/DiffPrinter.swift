@@ -120,14 +120,14 @@ final class DiffPrinter {
                 table.name.utf8.lexicographicallyPrecedes(change.table.name.utf8)
                     || table.name.utf8.elementsEqual(change.table.name.utf8)
             {
-                try writeSchema(of: table)
+                try output.line(table.schemaLine)
                 tables = tables.dropFirst()
             }
             totals.add(change.operation)
             try write(change)
             try output.flushIfDue()
         }
-        for table in tables { try writeSchema(of: table) }
+        for table in tables { try output.line(table.schemaLine) }
         let rows = totals.insert + totals.update + totals.delete
         if output.format == .human {
             var line = StyledLine(
@@ -161,14 +161,6 @@ final class DiffPrinter {
             }
             if columns.isEmpty { try output.row(head + [nil, nil, nil]) }
         }
-    }
-
-    /// `table users  new, +name, -age, mail → email`
-    private func writeSchema(of table: DifferenceTable) throws {
-        var line = StyledLine("table ", .dim)
-        line.add(TargetArgument(table: table.name).description, .heading)
-        line.addWord(table.schemaNotes.joined(separator: ", "), .changed)
-        try output.line(line)
     }
 
     // MARK: Counts
@@ -241,6 +233,14 @@ final class DiffPrinter {
 }
 
 extension DifferenceTable {
+    /// `table users  new, +name, -age, mail → email`
+    var schemaLine: StyledLine {
+        var line = StyledLine("table ", .dim)
+        line.add(TargetArgument(table: name).description, .heading)
+        line.addWord(schemaNotes.joined(separator: ", "), .changed)
+        return line
+    }
+
     /// What became of the table and its columns, in words.
     var schemaNotes: [String] {
         guard let from else { return ["new"] }

@@ -3,18 +3,22 @@ import StorageKit
 /// Row changes that are about to be made, for people.
 enum PlanText {
     /// So many rows are printed; the rest is counted.
-    private static let rowLimit = 20
+    static let rowLimit = 20
 
-    /// Writes the first rows, each with its columns.
+    /// The first rows, each with its columns.
     ///
-    /// - Parameter count: How many rows there are, of which `rows` are the first.
+    /// - Parameters:
+    ///   - count: How many rows there are, of which `rows` are the first.
+    ///   - limit: How many are shown.
+    static func lines(_ rows: [RowDifference], of count: Int, limit: Int = rowLimit) -> [StyledLine] {
+        var lines = rows.prefix(limit).flatMap { [$0.changeLine(indent: 0)] + $0.columnLines(indent: 4) }
+        let hidden = count - min(rows.count, limit)
+        if hidden > 0 { lines.append(StyledLine("… and \(NumberText.grouped(hidden)) more", .dim)) }
+        return lines
+    }
+
     static func write(_ rows: [RowDifference], of count: Int, to output: ResultOutput) throws {
-        for row in rows.prefix(rowLimit) {
-            try output.line(row.changeLine(indent: 0))
-            for line in row.columnLines(indent: 4) { try output.line(line) }
-        }
-        let hidden = count - rowLimit
-        if hidden > 0 { try output.line("… and \(NumberText.grouped(hidden)) more", .dim) }
+        for line in lines(rows, of: count) { try output.line(line) }
     }
 
     static func summary(of outcome: RevertOutcome) -> String {

@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit redo`: brings back what was undone last.
-struct RedoCommand: AsyncParsableCommand {
+struct RedoCommand: ReversalCommand {
     static let configuration = CommandConfiguration(
         commandName: "redo", abstract: "Redo the most recent undo.",
         discussion: """
@@ -13,9 +13,9 @@ struct RedoCommand: AsyncParsableCommand {
 
     @OptionGroup var options: UndoOptions
 
-    func run() async throws {
+    func reversalRun() async throws -> ReversalRun {
         let author = options.author
-        try await options.reversal.run("Revert the undo") { storage, policy, metadata, isDryRun in
+        return options.reversal.run("Revert the undo") { storage, policy, metadata, isDryRun in
             try await storage.engine.redo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

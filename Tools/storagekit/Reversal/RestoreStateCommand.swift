@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit restore-state`: makes tables hold again what they held.
-struct RestoreStateCommand: AsyncParsableCommand {
+struct RestoreStateCommand: ReversalCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore-state", abstract: "Restore tables or rows to their state at a point.",
         discussion: """
@@ -31,7 +31,7 @@ struct RestoreStateCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func reversalRun() async throws -> ReversalRun {
         let command = self
         let (position, tables, key) = try await reversal.store.read { store in
             let position = try store.position(of: command.point)
@@ -52,7 +52,7 @@ struct RestoreStateCommand: AsyncParsableCommand {
             }
             return (position, tables, [])
         }
-        try await reversal.run("Restore the state of @\(position)") { storage, policy, metadata, isDryRun in
+        return reversal.run("Restore the state of @\(position)") { storage, policy, metadata, isDryRun in
             try await storage.engine.restore(
                 tables, key: key.first, to: .position(position), policy: policy, metadata: metadata, isDryRun: isDryRun)
         }

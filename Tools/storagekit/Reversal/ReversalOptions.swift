@@ -11,15 +11,13 @@ struct ReversalOptions: ParsableArguments {
     @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions
 
-    /// Plans, asks, applies and reports.
+    /// What a command does with them.
     ///
     /// - Parameters:
     ///   - title: What is done, for the question.
     ///   - body: Does it, or tries it.
-    func run(_ title: String, _ body: @escaping ReversalRun.Body) async throws {
-        try await ReversalRun(
-            store: store, change: change, format: format, policy: onConflict.policy, title: title, body: body
-        ).run()
+    func run(_ title: String, _ body: @escaping ReversalRun.Body) -> ReversalRun {
+        ReversalRun(store: store, change: change, format: format, policy: onConflict.policy, title: title, body: body)
     }
 }
 

@@ -15,99 +15,118 @@ struct ReversalRun: Sendable {
     /// Does it, or tries it.
     let body: Body
 
+    /// What would be done.
+    struct Plan: Sendable {
+        let title: String
+        let report: RevertReport
+        /// Which commit is taken back, by whom it was and why: what makes sense of a plan.
+        let subject: StyledLine?
+        let catalog: Catalog
+        /// Whether there are conflicts, and the command doesn't say what to do about them.
+        let isRefused: Bool
+
+        /// `Undo t:12  2024-05-01T10:00:00Z  anna: 1 row updated. Continue?`
+        var question: String {
+            let name = subject.map { " \($0.plain)" } ?? ""
+            return "\(title)\(name): \(PlanText.summary(of: report.outcome)). Continue?"
+        }
+    }
+
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "This command")
         if let status = try await store.write(isDryRun: change.dryRun, run(in:)) { throw status }
     }
 
-    /// Which commit is taken back, by whom it was and why: what makes sense of a plan.
-    private func subject(of report: RevertReport, in storage: Storage) async throws -> StyledLine? {
-        guard let number = report.revertedCommit else { return nil }
-        return try await storage.readHistory { store in
-            try store.index.commit(number).map { commit in
-                var line = StyledLine("t:\(number)", .heading)
-                line.addWord(Timestamp.shown(commit.info.time))
-                line.addWord(CommitText.author(commit.info.metadata))
-                line.addWord(CommitText.reason(commit.info.metadata), .dim)
-                return line
-            }
-        }
-    }
-
     private func run(in storage: Storage) async throws -> ExitStatus? {
-        // All conflicts are reported together, so the plan doesn't abort at the first.
-        let plan = try await body(storage, policy == .abort ? .skip : policy, change.metadata, true)
-        let subject = try await subject(of: plan, in: storage)
-        let catalog = try await storage.readHistory { $0.catalog }
-        let isRefused = policy == .abort && !plan.outcome.conflicts.isEmpty
-        if change.dryRun || isRefused {
-            try write(plan, about: subject, catalog: catalog, isDone: false)
-            guard isRefused else { return nil }
-            throw CommandError(
-                .conflict, "Nothing was changed: \(NumberText.count(plan.outcome.conflicts.count, "conflict")).",
-                why: "Those rows have changed since, or other rows conflict with them.",
-                next: "Add --on-conflict skip to leave them unchanged, or --on-conflict overwrite.")
+        let plan = try await plan(in: storage)
+        let outcome = plan.report.outcome
+        if change.dryRun || plan.isRefused {
+            try write(plan, isDone: false)
+            guard plan.isRefused else { return nil }
+            throw Self.refusal(
+                plan, next: "Add --on-conflict skip to leave them unchanged, or --on-conflict overwrite.")
         }
-        if plan.outcome.count == 0 {
-            try write(plan, about: subject, catalog: catalog, isDone: true)
-            return plan.outcome.conflicts.isEmpty ? nil : .partial
+        if outcome.count == 0 {
+            try write(plan, isDone: true)
+            return outcome.conflicts.isEmpty ? nil : .partial
         }
         if !change.confirmation.yes, format.format == .human { try showPlan(plan) }
-        let name = subject.map { " \($0.rendered(.plain, width: nil))" } ?? ""
-        try change.confirm("\(title)\(name): \(PlanText.summary(of: plan.outcome)). Continue?")
-        let report = try await body(storage, policy, change.metadata, false)
-        try write(report, about: subject, catalog: catalog, isDone: true)
-        return report.outcome.conflicts.isEmpty ? nil : .partial
+        try change.confirm(plan.question)
+        let done = try await apply(plan, in: storage)
+        try write(done, isDone: true)
+        return done.report.outcome.conflicts.isEmpty ? nil : .partial
     }
 
     /// What the question is about: the rows, as a dry run shows them.
-    private func showPlan(_ plan: RevertReport) throws {
+    private func showPlan(_ plan: Plan) throws {
         let output = ResultOutput(format)
-        try PlanText.write(plan.plan, of: plan.outcome.count, to: output)
+        try PlanText.write(plan.report.plan, of: plan.report.outcome.count, to: output)
         try output.flush()
     }
 
-    private func write(
-        _ report: RevertReport, about subject: StyledLine?, catalog: Catalog, isDone: Bool
-    ) throws {
+    private func write(_ plan: Plan, isDone: Bool) throws {
         let output = ResultOutput(format)
-        let outcome = report.outcome
         if output.format == .human {
-            if !isDone {
-                if let subject { try output.line(subject) }
-                try PlanText.write(report.plan, of: outcome.count, to: output)
-            }
-            for conflict in outcome.conflicts { try output.line(Self.line(conflict, catalog)) }
-            let summary = PlanText.summary(of: outcome)
-            if outcome.count == 0 {
-                if outcome.conflicts.isEmpty { try output.line("Nothing to do.") }
-            } else if let commit = report.receipt?.commit {
-                try output.line("t:\(commit): \(summary).", .added)
-            } else {
-                try output.line(isDone ? "Nothing to do." : "Would be done: \(summary).")
-            }
+            let lines = isDone ? plan.conflictLines : plan.lines()
+            for line in lines { try output.line(line) }
+            if isDone, let result = plan.resultLine(isDone: true) { try output.line(result) }
         } else {
-            try output.document(RevertRecord(report: report, catalog: catalog, isDone: isDone))
+            try output.document(RevertRecord(report: plan.report, catalog: plan.catalog, isDone: isDone))
         }
         try output.flush()
     }
+}
 
-    private static func line(_ conflict: RevertConflict, _ catalog: Catalog) -> StyledLine {
-        let entity = catalog.entity(named: conflict.table)
-        let target = TargetArgument(
-            table: conflict.table, id: KeyText.text(of: conflict.key, in: entity), column: conflict.column)
-        var line = StyledLine("! \(target)", .removed)
-        line.addWord(conflict.reason)
-        if let expected = conflict.expected, let found = conflict.found {
-            let column = conflict.column.flatMap { entity?.column(named: $0) }
-            let texts = [expected, found].map { value in
-                ValueText.text(
-                    StorageEvent.Field(
-                        column: "", value: value, type: column?.type ?? "", coding: column?.coding ?? ""))
-            }
-            line.addWord("\(texts[0]) → \(texts[1])", .dim)
+// MARK: Steps
+
+extension ReversalRun {
+    /// Tries it, and keeps nothing. All conflicts are reported together, so the plan doesn't abort at the first.
+    func plan(in storage: Storage) async throws -> Plan {
+        let report = try await body(storage, policy == .abort ? .skip : policy, change.metadata, true)
+        let (subject, catalog) = try await storage.readHistory { store in
+            (try Self.subject(of: report, in: store), store.catalog)
         }
-        return line
+        return Plan(
+            title: title, report: report, subject: subject, catalog: catalog,
+            isRefused: policy == .abort && !report.outcome.conflicts.isEmpty)
     }
 
+    /// Does what was planned.
+    func apply(_ plan: Plan, in storage: Storage) async throws -> Plan {
+        let report = try await body(storage, policy, change.metadata, false)
+        return Plan(title: title, report: report, subject: plan.subject, catalog: plan.catalog, isRefused: false)
+    }
+
+    /// The plan alone; where another program writes, of a copy.
+    func planned() async throws -> Plan { try await store.write(isDryRun: true) { try await plan(in: $0) } }
+
+    /// Does what somebody has seen and confirmed, and nothing else.
+    func applyConfirmed(_ confirmed: Plan) async throws -> Plan {
+        try await store.write(isDryRun: false) { storage in
+            let plan = try await plan(in: storage)
+            guard plan.report == confirmed.report else {
+                throw CommandError(
+                    .conflict, "Nothing was changed: the store has changed since the plan was made.",
+                    next: "Make the plan again, and confirm that.")
+            }
+            return try await apply(plan, in: storage)
+        }
+    }
+
+    static func refusal(_ plan: Plan, next: String) -> CommandError {
+        CommandError(
+            .conflict, "Nothing was changed: \(NumberText.count(plan.report.outcome.conflicts.count, "conflict")).",
+            why: "Those rows have changed since, or other rows conflict with them.", next: next)
+    }
+
+    private static func subject(of report: RevertReport, in store: HistoryReader) throws -> StyledLine? {
+        guard let number = report.revertedCommit else { return nil }
+        return try store.index.commit(number).map { commit in
+            var line = StyledLine("t:\(number)", .heading)
+            line.addWord(Timestamp.shown(commit.info.time))
+            line.addWord(CommitText.author(commit.info.metadata))
+            line.addWord(CommitText.reason(commit.info.metadata), .dim)
+            return line
+        }
+    }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit revert`: takes commits back.
-struct RevertCommand: AsyncParsableCommand {
+struct RevertCommand: ReversalCommand {
     static let configuration = CommandConfiguration(
         commandName: "revert", abstract: "Revert a commit, or a range of commits.",
         discussion: """
@@ -24,11 +24,11 @@ struct RevertCommand: AsyncParsableCommand {
 
     @OptionGroup var reversal: ReversalOptions
 
-    func run() async throws {
+    func reversalRun() async throws -> ReversalRun {
         let command = self
         let numbers = try await reversal.store.read { try command.commits.numbers(in: $0) }
         let title = numbers.count == 1 ? "Revert" : "Revert t:\(numbers.lowerBound) to t:\(numbers.upperBound)"
-        try await reversal.run(title) { storage, policy, metadata, isDryRun in
+        return reversal.run(title) { storage, policy, metadata, isDryRun in
             try await storage.engine.revert(numbers, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit undo`: takes the newest commit back.
-struct UndoCommand: AsyncParsableCommand {
+struct UndoCommand: ReversalCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo", abstract: "Undo the most recent commit.",
         discussion: """
@@ -15,9 +15,9 @@ struct UndoCommand: AsyncParsableCommand {
 
     @OptionGroup var options: UndoOptions
 
-    func run() async throws {
+    func reversalRun() async throws -> ReversalRun {
         let author = options.author
-        try await options.reversal.run("Undo") { storage, policy, metadata, isDryRun in
+        return options.reversal.run("Undo") { storage, policy, metadata, isDryRun in
             try await storage.engine.undo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

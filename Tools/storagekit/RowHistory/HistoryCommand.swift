@@ -46,12 +46,6 @@ struct HistoryCommand: AsyncParsableCommand {
 /// Walks through the versions of a row twice: once along their chain, which leads from the newest to the oldest, to
 /// find which are wanted and how long each value had lasted; then to write them.
 private final class HistoryPrinter {
-    private struct Version {
-        let position: Int64
-        /// For each column that an update changed, how long its old value had lasted, in microseconds.
-        var ages: [Int64?] = []
-    }
-
     private let target: TargetArgument
     private let scan: ChangeScan
     private let row: RowTarget
@@ -68,7 +62,7 @@ private final class HistoryPrinter {
     }
 
     func run() throws -> ExitStatus? {
-        let versions = try findVersions()
+        let versions = try RowVersions(row, in: scan).find(limit: limit, needsAges: output.format == .human)
         if output.format == .human {
             try writeHeading(versions)
             for version in versions { try write(version) }
@@ -80,50 +74,12 @@ private final class HistoryPrinter {
         return versions.isEmpty ? .negative : nil
     }
 
-    /// The wanted versions, newest first.
-    private func findVersions() throws -> [Version] {
-        var versions: [Version] = []
-        /// Places in `versions` of values whose beginning isn't known yet, by the column's name, which a later column may
-        /// have taken over.
-        var open: [String: [(version: Int, offset: Int, time: Int64)]] = [:]
-        let isFull = { versions.count >= self.limit }
-        let needsAges = output.format == .human
-        try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
-            let isWanted = !isFull() && scan.wants(index, of: outline, row: row)
-            if isWanted { versions.append(Version(position: outline.header.first + Int64(index))) }
-            guard needsAges else { return !isFull() }
-            let (shape, time) = (outline.shape(ofEvent: index), outline.commit(ofEvent: index).time)
-            let columns = shape.columns.map(name)
-            // An insert sets all columns, those that it leaves NULL too.
-            for column in shape.operation == .insert ? Array(open.keys) : columns {
-                for value in open.removeValue(forKey: column) ?? [] {
-                    versions[value.version].ages[value.offset] = value.time - time
-                }
-            }
-            if isWanted, shape.operation == .update {
-                let shown = columns.filter { name in row.column.map { name.utf8.elementsEqual($0.utf8) } ?? true }
-                versions[versions.count - 1].ages = Array(repeating: nil, count: shown.count)
-                for (offset, column) in shown.enumerated() {
-                    open[column, default: []].append((versions.count - 1, offset, time))
-                }
-            }
-            return !isFull() || !open.isEmpty
-        }
-        return versions
-    }
-
-    /// The name under which events tell a column.
-    private func name(_ column: UInt32) -> String {
-        row.entity.columns.first { $0.id == column }?.name ?? "column \(column)"
-    }
-
-    private func write(_ version: Version) throws {
+    private func write(_ version: RowVersions.Version) throws {
         guard let event = try store.event(at: version.position) else { return }
         switch output.format {
         case .human:
             try output.line(event.headline(showsTarget: false))
-            let notes = version.ages.map { age in age.map { "after \(Age.text(microseconds: $0))" } ?? "" }
-            for line in event.columnLines(indent: 4, only: row.column, notes: notes) { try output.line(line) }
+            for line in event.columnLines(indent: 4, only: row.column, notes: version.notes) { try output.line(line) }
         case .json, .jsonl: try output.record(EventRecord(event: event, column: row.column))
         case .csv, .md: for cells in event.cells(only: row.column) { try output.row(cells) }
         }
@@ -131,7 +87,7 @@ private final class HistoryPrinter {
     }
 
     /// `posts/42  4 versions  @101..@377  now: there`
-    private func writeHeading(_ versions: [Version]) throws {
+    private func writeHeading(_ versions: [RowVersions.Version]) throws {
         var line = StyledLine(target.description, .heading)
         guard let newest = versions.first, let oldest = versions.last else {
             line.addWord("No version matches.", .dim)

@@ -46,7 +46,7 @@ private final class ShowPrinter {
         guard let event = try store.event(at: position) else {
             throw CommandError(missingPosition: position, head: store.head)
         }
-        let stored = try stored(position...position)
+        let stored = try StoredRows(position...position, in: store)
         let tags = try store.tags.tags(in: position...position)
         let notes = try store.tags.notes(in: position...position)
         if output.format == .human {
@@ -56,7 +56,7 @@ private final class ShowPrinter {
             let previous = event.previous > 0 ? "@\(event.previous)" : "none, this is the row's first event"
             try output.lines(
                 fields(
-                    [("previous", previous)] + details(event.commit) + TagText.fields(tags, notes)
+                    [("previous", previous)] + CommitText.details(event.commit) + TagText.fields(tags, notes)
                         + [("stored", stored.text)]))
         } else {
             try output.document(
@@ -68,7 +68,7 @@ private final class ShowPrinter {
 
     func show(_ commit: LogIndex.Commit) throws {
         let entry = try AnnotatedCommit(store.summary(of: commit), store.tags)
-        let stored = try stored(commit.positions)
+        let stored = try StoredRows(commit.positions, in: store)
         guard output.format == .human else {
             let events = JSONStream { body in
                 try self.forEachEvent(of: commit) { try body(PositionedChangeRecord(event: $0)) }
@@ -76,17 +76,7 @@ private final class ShowPrinter {
             try output.document(ShownCommitRecord(commit: entry, stored: stored, events: events))
             return try output.flush()
         }
-        let metadata = commit.info.metadata
-        let head: [(String, String)] = [
-            ("commit", "t:\(commit.info.number)"), ("events", CommitText.positions(commit.positions)),
-            ("time", Timestamp.shown(commit.info.time)), ("actor", metadata.actor ?? ""), ("app", metadata.app ?? ""),
-            ("reason", metadata.reason ?? ""),
-        ]
-        let changes = entry.changes.map { table, counts in
-            ("changes", "\(table) \(counts.text)")
-        }
-        let tags = TagText.fields(entry.tags, entry.notes)
-        try output.lines(fields(head + details(commit.info) + tags + changes + [("stored", stored.text)]))
+        try output.lines(fields(CommitText.fields(of: entry, stored)))
         try forEachEvent(of: commit) { event in
             try output.line()
             try output.line(event.changeLine(indent: 0, showsPosition: true))
@@ -102,40 +92,9 @@ private final class ShowPrinter {
         }
     }
 
-    /// What a commit's header has beyond the usual.
-    private func details(_ commit: CommitInfo) -> [(String, String)] {
-        let metadata = commit.metadata
-        return [
-            ("clock", commit.clock.map(Timestamp.text) ?? ""), ("correlation", metadata.correlation ?? ""),
-            ("key", metadata.idempotencyKey ?? ""),
-        ]
-            + metadata.attributes.sorted { $0.key < $1.key }.map { ("attribute", "\($0.key) = \($0.value)") }
-    }
-
     private func fields(_ fields: [(String, String)]) -> [String] {
         var table = TableLayout([.init(""), .init("")], width: output.width)
         for (name, value) in fields where !value.isEmpty { table.add([TableCell(name, .dim), TableCell(value)]) }
         return table.lines(style: output.style)
-    }
-
-    /// The rows of the log that hold some positions.
-    private func stored(_ positions: ClosedRange<Int64>) throws -> StoredRows {
-        var rows = StoredRows()
-        var next = positions.upperBound
-        while next >= positions.lowerBound, let row = try store.index.segment(atOrBefore: next) {
-            rows.add(row)
-            next = row.positions.lowerBound - 1
-        }
-        return rows
-    }
-}
-
-extension StoredRows {
-    fileprivate var text: String {
-        let kind = sealed == count ? "sealed" : sealed == 0 ? "not yet sealed" : "partly sealed"
-        let rows = NumberText.count(count, "row")
-        let grouped = { (number: Int64) in NumberText.grouped(Int(number)) }
-        let location = positions.map { CommitText.positions($0) } ?? ""
-        return "\(rows) of the log, \(location), \(kind): \(grouped(bytes)) bytes, \(grouped(rawBytes)) uncompressed"
     }
 }

@@ -8,6 +8,17 @@ struct StoredRows {
     private(set) var rawBytes: Int64 = 0
     private(set) var positions: ClosedRange<Int64>?
 
+    init() {}
+
+    /// The rows of the log that hold some positions.
+    init(_ positions: ClosedRange<Int64>, in store: HistoryReader) throws {
+        var next = positions.upperBound
+        while next >= positions.lowerBound, let row = try store.index.segment(atOrBefore: next) {
+            add(row)
+            next = row.positions.lowerBound - 1
+        }
+    }
+
     mutating func add(_ segment: LogIndex.Segment) {
         count += 1
         sealed += segment.isSealed ? 1 : 0

@@ -52,9 +52,10 @@ struct TailCommand: AsyncParsableCommand {
         let storage = try store.openForReading()
         var (position, isEmpty) = try await storage.readHistory { store in try command.begin(store) }
         if follow {
-            for await _ in commits(of: storage, in: file) {
+            let seconds = seconds
+            let commits = FollowedCommits.stream(of: storage) { FollowDeadline.start(for: seconds, on: file, $0) }
+            for await _ in commits {
                 let last = position
-                // A ring says that there may be commits; the head is what counts.
                 position = try await storage.readHistory { store in
                     store.head.position > last ? try command.write(after: last, store) : last
                 }
@@ -65,18 +66,6 @@ struct TailCommand: AsyncParsableCommand {
         }
         try await storage.close()
         if isEmpty, !follow { throw ExitStatus.negative }
-    }
-
-    /// Rings when there may be something to show, and ends when the time is over, nobody reads any more, or the file is gone.
-    private func commits(of storage: Storage, in file: FollowedFile) -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let observation = storage.engine.onCommit { continuation.yield() }
-        let watchman = FollowDeadline.start(for: seconds, on: file) { continuation.finish() }
-        continuation.onTermination = { _ in
-            observation.cancel()
-            watchman.cancel()
-        }
-        return stream
     }
 
     /// Writes what was there already.

@@ -7,7 +7,7 @@ struct Style: Sendable {
         case plain, added, removed, changed, dim, heading
 
         /// Parameters of the terminal's SGR command (ECMA-48 section 8.3.117).
-        fileprivate var code: String? {
+        var code: String? {
             switch self {
             case .plain: nil
             case .added: "32"

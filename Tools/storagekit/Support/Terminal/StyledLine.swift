@@ -1,6 +1,10 @@
 /// A line for people, made of parts with a colour each.
-struct StyledLine {
-    private var parts: [(text: String, role: Style.Role)] = []
+struct StyledLine: Sendable {
+    /// Its texts, fit for a terminal.
+    private(set) var parts: [(text: String, role: Style.Role)] = []
+
+    /// The text without its colours.
+    var plain: String { parts.map(\.text).joined() }
 
     init() {}
 
@@ -21,18 +25,25 @@ struct StyledLine {
         add(text, role)
     }
 
-    /// - Parameter width: where the line is cut; nil if it isn't.
-    func rendered(_ style: Style, width: Int?) -> String {
-        var left = width ?? Int.max
-        let isCut = width.map { limit in parts.reduce(0) { $0 + DisplayWidth.of($1.text) } > limit } ?? false
-        var output = ""
+    /// The same in one colour.
+    func with(_ role: Style.Role) -> StyledLine { StyledLine(plain, role) }
+
+    /// As much of it as fits into a width; what is cut is marked by an ellipsis.
+    func clipped(to width: Int) -> StyledLine {
+        guard DisplayWidth.of(plain) > width else { return self }
+        var left = width
+        var output = StyledLine()
         for part in parts where left > 0 {
             let length = DisplayWidth.of(part.text)
-            // Where the line is cut, something must be left for the ellipsis.
-            let text = isCut && length >= left ? DisplayWidth.truncated(part.text + " ", to: left) : part.text
-            output += style.apply(part.role, to: text)
+            // Something must be left for the ellipsis.
+            output.add(length >= left ? DisplayWidth.truncated(part.text + " ", to: left) : part.text, part.role)
             left -= length
         }
         return output
+    }
+
+    /// - Parameter width: where the line is cut; nil if it isn't.
+    func rendered(_ style: Style, width: Int?) -> String {
+        (width.map(clipped) ?? self).parts.reduce("") { $0 + style.apply($1.role, to: $1.text) }
     }
 }

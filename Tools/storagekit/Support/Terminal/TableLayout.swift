@@ -34,17 +34,22 @@ struct TableLayout: Sendable {
     mutating func add(_ cells: [TableCell]) { rows.append(cells) }
 
     /// The lines with the titles first, without spaces at their ends.
-    func lines(style: Style) -> [String] {
-        let widths = fittedWidths()
-        var lines: [String] = []
-        if hasTitles {
-            lines.append(line(columns.map { TableCell($0.title, .heading) }, widths: widths, style: style))
-        }
-        return lines + rows.map { line($0, widths: widths, style: style) }
+    func lines(style: Style) -> [String] { styledLines().map { $0.rendered(style, width: nil) } }
+
+    /// The same before they are coloured.
+    ///
+    /// - Parameter natural: How wide the columns would like to be; what the rows need where nil.
+    func styledLines(natural: [Int]? = nil) -> [StyledLine] {
+        let widths = fittedWidths(
+            natural.map { widths in columns.indices.map { widths.indices.contains($0) ? widths[$0] : 0 } }
+                ?? naturalWidths)
+        var lines: [StyledLine] = []
+        if hasTitles { lines.append(line(columns.map { TableCell($0.title, .heading) }, widths: widths)) }
+        return lines + rows.map { line($0, widths: widths) }
     }
 
-    private func line(_ cells: [TableCell], widths: [Int], style: Style) -> String {
-        var output = ""
+    private func line(_ cells: [TableCell], widths: [Int]) -> StyledLine {
+        var output = StyledLine()
         var owedSpaces = 0
         for (index, column) in columns.enumerated() {
             let cell = index < cells.count ? cells[index] : TableCell("")
@@ -52,7 +57,8 @@ struct TableLayout: Sendable {
             let padding = max(widths[index] - DisplayWidth.of(text), 0)
             if column.alignment == .right { owedSpaces += padding }
             if !text.isEmpty {
-                output += String(repeating: " ", count: owedSpaces) + style.apply(cell.role, to: text)
+                output.add(String(repeating: " ", count: owedSpaces))
+                output.add(text, cell.role)
                 owedSpaces = 0
             }
             if column.alignment == .left { owedSpaces += padding }
@@ -61,14 +67,20 @@ struct TableLayout: Sendable {
         return output
     }
 
-    private func fittedWidths() -> [Int] {
+    /// What the titles and the rows need.
+    private var naturalWidths: [Int] {
         var widths = columns.map { DisplayWidth.of($0.title) }
         for row in rows {
             for (index, cell) in row.prefix(widths.count).enumerated() {
                 widths[index] = max(widths[index], DisplayWidth.of(cell.text))
             }
         }
-        guard let width else { return widths }
+        return widths
+    }
+
+    private func fittedWidths(_ natural: [Int]) -> [Int] {
+        guard let width else { return natural }
+        var widths = natural
         var surplus = widths.reduce(0, +) + Self.gap * max(widths.count - 1, 0) - width
         // The widest column gives first, down to the next widest, so that short columns stay whole.
         while surplus > 0, let widest = widths.max(), widest > Self.narrowest,

@@ -51,6 +51,12 @@ extension Timestamp {
         String(text(microseconds + display.offsetSeconds(at: microseconds) * perSecond).prefix(10))
     }
 
+    /// `2024-05-01 10:00:00` on a clock in the zone of people, without what it lacks to be exact.
+    static func clock(_ microseconds: Int64, in display: TimeDisplay = .current) -> String {
+        let text = text(microseconds + display.offsetSeconds(at: microseconds) * perSecond)
+        return String(text.prefix(19)).replacing("T", with: " ")
+    }
+
     /// Quotient and remainder with a remainder that is never negative, for times before 1970.
     static func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)

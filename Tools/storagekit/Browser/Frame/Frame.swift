@@ -1,0 +1,41 @@
+/// What a terminal shows: always as many rows as it has, of as many cells as it has columns.
+struct Frame: Equatable, Sendable {
+    let size: FrameSize
+    private(set) var rows: [[Cell]]
+    /// Where text is typed, from zero; nil where none is.
+    var cursor: (row: Int, column: Int)?
+
+    init(_ size: FrameSize) {
+        self.size = size
+        rows = Array(repeating: Array(repeating: .blank, count: max(size.columns, 0)), count: max(size.rows, 0))
+    }
+
+    /// Sets a whole row.
+    ///
+    /// - Parameters:
+    ///   - start: How many columns of the line are left out at its left.
+    ///   - lead: ASCII before it, which isn't.
+    ///   - isInverse: Whether the whole row is.
+    mutating func draw(
+        _ line: StyledLine, row: Int, lead: String = "", from start: Int = 0, isInverse: Bool = false
+    ) {
+        guard rows.indices.contains(row) else { return }
+        let lead = lead.prefix(size.columns).map { Cell(text: String($0), role: .heading, isInverse: isInverse) }
+        var cells = CellLine(width: size.columns - lead.count, skipping: start)
+        for part in line.parts where !cells.isFull { cells.add(part.text, part.role, isInverse: isInverse) }
+        rows[row] = lead + cells.padded(with: Cell(text: " ", role: .plain, isInverse: isInverse))
+    }
+
+    /// The rows as text, without spaces at their ends.
+    var text: [String] {
+        rows.map { row in
+            let text = row.map(\.text).joined()
+            return String(text.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+
+    static func == (left: Frame, right: Frame) -> Bool {
+        left.size == right.size && left.rows == right.rows && left.cursor?.row == right.cursor?.row
+            && left.cursor?.column == right.cursor?.column
+    }
+}

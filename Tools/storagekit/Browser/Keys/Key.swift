@@ -1,0 +1,8 @@
+/// A key as it is pressed.
+enum Key: Hashable, Sendable {
+    case character(Character)
+    /// Ctrl and a letter, in lower case.
+    case control(Character)
+    case enter, escape, tab, backTab, backspace, delete
+    case up, down, left, right, pageUp, pageDown, home, end
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import StorageKit
+
+/// `storagekit ui`: a store in a terminal, by keyboard.
+struct UICommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ui", abstract: "Browse a store in the terminal.",
+        discussion: """
+            Shows the log, newest first. Enter shows a commit, the history of a row or a cell, or the rows of a table; \
+            q goes back. RANGE and TARGETs filter as those of log.
+
+              storagekit ui -s app.sqlite
+              storagekit ui -s app.sqlite users/42
+
+            Keys:
+
+            \(HelpLines.text)
+
+            c shows the command that prints what is on the screen. Commits of other programs are counted at the top \
+            until f shows them. Undo, redo and revert show what they would change, ask for a reason and for \
+            confirmation, and then run as the commands do.
+            """)
+
+    @Argument(help: ArgumentHelp("A range, then tables, rows or cells.", valueName: "range-or-target"))
+    var words: [String] = []
+
+    @OptionGroup var store: StoreOption
+
+    @Option(name: .long, help: "When to use colours.")
+    var color: ColorChoice = .auto
+
+    // It was looked for before the command line was read.
+    @Option(name: .long, help: "Read and show times in UTC or in your zone. Default: your zone.")
+    var time: TimeDisplay?
+
+    func run() async throws {
+        try Self.requireTerminal()
+        let path = try store.path()
+        let reader = try BrowserReader(store)
+        let browser = Browser(
+            store: store.store, name: URL(fileURLWithPath: path).lastPathComponent, size: TerminalMode.size,
+            filter: try LogFilter(words: words))
+        let style = Terminal(descriptor: 1).style(color)
+        // Keys are waited for, which must not take one of the few threads that tasks share.
+        let signal: Int32? = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try BrowserSession(browser, reader, style: style).run() })
+            }
+        }
+        try await reader.close()
+        // A shell expects of a program that a signal ended that it did.
+        if let signal { TerminalSignals.send(signal) }
+    }
+
+    private static func requireTerminal(environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+        let terminal = environment["TERM"] ?? ""
+        let why: String
+        if isatty(0) != 1 {
+            why = "Standard input isn't a terminal."
+        } else if isatty(1) != 1 {
+            why = "Standard output isn't a terminal."
+        } else if terminal.isEmpty || terminal == "dumb" {
+            why = "The terminal can't move its cursor: TERM is \(terminal.isEmpty ? "not set" : terminal)."
+        } else {
+            return
+        }
+        throw CommandError(
+            .usage, "storagekit ui needs a terminal.", why: why,
+            next: "storagekit log, storagekit show and storagekit tail print to anything.")
+    }
+}

@@ -1,0 +1,38 @@
+import StorageKit
+
+extension CommitText {
+    /// What is known of a commit, name by name; what isn't known is empty.
+    static func fields(of entry: AnnotatedCommit, _ stored: StoredRows) -> [(String, String)] {
+        let metadata = entry.info.metadata
+        let head: [(String, String)] = [
+            ("commit", "t:\(entry.info.number)"), ("events", positions(entry.positions)),
+            ("time", Timestamp.shown(entry.info.time)), ("actor", metadata.actor ?? ""), ("app", metadata.app ?? ""),
+            ("reason", metadata.reason ?? ""),
+        ]
+        let changes = entry.changes.map { table, counts in ("changes", "\(table) \(counts.text)") }
+        let tags = TagText.fields(entry.tags, entry.notes)
+        let all = head + details(entry.info) + tags + changes + [("stored", stored.text)]
+        return all.filter { !$0.1.isEmpty }
+    }
+
+    /// What a commit's header has beyond the usual.
+    static func details(_ commit: CommitInfo) -> [(String, String)] {
+        let metadata = commit.metadata
+        return [
+            ("clock", commit.clock.map(Timestamp.text) ?? ""), ("correlation", metadata.correlation ?? ""),
+            ("key", metadata.idempotencyKey ?? ""),
+        ]
+            + metadata.attributes.sorted { $0.key < $1.key }.map { ("attribute", "\($0.key) = \($0.value)") }
+    }
+}
+
+extension StoredRows {
+    /// `1 row of the log, @1..@40, sealed: 1,200 bytes, 4,000 uncompressed`
+    var text: String {
+        let kind = sealed == count ? "sealed" : sealed == 0 ? "not yet sealed" : "partly sealed"
+        let rows = NumberText.count(count, "row")
+        let grouped = { (number: Int64) in NumberText.grouped(Int(number)) }
+        let location = positions.map { CommitText.positions($0) } ?? ""
+        return "\(rows) of the log, \(location), \(kind): \(grouped(bytes)) bytes, \(grouped(rawBytes)) uncompressed"
+    }
+}

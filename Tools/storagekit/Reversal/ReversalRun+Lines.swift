@@ -1,0 +1,50 @@
+import StorageKit
+
+/// Plans and results for people.
+extension ReversalRun.Plan {
+    private var outcome: RevertOutcome { report.outcome }
+
+    /// What would be done, as a dry run shows it.
+    func lines(limit: Int = PlanText.rowLimit) -> [StyledLine] {
+        var lines = subject.map { [$0] } ?? []
+        lines += PlanText.lines(report.plan, of: outcome.count, limit: limit)
+        lines += conflictLines
+        return lines + (resultLine(isDone: false).map { [$0] } ?? [])
+    }
+
+    var conflictLines: [StyledLine] { outcome.conflicts.map { Self.line($0, catalog) } }
+
+    /// `t:13: 1 row updated.`, or what would be; nil where conflicts are all that there is.
+    func resultLine(isDone: Bool) -> StyledLine? {
+        guard outcome.count > 0 else { return outcome.conflicts.isEmpty ? StyledLine("Nothing to do.") : nil }
+        let summary = PlanText.summary(of: outcome)
+        if let commit = report.receipt?.commit { return StyledLine("t:\(commit): \(summary).", .added) }
+        return StyledLine(isDone ? "Nothing to do." : "Would be done: \(summary).")
+    }
+
+    /// `1 row updated, 2 conflicts`
+    var summary: String {
+        let count = outcome.conflicts.count
+        let conflicts = count > 0 ? [NumberText.count(count, "conflict")] : []
+        let changes = outcome.count > 0 ? [PlanText.summary(of: outcome)] : []
+        return (changes + conflicts).joined(separator: ", ")
+    }
+
+    private static func line(_ conflict: RevertConflict, _ catalog: Catalog) -> StyledLine {
+        let entity = catalog.entity(named: conflict.table)
+        let target = TargetArgument(
+            table: conflict.table, id: KeyText.text(of: conflict.key, in: entity), column: conflict.column)
+        var line = StyledLine("! \(target)", .removed)
+        line.addWord(conflict.reason)
+        if let expected = conflict.expected, let found = conflict.found {
+            let column = conflict.column.flatMap { entity?.column(named: $0) }
+            let texts = [expected, found].map { value in
+                ValueText.text(
+                    StorageEvent.Field(
+                        column: "", value: value, type: column?.type ?? "", coding: column?.coding ?? ""))
+            }
+            line.addWord("\(texts[0]) → \(texts[1])", .dim)
+        }
+        return line
+    }
+}
