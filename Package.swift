@@ -274,6 +274,19 @@ let package = Package(
         .executableTarget(
             name: "reader", dependencies: ["StorageHTTP", "StorageSync", "StorageKit"],
             path: "Examples/Reader"),
+        // A worked example of a service, which the tests run.
+        .executableTarget(
+            name: "tickets",
+            dependencies: [
+                "StorageLifecycle", "StorageKit",
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Server"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+            ],
+            path: "Examples/Service", exclude: ["README.md"]),
         .testTarget(
             name: "StorageHTTPTests",
             dependencies: [
@@ -295,7 +308,7 @@ let package = Package(
                 "StorageEntities", "PredicateTestSupport", "TestSupport", "StorageServer", "StorageHTTP",
                 "StorageLifecycle",
                 "StorageSync", "StorageTesting", "StorageKit", "StorageLog", "StorageCore", "StorageKitMain",
-                "sync-worker",
+                "sync-worker", "tickets",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(
                     name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Server"])),

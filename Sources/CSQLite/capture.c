@@ -48,6 +48,9 @@ int storage_capture_register_functions(storage_capture *capture) {
     int code = sqlite3_create_function_v2(
         capture->database, "storage_engine", 0, SQLITE_UTF8, capture, capture_engine_function, 0, 0, 0);
     if (code != SQLITE_OK) return code;
+    code = sqlite3_create_function_v2(
+        capture->database, STORAGE_WRITE_GUARD, 0, SQLITE_UTF8, 0, capture_write_guard_function, 0, 0, 0);
+    if (code != SQLITE_OK) return code;
     return sqlite3_create_function_v2(
         capture->database, "storage_identical", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, capture,
         capture_identical_function, 0, 0, 0);

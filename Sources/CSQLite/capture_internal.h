@@ -4,6 +4,7 @@
 
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #include "include/capture.h"
+#include "include/support.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,8 @@ typedef enum {
 typedef struct {
     // Whether it is under way, has released the savepoint around it, has taken more than it may.
     int runs, released, outgrown;
+    // Whether it has made a trigger that doesn't run yet.
+    int made_trigger;
     // What had been captured before it.
     buffer_mark start;
     int has_allowance;
@@ -111,6 +114,7 @@ struct storage_capture {
     // The writer's file where it has a write-ahead log; where not, whether it was made to read only.
     struct guarded_file *file;
     int reads_only;
+    int runs_no_triggers;
     uint64_t statement_count;
     int looks_at_schema;
     // Whether a body itself has run a statement that may change the schema.
@@ -246,6 +250,7 @@ extern const sqlite3_module capture_sentinel_module;
 // The trace callback that sees statements which may change the schema, and the SQL functions.
 int capture_on_statement(unsigned kind, void *context, void *statement, void *text);
 void capture_engine_function(sqlite3_context *context, int count, sqlite3_value **arguments);
+void capture_write_guard_function(sqlite3_context *context, int count, sqlite3_value **arguments);
 void capture_identical_function(sqlite3_context *context, int count, sqlite3_value **arguments);
 
 #endif

@@ -7,6 +7,11 @@ void capture_engine_function(sqlite3_context *context, int count, sqlite3_value 
     sqlite3_result_int(context, capture->engine);
 }
 
+void capture_write_guard_function(sqlite3_context *context, int count, sqlite3_value **arguments) {
+    (void)count, (void)arguments;
+    sqlite3_result_int(context, 1);
+}
+
 // Whether two values are the same to the bit: IS takes 1 for 1.0 and 0.0 for -0.0.
 void capture_identical_function(sqlite3_context *context, int count, sqlite3_value **arguments) {
     (void)count;
@@ -29,10 +34,21 @@ static const char *skip_comments(const char *sql) {
     }
 }
 
+// A temporary trigger runs even where others don't.
+static int makes_trigger(const char *create) {
+    if (strncasecmp(create, "create", 6) != 0) return 0;
+    return strncasecmp(skip_comments(create + 6), "trigger", 7) == 0;
+}
+
 // Once its transaction is over, a database in memory has no lock to refuse: its connection is made to read only.
 static void bar_writing(storage_capture *capture) {
     capture->reads_only = 1;
     sqlite3_exec(capture->database, "PRAGMA query_only = 1", 0, 0, 0);
+}
+
+void storage_capture_set_triggers(storage_capture *capture, int enabled) {
+    capture->runs_no_triggers = !enabled;
+    storage_set_triggers_enabled(capture->database, enabled);
 }
 
 // One change of the schema at a time, while the body of a commit makes them: after two of them nobody could tell a renamed
@@ -58,6 +74,9 @@ int capture_on_statement(unsigned kind, void *context, void *statement, void *te
     if (strncasecmp(sql, "alter", 5) == 0 || strncasecmp(sql, "create", 6) == 0 || strncasecmp(sql, "drop", 4) == 0) {
         capture->schema_suspicion = 1;
         if (capture->body.runs && !capture->engine) capture->body_changed_schema = 1;
+        if (capture->body.runs && !capture->engine && capture->runs_no_triggers && makes_trigger(sql)) {
+            capture->body.made_trigger = 1;
+        }
     }
     return 0;
 }

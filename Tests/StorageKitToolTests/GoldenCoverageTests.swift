@@ -48,7 +48,8 @@ import Testing
         ["exec", "DELETE FROM users", "--dry-run"], ["undo", "--dry-run"], ["redo", "--dry-run"],
         ["restore-state", "t:3", "--dry-run"], ["backup", "b.sqlite"],
         ["restore", "store.sqlite", "--to", "t:3", "-o", "r.sqlite"], ["schema"], ["schema", "log"],
-        ["schema", "diff", "t:1"], ["stats"], ["verify"], ["doctor"], ["rebuild"], ["record"], ["projections"],
+        ["schema", "diff", "t:1"], ["stats"], ["verify"], ["doctor"], ["rebuild"], ["record"], ["guard", "status"],
+        ["projections"],
         ["projections", "dead-letters"], ["sources"], ["outbox"], ["tokens"],
     ]
     /// Those that write for people or for programs alone; what programs read is compared by other tests.

@@ -235,6 +235,8 @@ extension GoldenOutputTests {
         Case("exec-unconfirmed", "exec", "UPDATE users SET name = 'Anna C.'"),
         Case("exec-schema", "exec", "ALTER TABLE users ADD COLUMN age", "--yes"),
         Case("exec-nothing", "exec", "UPDATE users SET name = name", "--yes"),
+        Case("guard-on", "guard", "on"), Case("guard-on-jsonl", "guard", "on", "--format", "jsonl"),
+        Case("guard-status", "guard", "status"), Case("guard-status-json", "guard", "status", "--format", "json"),
         Case("record-nothing", "record", "--yes"),
         Case("record-nothing-json", "record", "--dry-run", "--format", "json"),
         Case("record-nothing-jsonl", "record", "--dry-run", "--format", "jsonl"),

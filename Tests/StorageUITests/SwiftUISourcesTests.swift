@@ -106,6 +106,9 @@ import Testing
                 let example = try modules.compile(["-typecheck", Self.standIn.appendingPathComponent(name).path])
                 #expect(example.isEmpty, "\(name): \(example)")
             }
+            let app = Self.root.appendingPathComponent("Examples/App/ChecklistApp.swift")
+            let messages = try modules.compile(["-typecheck", app.path])
+            #expect(messages.isEmpty, "the example app: \(messages)")
 
             // A wrong use is found, so a right one has been looked at.
             let wrong = modules.folder.url.appendingPathComponent("Wrong.swift")

@@ -6,11 +6,15 @@ package final class LineProcess {
     private let input = Pipe()
     private let lines: AsyncStream<String>
 
-    package init(_ name: String, _ arguments: [String]) throws {
+    /// Where programs are that were built beside the tests.
+    package static let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent()
+
+    /// - Parameter name: Of a program that was built beside the tests, or the path of another one.
+    package init(_ name: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         process = Process()
-        // Built beside the tests.
-        let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        process.executableURL = folder.appendingPathComponent(name)
+        process.executableURL =
+            name.hasPrefix("/") ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent(name)
         process.arguments = arguments
         let output = Pipe()
         process.standardInput = input
@@ -18,6 +22,7 @@ package final class LineProcess {
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)
         self.lines = lines
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+            .merging(environment) { $1 }
         try process.run()
         // On a thread of its own: of a handle that calls back when there is something to read, libdispatch uses what it has freed,
         // now and then.

@@ -31,7 +31,7 @@ struct StorageKitTool: AsyncParsableCommand {
             RestoreStateCommand.self, ExecCommand.self,
             BackupCommand.self, RestoreCommand.self,
             SchemaCommand.self, StatsCommand.self, VerifyCommand.self, DoctorCommand.self, RebuildCommand.self,
-            RecordCommand.self,
+            RecordCommand.self, GuardCommand.self,
             ProjectionsCommand.self, SourcesCommand.self, OutboxCommand.self, ServeCommand.self, TokensCommand.self,
             CompletionsCommand.self, ManualCommand.self,
         ])

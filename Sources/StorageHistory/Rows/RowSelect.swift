@@ -19,7 +19,7 @@ package struct RowSelect {
     /// takes two keys for one.
     ///
     /// - Parameter first: The number of the first parameter.
-    static func condition(of entity: CatalogEntity, from first: Int = 1) -> String {
+    package static func condition(of entity: CatalogEntity, from first: Int = 1) -> String {
         entity.key.enumerated().map { index, column in
             let (name, value) = (quoted(column.stored), "?\(first + index)")
             var terms = ["\(name) IS \(value)"]

@@ -230,11 +230,16 @@ extension LogWriter {
         let select = try PreparedStatement(
             database,
             """
-            SELECT name, coalesce(sql, '') FROM sqlite_schema
+            SELECT name, coalesce(sql, ''), type, tbl_name FROM sqlite_schema
             WHERE name LIKE 'storage\\_%' ESCAPE '\\' OR tbl_name LIKE 'storage\\_%' ESCAPE '\\'
             """)
         var objects: [String: String] = [:]
-        while try select.step() { objects[select.string(0)] = select.string(1) }
+        while try select.step() {
+            let (name, sql) = (select.string(0), select.string(1))
+            // Those come and go with their tables, and are made again where they are missing.
+            if WriteGuard.owns(select.string(2), name, on: select.string(3), sql) { continue }
+            objects[name] = sql
+        }
         return objects
     }
 }

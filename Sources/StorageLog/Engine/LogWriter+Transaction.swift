@@ -31,6 +31,7 @@ extension LogWriter {
             guard storage_capture_count(capture) == 0 else {
                 throw StorageError.breach("rows were changed between two transactions")
             }
+            setTriggers()
             try reclaimConnection()
             try db.beginTransaction(.immediate)
             try statement(.sentinel).execute()
@@ -76,9 +77,11 @@ extension LogWriter {
                 try writeTombstones()
                 try appendOpenCommits(sealing: sealing)
                 try checkHeader()
+                if writeGuard.isOn, try keepWriteGuard() { try schemaChanged() }
                 return result
             }
         } catch {
+            writeGuard.keptVersion = -1
             // What was sealed in this transaction isn't.
             sealedThrough = nil
             try forgetCatalogChanges()
@@ -98,6 +101,7 @@ extension LogWriter {
             let result = try transaction(db) {
                 let result = try asEngine(body)
                 if changesSchema {
+                    _ = try keepWriteGuard()
                     try watchSchema()
                     for projection in projections { try projection.reload(from: self) }
                 }
@@ -106,6 +110,7 @@ extension LogWriter {
             if changesSchema { storage_capture_take_schema_suspicion(capture) }
             return result
         } catch {
+            writeGuard.keptVersion = -1
             if changesSchema {
                 // Whatever a projection's statements were taken to do to the tables hasn't happened.
                 storage_capture_take_schema_suspicion(capture)

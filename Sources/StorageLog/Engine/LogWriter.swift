@@ -46,6 +46,7 @@ package final class LogWriter {
     var tombstones = Tombstones()
     var role = WriterRole()
     var guarded = GuardedState()
+    var writeGuard = WriteGuardState()
 
     init(database: Connection, configuration: StorageConfig, doorbell: Doorbell?) throws {
         self.database = database
@@ -53,6 +54,7 @@ package final class LogWriter {
         self.doorbell = doorbell
         catalog = try Catalog.load(database)
         head = try LogHead.load(database)
+        writeGuard.isOn = try WriteGuard.isOn(database)
         pending = head
         let reading = configuration.clock.microseconds
         openingTime = reading <= Limits.latestOpeningTime ? reading : .min

@@ -36,7 +36,7 @@ package enum StoreFormat {
         try checkFeatures(connection, forWriting: forWriting)
     }
 
-    /// A newer version says in bits which features a store uses: this one knows none of them yet. Those that are compatible
+    /// A newer version says in bits which features a store uses: this one knows the write guard. Those that are compatible
     /// don't matter to who doesn't know them.
     private static func checkFeatures(_ connection: Connection, forWriting: Bool) throws {
         let select: PreparedStatement
@@ -53,7 +53,7 @@ package enum StoreFormat {
                 "The store uses features that this version of StorageKit doesn't know (incompatible \(select.integer(0))).",
                 remedy: "Open it with a newer version.")
         }
-        guard select.integer(1) == 0 || !forWriting else {
+        guard select.integer(1) & ~StoreSchema.writeGuardBit == 0 || !forWriting else {
             throw StorageError(
                 .unsupportedFormat,
                 "The store uses features that this version of StorageKit can't write (read_only_compatible \(select.integer(1))).",

@@ -3,6 +3,8 @@ enum StoreSchema {
     static let formatVersion: Int64 = 4
     /// "STKT", in the header of the SQLite file.
     static let applicationId: Int64 = 0x5354_4B54
+    /// In `read_only_compatible`: entity tables have the triggers of the write guard.
+    static let writeGuardBit: Int64 = 1
 
     /// Every object with its exact SQL, in order of creation; `verify` compares the stored texts with these.
     static let objects: [(name: String, sql: String)] = [

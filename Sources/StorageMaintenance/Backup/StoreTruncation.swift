@@ -43,6 +43,7 @@ struct StoreTruncation {
         }
         try restoreBookkeeping(then)
         for index in indexes { try make(index, then) }
+        try WriteGuard.install(then, database)
         try run("COMMIT")
         return rows
     }

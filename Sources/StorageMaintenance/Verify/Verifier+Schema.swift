@@ -35,8 +35,16 @@ extension Verifier {
                 report.add("schema", table: projection.name, finding)
             }
         }
+        var guards: [String] = []
+        if try WriteGuard.isOn(database) {
+            let catalog = try Catalog.load(database)
+            guards = catalog.live.flatMap(WriteGuard.triggers).map(\.name)
+            for entity in try WriteGuard.unguarded(catalog, database) {
+                report.add("schema", table: entity.name, "its write guard isn't what StorageKit made")
+            }
+        }
         let known = Set(
-            expected.map(\.name) + indexes + projections.flatMap { $0.tables.objects.keys }
+            expected.map(\.name) + guards + indexes + projections.flatMap { $0.tables.objects.keys }
                 + (try Shadow.tables(database)))
         for name in found.keys.sorted() where !known.contains(name) {
             report.add("schema", "\(name) isn't one of StorageKit's tables")

@@ -143,6 +143,7 @@ public struct ButtonRole: Sendable {
 }
 
 public struct Button<Label: View>: View {
+    public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) { fatalError() }
     public var body: Never { fatalError() }
 }
 

@@ -29,6 +29,9 @@ struct HistoryOperation {
     var reason: ByteSlice?
     var correlation: ByteSlice?
 
+    /// Where the operation stands, for errors.
+    var line: InputLine?
+
     /// Forgets everything but the memory of the columns.
     mutating func reset() {
         at = nil
@@ -38,5 +41,15 @@ struct HistoryOperation {
         reason = nil
         correlation = nil
         columns.removeAll(keepingCapacity: true)
+    }
+
+    /// How many bytes of the line stand before the name of a column; 0 where the row hasn't the column, or the line spells
+    /// its name with escapes.
+    func offset(ofColumn name: String) -> Int {
+        guard let line = line?.bytes.baseAddress, let count = self.line?.bytes.count,
+            let start = columns.first(where: { $0.name.equals(text: name) })?.name.baseAddress
+        else { return 0 }
+        let offset = start - line
+        return (0..<count).contains(offset) ? offset : 0
     }
 }

@@ -23,6 +23,8 @@ struct Checkup: Sendable {
         case rebuild([String])
         /// A projection that has failed tries again when its program opens the store.
         case resume(String)
+        /// The write guard gets its missing triggers.
+        case guardTables
         case seal
         case checkpoint
     }

@@ -36,6 +36,7 @@ struct Doctor {
     private var checks: [(String, () throws -> [Checkup])] {
         var checks: [(String, () throws -> [Checkup])] = [
             ("format", format), ("file", file), ("references", references), ("schema", schema), ("history", history),
+            ("guard", writeGuard),
             ("positions", positions), ("clock", clock), ("tail", tail), ("projections", projections),
         ]
         checks.append(isDeep ? ("verify", verify) : ("drift", drift))
@@ -119,6 +120,22 @@ extension Doctor {
                     remedy: "Their changes aren't recorded. Why: storagekit adopt \(path) --in-place --dry-run")
             ]
             : [.ok("history", message)]
+    }
+
+    /// Says nothing where the guard is off: that is how stores begin.
+    private func writeGuard() throws -> [Checkup] {
+        guard try WriteGuard.isOn(database) else { return [] }
+        let catalog = try Catalog.load(database)
+        let unguarded = try WriteGuard.unguarded(catalog, database).map(\.name)
+        guard unguarded.isEmpty else {
+            return [
+                .warning(
+                    "guard",
+                    "other programs can write to \(Suggestions.list(unguarded)): the write guard was removed there",
+                    remedy: "storagekit guard on -s \(path)", repair: .guardTables)
+            ]
+        }
+        return [.ok("guard", "other programs can't write to \(NumberText.count(catalog.live.count, "table"))")]
     }
 
     private func schema() throws -> [Checkup] {

@@ -10,7 +10,7 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Each line is a check: ok, warn or fail, the finding, and the command that repairs it. Compares a sample \
             of rows with the log; --deep reads every byte, like verify. --fix changes derived data only: it rebuilds \
-            tables that differ, retries failed projections, seals the log and checkpoints. Repairs are recorded: \
+            tables that differ, retries failed projections, completes the write guard, seals the log and checkpoints. Repairs are recorded: \
             storagekit log --table storage_operation -p
 
             Exits with status 5 if a check fails, 8 if --fix could repair only a part.
@@ -127,6 +127,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 guard let projections = writer.userProjections else { throw StorageError.closed() }
                 try projections.instruct(name, to: .resume, recording: nil, on: writer, db)
             }
+        case .guardTables: try await storage.setWriteGuard(true)
         case .seal: try await storage.seal()
         case .checkpoint: try await storage.engine.withWriter { writer, db in try writer.checkpoint(db) }
         }
@@ -139,6 +140,7 @@ extension Checkup.Repair {
         switch self {
         case .rebuild(let tables): "rebuild \(Self.list(tables)) from the log"
         case .resume(let name): "retry \(name) when its program opens the store"
+        case .guardTables: "complete the write guard"
         case .seal: "seal the log"
         case .checkpoint: "checkpoint the write-ahead log"
         }
@@ -149,6 +151,7 @@ extension Checkup.Repair {
         switch self {
         case .rebuild(let tables): "rebuilt \(Self.list(tables)) from the log"
         case .resume(let name): "\(name) will be retried when its program opens the store"
+        case .guardTables: "completed the write guard"
         case .seal: "sealed the log"
         case .checkpoint: "checkpointed the write-ahead log"
         }

@@ -10,6 +10,8 @@ final class HistoryImporter {
     struct Options: Sendable {
         var skipsInvalid = false
         var keyColumn: String?
+        /// Whether tables that weren't made by an import get the columns that they lack.
+        var addsColumns = false
         /// The file's name without its folder; nil for standard input.
         var subject: String?
         /// Who imports, and why; the imported commits tell of themselves.
@@ -30,8 +32,10 @@ final class HistoryImporter {
     private var parser = OperationParser()
     private var operation = HistoryOperation()
     private var line: InputLine?
-    private var tables: [ImportTable] = []
+    private var tables: [any ImportTarget] = []
     private var lastTable = 0
+    private let fit = ValueFit()
+    private let references: ReferenceCheck
     private var summary = ImportSummary()
     /// Where the last whole commit ended.
     private var progress = ImportProgress(source: "")
@@ -46,16 +50,15 @@ final class HistoryImporter {
         self.db = db
         self.options = options
         self.report = report
+        references = ReferenceCheck(writer)
     }
 
     /// - Throws: `CommandError` at the first bad line, unless they are skipped; what came before it is stored.
     func run() throws -> ImportSummary {
         lastTime = writer.head.time
         try begin()
-        while line != nil {
-            if let failure = try importGroup() { throw failure }
-            report(reader.lineNumber)
-        }
+        let hasDeclared = writer.catalog.live.contains { ImportTable($0, writer: writer) == nil }
+        try hasDeclared ? withoutActions(importAll) : importAll()
         summary.tables = tables.map { table in
             (table.name + (table.nameInSQL.map { " (in SQL \($0))" } ?? ""), table.columnNames)
         }
@@ -63,6 +66,23 @@ final class HistoryImporter {
             table.deviants.sorted { $0.key < $1.key }.map { ("\(table.name).\($0.key)", $0.value) }
         }
         return summary
+    }
+
+    private func importAll() throws {
+        while line != nil {
+            if let failure = try importGroup() { throw failure }
+            report(reader.lineNumber)
+        }
+    }
+
+    /// What triggers and foreign keys did is among the operations of a history. Done again by themselves, it would be there
+    /// twice, or stand in the way of those operations.
+    private func withoutActions(_ body: () throws -> Void) throws {
+        try writer.with(settings: [("foreign_keys", "0")]) {
+            writer.database.setTriggersEnabled(false)
+            defer { writer.database.setTriggersEnabled(true) }
+            try body()
+        }
     }
 
     /// Makes commits in one transaction; in the last one, that of the import as well.
@@ -136,6 +156,7 @@ final class HistoryImporter {
         } catch {
             parseError = error
         }
+        operation.line = line
     }
 
     private func advance() throws {
@@ -159,6 +180,7 @@ extension HistoryImporter {
         let before = (summary, progress)
         do {
             let metadata = metadata()
+            references.beginCommit()
             _ = try writer.commit(metadata, at: time) {
                 repeat {
                     if let parseError { throw parseError }
@@ -167,6 +189,7 @@ extension HistoryImporter {
                     noteProgress()
                     try advance()
                 } while line != nil && operation.tx == tx
+                try references.endCommit()
             }
             summary.commits += 1
             note(time, isCut: isCut)
@@ -261,15 +284,18 @@ extension HistoryImporter {
         }
     }
 
-    private func table() throws -> ImportTable {
+    private func table() throws -> any ImportTarget {
         if lastTable < tables.count, isNamed(tables[lastTable]) { return tables[lastTable] }
         if let index = tables.firstIndex(where: isNamed) {
             lastTable = index
             return tables[index]
         }
-        let table: ImportTable
+        let table: any ImportTarget
         if let entity = writer.catalog.entity(named: operation.table.string) {
-            table = try ImportTable(entity, writer: writer)
+            table =
+                ImportTable(entity, writer: writer)
+                ?? DeclaredTable(
+                    entity, writer: writer, fit: fit, references: references, addsColumns: options.addsColumns)
         } else if operation.kind == .insert {
             table = try ImportTable(creatingFor: operation, keyNamed: options.keyColumn, writer: writer)
         } else {
@@ -283,13 +309,14 @@ extension HistoryImporter {
         return table
     }
 
-    private func isNamed(_ table: ImportTable) -> Bool {
+    private func isNamed(_ table: any ImportTarget) -> Bool {
         operation.table.equals(table.nameBytes)
     }
 
     /// After a rollback the tables may lack columns that were added for the commit that failed.
     private func forgetTables() {
         tables.removeAll()
+        references.forget()
         lastTable = 0
     }
 }

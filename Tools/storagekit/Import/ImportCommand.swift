@@ -11,6 +11,10 @@ struct ImportCommand: AsyncParsableCommand {
             printed. From a pipe that pauses, each commit is stored when the next begins. An interrupted import resumes after its last complete commit. --dry-run imports into a temporary \
             copy.
 
+            Operations on a table that exists are written to it as it is: adopted, or declared by a program. A value that a \
+            column would convert, an unknown column or a broken constraint is an invalid line. Triggers and actions of \
+            foreign keys don't run there: what they did is in the history.
+
             Commits keep the actor, time and reason of the file. The import itself is recorded after them: \
             storagekit log --table storage_operation -p
 
@@ -29,6 +33,9 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Name of the key column of new tables, if not id.")
     var keyColumn: String?
 
+    @Flag(name: .long, help: "Add missing columns to tables that weren't made by an import.")
+    var addColumns = false
+
     @OptionGroup var change: ChangeOptions
 
     @Flag(name: [.short, .long], help: "Print nothing but errors.")
@@ -42,7 +49,7 @@ struct ImportCommand: AsyncParsableCommand {
         let path = try rehearsal?.path ?? store.path()
         let storage = try Storage.open(path: path)
         let options = HistoryImporter.Options(
-            skipsInvalid: skipInvalid, keyColumn: keyColumn,
+            skipsInvalid: skipInvalid, keyColumn: keyColumn, addsColumns: addColumns,
             subject: file == "-" ? nil : (file as NSString).lastPathComponent, metadata: change.metadata)
         nonisolated(unsafe) let bar = ProgressBar("import", total: reader.size, unit: "bytes")
         defer { bar.finish() }

@@ -2,10 +2,10 @@ import CSQLite
 import Foundation
 import StorageKit
 
-/// One table under import: its columns, and the statements that write its rows.
+/// One table that imports make: its columns, and the statements that write its rows.
 ///
 /// Not `Sendable`: it lives on the writer's queue for the length of an import.
-final class ImportTable {
+final class ImportTable: ImportTarget {
     private struct Column {
         let name: [UInt8]
         let kind: ImportedKind
@@ -45,12 +45,10 @@ final class ImportTable {
     /// The name that queries use, where it is another; nil where it is the same.
     var nameInSQL: String? { stored == name ? nil : stored }
 
-    /// Takes up a table that an earlier import has made.
-    init(_ entity: CatalogEntity, writer: LogWriter) throws {
+    /// Takes up a table that an earlier import has made; nil where it was made otherwise.
+    init?(_ entity: CatalogEntity, writer: LogWriter) {
         guard let key = entity.key.first, entity.key.count == 1, key.coding.hasPrefix(ImportedCoding.key) else {
-            throw CommandError(
-                .conflict, "The store has a table \"\(entity.name)\" that wasn't imported.",
-                why: "Importing into it would mix rows of two origins.", next: "Import into a store of its own.")
+            return nil
         }
         name = entity.name
         nameBytes = Array(entity.name.utf8)

@@ -1,3 +1,4 @@
+import Foundation
 import StorageKit
 
 /// A row's key as one text: of several parts, they are separated by commas, and a comma inside of a part is `%2C`.
@@ -31,5 +32,34 @@ enum KeyText {
 
     private static func escaped(_ part: String) -> String {
         part.contains(",") || part.contains("%2") ? part.replacing("%", with: "%25").replacing(",", with: "%2C") : part
+    }
+
+    /// The values that a part of a key can stand for, likeliest first: what it is depends on the column's type.
+    static func values(_ text: String, of column: CatalogColumn) -> [StorageValue] {
+        let type = column.type.uppercased()
+        let integer = Int64(text).map { StorageValue.integer($0) }
+        let isText = type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") || type == "JSON"
+        // SQLite keeps text as it is in text columns, and turns what looks like a number into one in others.
+        let blob = blob(text).map { StorageValue.blob($0) }
+        if isText { return [.text(text), blob].compactMap { $0 } }
+        let uuid = UUID(uuidString: text)?.storageValue
+        if let uuid, column.coding == ColumnSchema.uuid { return [uuid] }
+        let real = Double(text).flatMap { $0.isFinite ? StorageValue.real($0) : nil }
+        return [integer, real, .text(text), blob, uuid].compactMap { $0 }
+    }
+
+    /// Bytes in hexadecimal digits, as ids that are blobs are shown.
+    private static func blob(_ text: String) -> Data? {
+        let digits = Array(text.utf8)
+        guard digits.count % 2 == 0, !digits.isEmpty else { return nil }
+        var bytes = Data()
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            let pair = String(decoding: digits[index...index + 1], as: UTF8.self)
+            guard pair.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
+                let byte = UInt8(pair, radix: 16)
+            else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
     }
 }

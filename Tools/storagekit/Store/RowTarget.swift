@@ -39,7 +39,8 @@ extension HistoryReader {
         guard columns.count != 1 else {
             // As it stands first: of a key of one part a comma needs no code.
             let decoded = KeyText.decoded(id)
-            return (values(id, of: columns[0]) + (decoded == id ? [] : values(decoded, of: columns[0]))).map { [$0] }
+            return (KeyText.values(id, of: columns[0]) + (decoded == id ? [] : KeyText.values(decoded, of: columns[0])))
+                .map { [$0] }
         }
         let parts = KeyText.parts(of: id)
         guard parts.count == columns.count else {
@@ -50,37 +51,9 @@ extension HistoryReader {
         }
         var keys: [[StorageValue]] = [[]]
         for (part, column) in zip(parts, columns) {
-            keys = keys.flatMap { key in values(part, of: column).map { key + [$0] } }
+            keys = keys.flatMap { key in KeyText.values(part, of: column).map { key + [$0] } }
         }
         return keys
-    }
-
-    private static func values(_ text: String, of column: CatalogColumn) -> [StorageValue] {
-        let type = column.type.uppercased()
-        let integer = Int64(text).map { StorageValue.integer($0) }
-        let isText = type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") || type == "JSON"
-        // SQLite keeps text as it is in text columns, and turns what looks like a number into one in others.
-        if isText { return [.text(text)] }
-        let uuid = UUID(uuidString: text)?.storageValue
-        if let uuid, column.coding == ColumnSchema.uuid { return [uuid] }
-        let real = Double(text).flatMap { $0.isFinite ? StorageValue.real($0) : nil }
-        let blob = blob(text).map { StorageValue.blob($0) }
-        return [integer, real, .text(text), blob, uuid].compactMap { $0 }
-    }
-
-    /// Bytes in hexadecimal digits, as ids that are blobs are shown.
-    private static func blob(_ text: String) -> Data? {
-        let digits = Array(text.utf8)
-        guard digits.count % 2 == 0, !digits.isEmpty else { return nil }
-        var bytes = Data()
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            let pair = String(decoding: digits[index...index + 1], as: UTF8.self)
-            guard pair.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
-                let byte = UInt8(pair, radix: 16)
-            else { return nil }
-            bytes.append(byte)
-        }
-        return bytes
     }
 
     private func missing(_ target: TargetArgument, id: String, in entity: CatalogEntity) throws -> CommandError {

@@ -1,0 +1,27 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+
+extension Storage {
+    /// Turns the write guard on or off: with it, statements of other programs that insert, update or delete rows of entities
+    /// fail, and the message says why.
+    ///
+    /// Without it such writes succeed, and `verify` and `rebuild` find them afterwards. The guard is a setting of the file:
+    /// copies and backups have it too, and so have tables that are made later. It consists of triggers that call a function
+    /// which only the store's own connection has. Reads, and writes through the store, are as they were.
+    ///
+    /// It keeps out what happens by mistake, not who means it: a program can drop the triggers, or a table, switch triggers off, or
+    /// define a function of that name.
+    ///
+    /// Turning it on again makes triggers that are missing.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
+    /// - Complexity: One transaction. Commits cost the same as before unless the store has triggers of its own: then all of
+    ///   them run, and a statement takes up to a quarter longer.
+    public func setWriteGuard(_ isOn: Bool) async throws { try await engine.setWriteGuard(isOn) }
+
+    /// Whether the write guard is on.
+    public func isWriteGuarded() async throws -> Bool {
+        try await engine.read { (db: GRDB.Database) in try WriteGuard.isOn(db.connection) }
+    }
+}

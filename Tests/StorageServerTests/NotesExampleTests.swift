@@ -1,0 +1,63 @@
+#if STORAGE_SERVER
+    import AsyncHTTPClient
+    import Foundation
+    import NIOCore
+    import NIOHTTP1
+    import TestSupport
+    import Testing
+
+    /// `Examples/Notes/start` as a process.
+    @Suite(.timeLimit(.minutes(2))) struct NotesExampleTests {
+        private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples/Notes/start").path
+
+        /// A port that nobody has at the moment.
+        private static func freePort() throws -> Int {
+            let outcome = Process()
+            outcome.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            outcome.arguments = [
+                "python3", "-c",
+                "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])",
+            ]
+            let output = Pipe()
+            outcome.standardOutput = output
+            try outcome.run()
+            let text = output.fileHandleForReading.readDataToEndOfFile()
+            return try #require(Int(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)))
+        }
+
+        @Test("It serves the page and a hub that takes the token")
+        func start() async throws {
+            let folder = try TemporaryFolder()
+            let port = try Self.freePort()
+            let tool = LineProcess.folder.appendingPathComponent("storagekit").path
+            let process = try LineProcess(
+                Self.script, [folder.path("notes.sqlite"), "0", "\(port)"], environment: ["STORAGEKIT": tool])
+            let lines = await process.next { $0.hasPrefix("Open ") }
+            let serving = try #require(lines.first { $0.hasPrefix("Serving on ") })
+            let hub = serving.dropFirst("Serving on ".count)
+            let token = try #require(lines.last?.split(separator: " ").last)
+
+            var put = HTTPClientRequest(url: "\(hub)/v1/collections/notes/documents/1")
+            put.method = .PUT
+            put.headers.add(name: "Authorization", value: "Bearer \(token)")
+            put.headers.add(name: "Content-Type", value: "application/json")
+            put.headers.add(name: "Origin", value: "http://localhost:\(port)")
+            put.body = .bytes(Data(#"{"title": "Milk", "done": false}"#.utf8))
+            let written = try await HTTPClient.shared.execute(put, timeout: .seconds(20))
+            #expect(written.status == .ok || written.status == .created, "\(written.status)")
+            #expect(written.headers.first(name: "Access-Control-Allow-Origin") == "http://localhost:\(port)")
+            // The page's own server may need a moment more.
+            var page: HTTPClientResponse?
+            try await eventually {
+                let request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/")
+                page = try? await HTTPClient.shared.execute(request, timeout: .seconds(5))
+                return page != nil
+            }
+            let text = try await #require(page).body.collect(upTo: 1 << 20)
+            #expect(String(decoding: text.readableBytesView, as: UTF8.self).contains("app.js"))
+            process.kill(SIGTERM)
+            #expect(process.end() == 0)
+        }
+    }
+#endif
