@@ -49,9 +49,7 @@ struct CommandError: Error, Sendable {
         guard let store, let command = next.range(of: "storagekit ", options: .backwards),
             !next[command.upperBound...].contains(" -s "), !next.hasSuffix("."), !next.hasSuffix("…")
         else { return self }
-        let isPlain = store.allSatisfy { $0.isLetter || $0.isNumber || "/._-+,@:=".contains($0) }
-        let word = isPlain ? store : "'\(store.replacing("'", with: "'\\''"))'"
-        return CommandError(status, what, why: why, next: "\(next) -s \(word)")
+        return CommandError(status, what, why: why, next: "\(next) -s \(ShellWord.quoted(store))")
     }
 
     /// An error of the store.
