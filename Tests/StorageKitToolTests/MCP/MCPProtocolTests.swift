@@ -33,7 +33,7 @@ import Testing
             if line.contains("\"id\"") { text += "< \(try #require(await client.nextLine()))\n" }
         }
         #expect(client.end() == 0)
-        text = text.replacing(#/"(bytes|raw_bytes)":\d+/#) { "\"\($0.1)\":0" }
+        text = text.replacing(#/(bytes|raw_bytes)(\\?"):\d+/#) { "\($0.1)\($0.2):0" }
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Golden/mcp-session.txt")
         if ProcessInfo.processInfo.environment["RECORD_GOLDEN"] == "1" {
@@ -130,7 +130,9 @@ import Testing
             try client.send(line)
             let message = try await client.next()
             #expect(code(message) == expected, "\(line.prefix(200)): \(message)")
-            #expect(!((message["error"] as? [String: Any])?["message"] as? String ?? "").isEmpty)
+            let error = message["error"] as? [String: Any]
+            let text = error?["message"] as? String
+            #expect(text?.isEmpty == false)
         }
         // Neither notifications nor answers to nothing are answered, nor blank lines.
         for line in [

@@ -77,11 +77,11 @@ import Testing
     func state() async throws {
         let client = try await MCPClient(try await sample())
         let answer = try await client.call("at", ["point": "t:3", "sql": "posts"])
-        #expect(answer.structured?["position"] as? Int == 29)
+        #expect(answer.structured?["position"] as? Int == 26)
         #expect(answer.structured?["time"] as? String == "2024-05-03T22:00:00Z")
-        #expect(answer.structured?["points"] as? [String: Int] == ["t:3": 22])
+        #expect(answer.structured?["points"] as? [String: Int] == ["t:3": 18])
         let verified = try await client.call("verify")
-        #expect(verified.structured?["position"] as? Int == 29)
+        #expect(verified.structured?["position"] as? Int == 26)
     }
 
     @Test("An undo is planned, and its command works")

@@ -50,7 +50,7 @@ extension FirstGuesses {
         case "show" where first.contains("/"):
             return "The versions of a row: storagekit history \(ShellWord.quoted(first))"
         case "show" where !first.isEmpty && first.allSatisfy({ $0.isLetter || $0 == "_" }):
-            return "The commits of a table: storagekit log \(first)"
+            return "A point is head, t:77, @1234 or -2h. The commits of a table: storagekit log \(first)"
         case "history", "blame", "restore-state":
             guard arguments.count == 2, !first.contains("/") else { return nil }
             return "Write the row as one word: storagekit \(command) \(ShellWord.quoted("\(first)/\(arguments[1])"))"

@@ -26,7 +26,8 @@ struct MCPReading {
 
     mutating func read(_ child: ChildProcess, progress: (_ seconds: Int) -> Void) {
         let start = ContinuousClock.now
-        var open = [child.output, child.errors, child.reports]
+        // Reports first: they were written before the rows that may end the reading.
+        var open = [child.reports, child.errors, child.output]
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         var told = 0
         defer { errors = String(decoding: errorBytes, as: UTF8.self) }

@@ -20,7 +20,7 @@ extension MCPTool {
             "history", "Versions of a row", HistoryCommand.self,
             [.argument("target", "The row or cell: users/42, users/42#name.", isRequired: true)] + filters,
             .rows(MCPField.event), continuation: .until,
-            narrower: "Name a cell (users/42#name), or a range with since and until.", note: "Oldest first."),
+            narrower: "Name a cell (users/42#name), or a range with since and until."),
         MCPTool(
             "diff", "Net changes between two points", DiffCommand.self,
             [
@@ -75,7 +75,7 @@ extension MCPTool {
                     .always("before", "boolean"), .always("after", "boolean"), .always("steps", "integer"),
                 ])),
         MCPTool(
-            "schema", "Tables and columns", SchemaCommand.self, command: ["schema", "tables"],
+            "schema", "Tables and columns", SchemaTablesCommand.self, command: ["schema", "tables"],
             [.argument("tables", "Tables to show. Default: all.", kind: .texts), .option("at")],
             .rows([.maybe("table", "string"), .maybe("columns", "array")]), narrower: "Name tables."),
         MCPTool("stats", "Counts and sizes", StatsCommand.self, [], .document([.always("events", "integer")])),
@@ -87,15 +87,19 @@ extension MCPTool {
             .rows([
                 .always("check", "string"), .always("status", "string"), .always("message", "string"),
                 .always("remedy", "string", "null"),
-            ]), note: "Nothing is repaired."),
+            ]),
+            about:
+                "Examine the store. Each row is a check: ok, warn or fail, what was found, and the command that mends it. Nothing is changed."
+        ),
         MCPTool(
             "tags", "Tags", TagCommand.self, command: ["tag"], [],
-            .rows([.always("tag", "string"), .always("position", "integer")]), note: "Lists the tags; makes none."),
+            .rows([.always("tag", "string"), .always("position", "integer")]),
+            about: "List the tags, by position. Use tag:NAME wherever a point is expected."),
         MCPTool(
             "notes", "Notes", NoteCommand.self, command: ["note"],
             [.argument("point", "The commit or event. Default: all notes. " + points)],
             .rows([.always("position", "integer"), .always("note", "string", "null")]),
-            note: "Lists the notes; makes none."),
+            about: "List the notes on commits and events."),
         MCPTool(
             "plan_undo", "What an undo would change", UndoCommand.self, command: ["undo", "--dry-run"],
             [.option("of"), .option("on_conflict", .choice(["abort", "skip", "overwrite"]))],
@@ -105,7 +109,9 @@ extension MCPTool {
                     .always("inserted", "integer"),
                     .always("updated", "integer"), .always("deleted", "integer"), .always("conflicts", "array"),
                 ], list: "plan", rows: MCPField.change),
-            note: "Nothing is undone: command is what a person runs to do it, where it shows the rows again and asks."),
+            about:
+                "Show what an undo of the most recent commit would change, of anybody or of one actor. Nothing is undone: command is what a person runs to do it, where it shows the rows again and asks."
+        ),
     ]
 
     static func named(_ name: String) -> MCPTool? { all.first { $0.name == name } }

@@ -22,11 +22,11 @@ extension MCPTool {
 
     /// What the command says of itself, without its examples of the command line and its exit statuses.
     private var description: String {
+        if let about { return about }
         let paragraphs = type.configuration.discussion.split(separator: "\n").filter { line in
             !line.hasPrefix(" ") && !line.hasPrefix("Exits with")
         }
-        return ([type.configuration.abstract] + paragraphs.map(String.init) + [note]).filter { !$0.isEmpty }
-            .joined(separator: " ")
+        return ([type.configuration.abstract] + paragraphs.map(String.init)).joined(separator: " ")
     }
 
     private func inputSchema() throws -> MCPValue {

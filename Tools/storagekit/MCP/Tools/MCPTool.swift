@@ -32,13 +32,13 @@ struct MCPTool: Sendable {
     let continuation: Continuation
     /// What to ask instead, where an answer is too long.
     let narrower: String
-    /// Said beyond what the command says of itself.
-    let note: String
+    /// What it does, where that is less than what the command says of itself.
+    let about: String?
 
     init(
         _ name: String, _ title: String, _ type: any ParsableCommand.Type, command: [String]? = nil,
         _ parameters: [MCPParameter], _ answer: Answer, continuation: Continuation = .sameState,
-        narrower: String = "Ask for less.", note: String = ""
+        narrower: String = "Ask for less.", about: String? = nil
     ) {
         self.name = name
         self.title = title
@@ -48,7 +48,7 @@ struct MCPTool: Sendable {
         self.answer = answer
         self.continuation = continuation
         self.narrower = narrower
-        self.note = note
+        self.about = about
     }
 
     /// Whether a long answer comes in parts.
