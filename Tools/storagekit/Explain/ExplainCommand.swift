@@ -43,6 +43,7 @@ struct ExplainCommand: AsyncParsableCommand {
             return ExplainRecord(
                 history: plan.made, events: plan.made.isEmpty ? 0 : store.head.position, steps: steps)
         } catch let error as StorageError {
+            if let error = CommandError(unreadable: sql, error) { throw error }
             guard let name = error.missingTable else { throw error }
             throw CommandError(missingTable: name, among: store.catalog.live.map(\.stored) + tables.names)
         }

@@ -49,7 +49,8 @@ extension FirstGuesses {
             return arguments.count > 1 && !first.contains(" ") ? "Write the SQL as one word, in quotes." : nil
         case "show" where first.contains("/"):
             return "The versions of a row: storagekit history \(ShellWord.quoted(first))"
-        case "show" where !first.isEmpty && first.allSatisfy({ $0.isLetter || $0 == "_" }):
+        case "show" where first.allSatisfy({ $0.isLetter || $0 == "_" }) && !first.isEmpty:
+            guard PointSuggestion.likely(first) == nil else { return nil }
             return "A point is head, t:77, @1234 or -2h. The commits of a table: storagekit log \(first)"
         case "history", "blame", "restore-state":
             guard arguments.count == 2, !first.contains("/") else { return nil }

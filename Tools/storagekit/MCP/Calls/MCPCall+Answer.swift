@@ -18,7 +18,7 @@ extension MCPCall {
             throw CommandError(
                 .inconclusive, "No answer after \(limits.seconds.formatted()) seconds.",
                 why: "It was ended; nothing was changed.",
-                next: "\(question.tool.narrower) The tool explain tells what a query reads.")
+                next: "\(question.tool.narrower) The tool explain reports what a query reads.")
         }
         // What was found before a check failed, or a conflict was met, is the answer.
         var isAnswered = reading.rows.isCut || !reading.rows.rows.isEmpty || reading.document != nil
@@ -82,7 +82,7 @@ extension MCPCall {
         if let length = reading.rows.tooLongRow {
             return (
                 cursor,
-                "The next row has \(length) bytes or more, and \(limits.bytes) fit into an answer. \(question.tool.narrower) The cursor goes on behind that row."
+                "The next row has \(length) bytes or more, and \(limits.bytes) fit into an answer. \(question.tool.narrower) The cursor continues after that row."
             )
         }
         let why = reading.isTimedOut ? "The time was up. " : ""

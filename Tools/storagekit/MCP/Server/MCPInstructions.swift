@@ -12,7 +12,7 @@ enum MCPInstructions {
 
         Each answer says the position, the commit and the time of the newest event of the state that it was read from; to \
         read the same state again, name the position as a point. Answers are limited in rows, bytes and time: truncated \
-        says that there is more, cursor continues, next says how to ask for less. Times are in UTC.
+        means more rows, cursor continues, next says how to ask for less. Times are in UTC.
 
         \(PointHelp.text)
         """

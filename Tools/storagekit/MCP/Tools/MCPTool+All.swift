@@ -42,7 +42,7 @@ extension MCPTool {
                     .always("time", "string"),
                 ] + MCPField.author), continuation: .at, narrower: "Name a row or a cell."),
         MCPTool(
-            "grep", "When a value came or went", GrepCommand.self,
+            "grep", "When a value appeared or disappeared", GrepCommand.self,
             [
                 .argument("pattern", "The pattern to search for.", isRequired: true), .argument("range", range),
                 targets,
@@ -89,7 +89,7 @@ extension MCPTool {
                 .always("remedy", "string", "null"),
             ]),
             about:
-                "Examine the store. Each row is a check: ok, warn or fail, what was found, and the command that mends it. Nothing is changed."
+                "Examine the store. Each row is a check: ok, warn or fail, what was found, and the command that repairs it. Nothing is changed."
         ),
         MCPTool(
             "tags", "Tags", TagCommand.self, command: ["tag"], [],
@@ -110,7 +110,7 @@ extension MCPTool {
                     .always("updated", "integer"), .always("deleted", "integer"), .always("conflicts", "array"),
                 ], list: "plan", rows: MCPField.change),
             about:
-                "Show what an undo of the most recent commit would change, of anybody or of one actor. Nothing is undone: command is what a person runs to do it, where it shows the rows again and asks."
+                "Show what an undo of the most recent commit would change, or of the most recent of one actor. Nothing is undone: command is what a person runs to do it, where it shows the rows again and asks."
         ),
     ]
 
