@@ -366,7 +366,10 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            exclude: ["Golden", "Support/check-history", "Support/compare-histories"]),
+            exclude: [
+                "Golden", "Support/check-history", "Support/compare-histories", "Support/mcp-client",
+                "Tasks/first-guesses.txt",
+            ]),
         .testTarget(
             name: "StorageSQLiteNIOTests",
             dependencies: [

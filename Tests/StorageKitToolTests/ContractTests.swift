@@ -143,6 +143,8 @@ import Testing
         DiffRecord: table id op
         EventRecord: position commit time
         ExecRecord: dry_run commit inserted updated deleted plan
+        ExplainRecord.Step: id parent detail
+        ExplainRecord: history events steps
         FoldedChangeRecord: projection position
         GrepCommitRecord.Field: field
         GrepCommitRecord: matches
@@ -181,6 +183,7 @@ import Testing
         RevertRecord: dry_run reverts commit inserted updated deleted conflicts plan
         SchemaChangeRecord: change table columns from column old new
         SchemaLogRecord: commit time
+        ServedAnswerRecord: position commit time points document rows truncated cursor next notes command
         SettingRecord: commit time
         ShownCommitRecord: idempotency_key stored events
         ShownEventRecord: previous stored

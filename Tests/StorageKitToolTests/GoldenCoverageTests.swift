@@ -43,7 +43,8 @@ import Testing
     static let commands: [[String]] = [
         ["adopt", "chinook.sqlite", "-s", "new.sqlite"], ["log"], ["show", "t:3"], ["history", "posts/a/1"],
         ["diff", "t:2"], ["blame", "posts/b"], ["grep", "Hello"], ["bisect", "SELECT count(*) > 1 FROM posts"],
-        ["at", "t:2"], ["sql", "SELECT 1"], ["tail"], ["watch", "posts", "--for", "0"], ["replay"],
+        ["at", "t:2"], ["sql", "SELECT 1"], ["explain", "SELECT 1"], ["tail"], ["watch", "posts", "--for", "0"],
+        ["replay"],
         ["compare-replay", "--old", "old.sql", "--new", "old.sql"], ["tag"], ["note"], ["revert", "t:4", "--dry-run"],
         ["exec", "DELETE FROM users", "--dry-run"], ["undo", "--dry-run"], ["redo", "--dry-run"],
         ["restore-state", "t:3", "--dry-run"], ["backup", "b.sqlite"],
@@ -53,7 +54,7 @@ import Testing
         ["projections", "dead-letters"], ["sources"], ["outbox"], ["tokens"],
     ]
     /// Those that write for people or for programs alone; what programs read is compared by other tests.
-    private static let others = ["import", "export", "completions", "manual", "serve", "ui"]
+    private static let others = ["import", "export", "completions", "manual", "serve", "ui", "mcp"]
 
     @Test("Every command is covered")
     func everyCommandIsThere() {

@@ -28,6 +28,12 @@ extension GoldenOutputTests {
     }
 
     static let readingCases: [Case] = [
+        Case("explain", "explain", "SELECT title FROM posts WHERE id = 'b'"),
+        Case("explain-history", "explain", "SELECT p.title FROM history_posts p JOIN users u ON u.id = p.views"),
+        Case("explain-json", "explain", "SELECT 1", "--format", "json"),
+        Case("explain-jsonl", "explain", "SELECT count(*) FROM history_posts", "--format", "jsonl"),
+        Case("explain-unknown", "explain", "SELECT * FROM post"),
+        Case("explain-writes", "explain", "DELETE FROM posts"),
         Case("overview"),
         Case("log-newest", "log", "-2", "--oneline"), Case("log-where", "log", "posts", "--where", "views >= 10"),
         Case("log-changed", "log", "--changed", "title:Hello->Hello, world"),

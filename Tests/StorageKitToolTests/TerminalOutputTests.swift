@@ -18,6 +18,7 @@ import Testing
         Case("terminal-bisect", "bisect", "SELECT count(*) > 1 FROM posts"),
         Case("terminal-at", "at", "t:3", "SELECT * FROM posts"),
         Case("terminal-sql", "sql", "SELECT id, _op, _changed, new_title FROM changes_posts"),
+        Case("terminal-explain", "explain", "SELECT title FROM history_posts WHERE id = 'b'"),
         Case("terminal-tail", "tail"), Case("terminal-stats", "stats"), Case("terminal-verify", "verify"),
         Case("terminal-doctor", "doctor"), Case("terminal-schema", "schema"),
         Case("terminal-schema-log", "schema", "log"),

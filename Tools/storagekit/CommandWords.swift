@@ -4,7 +4,7 @@ import ArgumentParser
 /// says of a mistyped command that it is an unexpected argument.
 enum CommandWords {
     /// Topics that `help` knows beside the commands.
-    static let topics = ["points": points]
+    static let topics = ["points": PointHelp.text]
 
     /// The words with options that stand before the command moved behind its name: `-s app.sqlite log`.
     ///
@@ -53,32 +53,12 @@ enum CommandWords {
     }
 
     private static func unknown(_ word: String, among names: [String]) -> CommandError {
+        let what = "There is no command \"\(word)\"."
+        if let next = FirstGuesses.next(forCommand: word) { return CommandError(.usage, what, next: next) }
         let similar = Suggestions.nearest(to: word, among: names)
         return CommandError(
-            .usage, "There is no command \"\(word)\".",
+            .usage, what,
             next: similar.isEmpty
                 ? "Type storagekit --help for the list." : "Did you mean \(similar.joined(separator: ", "))?")
     }
-
-    private static let points = """
-        POINTS in history, wherever a command takes one:
-
-          @1234, @1234~          a position; the state just before it
-          t:77                   commit 77
-          2024-05-01T10:00:00Z   a time; without an offset it is in the zone of --time
-          2024-05-01             the start of a day; also "2024-05-01 10:00"
-          today, "yesterday 14:00"
-          -2h, -1d12h, now       that long ago, in w d h m s
-          head, head~5, head^    the newest commit; commits before it
-          tag:NAME, tag:NAME~2   what was tagged; commits before it
-
-        RANGES: A..B is what came after A, up to and including B; A.. ends at the head, ..B begins with the first event.
-
-        TARGETS: users is a table, users/42 a row, users/42#name a cell. Write %2F for / in a table's name, %23 for #, \
-        %2C for a comma inside one part of a key of several columns, and %25 for a percent sign before such a code.
-
-        ZONE: on a terminal, times are read and shown in your time zone (TZ), elsewhere in UTC; --time utc or --time local \
-        decides, and so does STORAGEKIT_TIME. JSON, CSV and Markdown always have UTC.
-
-        """
 }

@@ -20,12 +20,12 @@ struct StorageKitTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storagekit",
         abstract: "Inspect, replay, rebuild and audit a StorageKit store.",
-        version: "0.1.0",
+        version: ToolVersion.text,
         subcommands: [
             ImportCommand.self, ExportCommand.self, AdoptCommand.self,
             LogCommand.self, ShowCommand.self, HistoryCommand.self, DiffCommand.self, BlameCommand.self,
-            GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self, TailCommand.self, WatchCommand.self,
-            UICommand.self,
+            GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self, ExplainCommand.self,
+            TailCommand.self, WatchCommand.self, UICommand.self,
             ReplayCommand.self, CompareReplayCommand.self,
             TagCommand.self, NoteCommand.self, RevertCommand.self, UndoCommand.self, RedoCommand.self,
             RestoreStateCommand.self, ExecCommand.self,
@@ -33,7 +33,7 @@ struct StorageKitTool: AsyncParsableCommand {
             SchemaCommand.self, StatsCommand.self, VerifyCommand.self, DoctorCommand.self, RebuildCommand.self,
             RecordCommand.self, GuardCommand.self,
             ProjectionsCommand.self, SourcesCommand.self, OutboxCommand.self, ServeCommand.self, TokensCommand.self,
-            CompletionsCommand.self, ManualCommand.self,
+            MCPCommand.self, CompletionsCommand.self, ManualCommand.self,
         ])
 
     /// Without a command, prints where to begin.
@@ -50,6 +50,7 @@ struct StorageKitTool: AsyncParsableCommand {
         // A reader that leaves early must show as an error of the write and not end the process.
         signal(SIGPIPE, SIG_IGN)
         storage_give_back_large_memory()
+        ServedCommand.begin()
         do {
             try checkArguments()
         } catch {
@@ -105,10 +106,22 @@ struct StorageKitTool: AsyncParsableCommand {
         }
         let error =
             code == .validationFailure
-            ? CommandError(usage: message(for: error), of: fullMessage(for: error))
+            ? usageError(message(for: error), whole: fullMessage(for: error))
             : CommandError(wrapping: error).naming(store: namedStore)
         report(error.rendered(style: Terminal(descriptor: 2).style(.auto)))
         return error.status
+    }
+
+    /// What is wrong with the words, with the line that does here what they do in another tool.
+    private static func usageError(_ message: String, whole: String) -> CommandError {
+        let error = CommandError(usage: message, of: whole)
+        let words = Array(CommandLine.arguments.dropFirst())
+        // Words that can't be ordered have their own error.
+        let ordered = (try? CommandWords.ordered(words, for: Self.self)) ?? words
+        guard let next = FirstGuesses.next(for: message, ordered, root: Self.self) else { return error }
+        // What it is called here is better than a word that only looks like it.
+        let what = error.what.range(of: " Did you mean '").map { String(error.what[..<$0.lowerBound]) } ?? error.what
+        return CommandError(.usage, what, next: next).naming(store: namedStore)
     }
 
     /// The store as it was named on the command line.

@@ -137,7 +137,30 @@ package struct HistoryTables {
         }
     }
 
-    private func make(_ table: Table) throws {
+    /// What SQLite would do for the query, a row for each step, and the names of the tables of history that would be made first.
+    /// They stay empty for it, so that the answer comes at once.
+    ///
+    /// - Throws: What SQLite says of the query; `invalid-argument` where it isn't one query that only reads.
+    package func plan(for sql: String) throws -> (steps: PreparedStatement, made: [String]) {
+        var missing = tables
+        var made: [String] = []
+        // By itself it is one query; behind these words it could be anything.
+        while true {
+            do {
+                _ = try PreparedStatement(query: sql, on: source)
+                return (try PreparedStatement(query: "EXPLAIN QUERY PLAN \(sql)", on: source), made)
+            } catch let error as StorageError {
+                guard let offset = missing.firstIndex(where: { error.missingTable?.folded == $0.name.folded }) else {
+                    throw error
+                }
+                let table = missing.remove(at: offset)
+                try create(table)
+                made.append(table.name)
+            }
+        }
+    }
+
+    private func create(_ table: Table) throws {
         // The first is the number of a commit, or the position of an event.
         let columns = table.columns.enumerated().map { index, name in
             index == 0
@@ -145,6 +168,10 @@ package struct HistoryTables {
                 : "\(quoted(name)) \((table.affinities[name.folded] ?? .blob).rawValue)"
         }
         try PreparedStatement(source, "CREATE TABLE \(table.path)(\(columns.joined(separator: ", ")))").execute()
+    }
+
+    private func make(_ table: Table) throws {
+        try create(table)
         let placeholders = table.columns.map { _ in "?" }.joined(separator: ", ")
         let insert = try PreparedStatement(source, "INSERT INTO \(table.path) VALUES (\(placeholders))")
         try table.entity.map { try fill(table, of: $0, with: insert) } ?? fillCommits(table, with: insert)

@@ -53,6 +53,11 @@ struct BisectCommand: AsyncParsableCommand {
         guard words.count <= 1 else {
             throw ValidationError("Write the query as one word, in quotes, with the range before it.")
         }
+        if let word = words.first, ["start", "good", "bad", "new", "old", "reset"].contains(word.lowercased()) {
+            throw ValidationError(
+                "bisect has no steps: it takes a query.\nFor example: storagekit bisect \"SELECT total < 0 FROM orders WHERE id = 7\""
+            )
+        }
         return (range, words.first)
     }
 

@@ -67,6 +67,8 @@ struct DoctorCommand: AsyncParsableCommand {
                 .failed("file", error.message, remedy: "Restore a backup: storagekit restore BACKUP -o NEW")
             ]
         }
+        // What can't even say which state it has is examined all the same.
+        if ServedCommand.isServed { try? await storage.readHistory { try ServedCommand.report($0) } }
         let end = storage.engine.acknowledgedEnd()
         let found = try await storage.engine.read { (db: GRDB.Database) in
             let connection = try db.connection

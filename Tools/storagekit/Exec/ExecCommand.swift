@@ -31,7 +31,22 @@ struct ExecCommand: AsyncParsableCommand {
             throw CommandError(.usage, "There is no statement.", next: "Write it in quotes after exec.")
         }
         let command = self
-        try await store.write(isDryRun: change.dryRun) { try await command.run(sql, in: $0) }
+        try await store.write(isDryRun: change.dryRun) { storage in
+            do {
+                try await command.run(sql, in: storage)
+            } catch let error as StorageError {
+                if error.message.contains("values were supplied") {
+                    throw CommandError(
+                        .usage, error.message,
+                        next:
+                            "Name the columns: INSERT INTO TABLE (a, b) VALUES …; a table with history has one more, _position."
+                    )
+                }
+                guard let name = error.missingTable else { throw error }
+                throw CommandError(
+                    missingTable: name, among: try await storage.readHistory { $0.catalog.live.map(\.stored) })
+            }
+        }
     }
 
     private func run(_ sql: String, in storage: Storage) async throws {

@@ -68,7 +68,7 @@ struct GrepCommand: AsyncParsableCommand {
         let status = try await store.read { store in
             let pattern = try ValuePattern(
                 command.pattern, isExpression: command.isExpression, ignoresCase: command.ignoreCase)
-            let filter = try store.filter(command.filter, range: range, targets: targets)
+            let filter = try command.filter(store, range, targets)
             let request = GrepPrinter.Request(
                 scope: command.scope, change: command.appeared ? .appeared : command.vanished ? .vanished : nil,
                 columns: command.filter.column, isReversed: command.reverse, limit: command.limit)
@@ -76,5 +76,23 @@ struct GrepCommand: AsyncParsableCommand {
             return try GrepPrinter(request, for: pattern, in: scan, to: ResultOutput(command.format)).run()
         }
         if let status { throw status }
+    }
+
+    /// - Throws: `usage` where the table was written before the pattern.
+    private func filter(
+        _ store: HistoryReader, _ range: PointRange?, _ targets: [TargetArgument]
+    ) throws -> ChangeFilter {
+        do {
+            return try store.filter(filter, range: range, targets: targets)
+        } catch let error as CommandError {
+            guard error.status == .notFound, targets.count == 1, targets[0].id == nil,
+                store.catalog.entities.contains(where: { $0.name.utf8.elementsEqual(pattern.utf8) })
+            else { throw error }
+            throw CommandError(
+                error.status, error.what, why: error.why,
+                next:
+                    "The pattern comes first: storagekit grep \(ShellWords.quoted(targets[0].table)) \(ShellWords.quoted(pattern))"
+            )
+        }
     }
 }

@@ -171,6 +171,7 @@ private final class SnapshotQueries {
             return try ReferencedTables(
                 of: sql, in: state.catalog, indexes: FullTextIndex.load(store.connection), views: views)
         } catch let error as StorageError {
+            if let error = CommandError(unreadable: sql, error) { throw error }
             guard let name = error.missingTable else { throw error }
             if try HistoryTables(store.connection).names.contains(where: { $0.folded == name.folded }) {
                 throw CommandError(

@@ -50,6 +50,7 @@ struct SQLCommand: AsyncParsableCommand {
         do {
             return try tables.statement(for: sql)
         } catch let error as StorageError {
+            if let error = CommandError(unreadable: sql, error) { throw error }
             guard let name = error.missingTable else { throw error }
             throw CommandError(missingTable: name, among: store.catalog.live.map(\.stored) + tables.names)
         }

@@ -6,15 +6,15 @@ struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one commit or event with all of its changes.",
         discussion: """
-            @123 is an event; t:7, head, head~2 and times are commits.
+            @123 is an event; t:7, head, head~2 and times are commits. Without a point, shows the newest commit.
 
               storagekit show -s app.sqlite head
               storagekit show -s app.sqlite t:77
               storagekit show -s app.sqlite @1234
             """)
 
-    @Argument(help: "The event or commit.", transform: { try PointArgument($0, now: SystemTime.now) })
-    var point: PointArgument
+    @Argument(help: "The event or commit. Default: head.", transform: { try PointArgument($0, now: SystemTime.now) })
+    var point: PointArgument?
 
     @OptionGroup var store: StoreOption
     @OptionGroup var format: FormatOptions
@@ -27,7 +27,7 @@ struct ShowCommand: AsyncParsableCommand {
             switch command.point {
             case .position(let position): try printer.show(event: position)
             case .before(let position): try printer.show(event: position - 1)
-            default: try printer.show(store.commit(of: command.point))
+            default: try printer.show(store.commit(of: command.point ?? .head))
             }
         }
     }

@@ -48,7 +48,15 @@ struct EntityNames {
         throw CommandError(
             .notFound, "There is no table \"\(name)\".",
             why: names.isEmpty ? "The store has no tables." : "The tables are \(Suggestions.list(names)).",
-            next: similar.isEmpty ? Self.hint(for: name) : "Did you mean \(similar.joined(separator: ", "))?")
+            next: Self.row(name, among: names).map { "Did you mean the row \($0)?" }
+                ?? (similar.isEmpty ? Self.hint(for: name) : "Did you mean \(similar.joined(separator: ", "))?"))
+    }
+
+    /// A row as other tools write it: users.42, users:42.
+    private static func row(_ name: String, among tables: [String]) -> String? {
+        guard let sign = name.firstIndex(where: { $0 == "." || $0 == ":" }) else { return nil }
+        let table = String(name[..<sign])
+        return tables.contains(table) ? "\(table)/\(name[name.index(after: sign)...])" : nil
     }
 
     /// Makes sure that one of the entities has or had a column.
@@ -69,6 +77,10 @@ struct EntityNames {
 
     /// Somebody who types a point where a table is expected probably wants a range.
     private static func hint(for name: String) -> String {
+        // A number alone may be a commit, a position, or a row whose table stands before it.
+        if let likely = PointSuggestion.likely(name), name.allSatisfy(\.isNumber) {
+            return "A row is TABLE/\(name), a point \(likely)."
+        }
         let isPoint = (try? PointArgument(name, now: 0)) != nil
         return isPoint
             ? "For history up to a point type ..\(name), for later history \(name).." : "Type: storagekit schema"

@@ -4,10 +4,12 @@ import StorageKit
 extension HistoryReader {
     /// The last position that belongs to the past as a point sees it; 0 is the time before the first event.
     func position(of point: PointArgument) throws -> Int64 {
-        try naming(point) {
+        let position = try naming(point) {
             if case .time(let time) = point { return try points.position(atOrBefore: time) }
             return try points.position(of: point.storagePoint)
         }
+        ServedCommand.report(point, at: position)
+        return position
     }
 
     /// The position that a tag or note of a point gets.

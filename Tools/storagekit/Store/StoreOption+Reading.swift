@@ -11,7 +11,10 @@ extension StoreOption {
     /// Runs `body` on one state of the store.
     func read<Result: Sendable>(_ body: @escaping @Sendable (HistoryReader) throws -> Result) async throws -> Result {
         let storage = try openForReading()
-        let result = try await storage.readHistory(body)
+        let result = try await storage.readHistory { store in
+            try ServedCommand.report(store)
+            return try body(store)
+        }
         try await storage.close()
         return result
     }

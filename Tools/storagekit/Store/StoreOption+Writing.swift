@@ -15,14 +15,26 @@ extension StoreOption {
             return try await body(storage)
         }
         // Opening for writing would make a new store where the name is wrong.
-        try await openForReading().close()
+        let storage = try openForReading()
+        if ServedCommand.isServed { try await storage.readHistory { try ServedCommand.report($0) } }
+        try await storage.close()
+        guard !ServedCommand.isServed else { return try await tryOnCopy(isDryRun: isDryRun, body) }
         do {
             return try await Self.run(at: path(), body)
         } catch let error as StorageError where error.code == .busy && isDryRun {
-            let rehearsal = try await DryRunCopy(of: self)
-            defer { rehearsal.discard() }
-            return try await Self.run(at: rehearsal.path, body)
+            return try await tryOnCopy(isDryRun: isDryRun, body)
         }
+    }
+
+    private func tryOnCopy<Result>(
+        isDryRun: Bool, _ body: (Storage) async throws -> Result
+    ) async throws -> Result {
+        guard isDryRun else {
+            throw CommandError(.unavailable, "Nothing was changed: commands of a server only read.")
+        }
+        let copy = try await DryRunCopy(of: self)
+        defer { copy.discard() }
+        return try await Self.run(at: copy.path, body)
     }
 
     private static func run<Result>(

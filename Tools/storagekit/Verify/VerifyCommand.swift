@@ -21,6 +21,8 @@ struct VerifyCommand: AsyncParsableCommand {
         try format.require([.human, .json, .jsonl], of: "verify")
         let started = ContinuousClock.now
         let storage = try await Self.naming { try store.openForReading() }
+        // What can't even say which state it has is verified all the same.
+        if ServedCommand.isServed { try? await storage.readHistory { try ServedCommand.report($0) } }
         let bars = StageProgress { _ in "events" }
         defer { bars.finish() }
         let report = try await Self.naming {

@@ -94,6 +94,10 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if let table, table.contains(where: \.isWhitespace), table.uppercased().hasPrefix("SELECT") {
+            throw CommandError(
+                .usage, "A query is an option of watch.", next: "Type: storagekit watch --sql \"SELECT …\"")
+        }
         try format.require([.human, .jsonl], of: "watch")
         let command = self
         let file = FollowedFile(try store.path())

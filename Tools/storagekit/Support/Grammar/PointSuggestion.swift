@@ -15,6 +15,8 @@ enum PointSuggestion {
         let lower = text.lowercased()
         if weekdays.contains(lower) { return "a date such as 2024-05-01, or -7d" }
         if let digits = number(lower) { return "t:\(digits) or @\(digits)" }
+        if lower.first == "t", let digits = number(String(lower.dropFirst())) { return "t:\(digits)" }
+        if let ago = ago(lower) { return ago }
         let body = lower.hasPrefix("now-") ? lower.dropFirst(4) : lower.hasPrefix("-") ? lower.dropFirst() : ""
         let digits = body.prefix { $0.isASCII && $0.isNumber }
         if let count = Int64(digits) {
@@ -23,6 +25,20 @@ enum PointSuggestion {
             if let length = days[unit], count < 10_000 { return "-\(count * length)d" }
         }
         return Suggestions.nearest(to: lower, among: words).first
+    }
+
+    /// `-2d` for "2 days ago", `-7d` for "last week".
+    private static func ago(_ text: String) -> String? {
+        let words = text.split(separator: " ").map(String.init)
+        if words.count == 2, words[0] == "last" {
+            return units[words[1]].map { "-1\($0)" } ?? days[words[1]].map { "-\($0)d" }
+        }
+        guard words.count == 3, words[2] == "ago" else { return nil }
+        guard let count = ["a", "an", "one"].contains(words[0]) ? 1 : Int64(words[0]), (0..<10_000).contains(count)
+        else {
+            return nil
+        }
+        return units[words[1]].map { "-\(count)\($0)" } ?? days[words[1]].map { "-\(count * $0)d" }
     }
 
     private static func number(_ text: String) -> Int64? {

@@ -1,0 +1,53 @@
+import StorageCore
+
+/// The answer of a tool of `mcp`: rows or an object of the contract, and what they were read from.
+///
+/// - `position`, `commit`, `time`: The newest event of the state that was read, and its commit; null where there is none.
+/// - `points`: The positions that the named points stand for, where any were named.
+/// - `document`: The object, of tools that answer with one.
+/// - `rows`: The rows, of tools that answer with many.
+/// - `truncated`: Whether there are more.
+/// - `cursor`: What continues there.
+/// - `next`: What to ask instead.
+/// - `notes`: What the command says beside its answer.
+/// - `command`: What a person runs to do what is planned.
+struct ServedAnswerRecord: JSONRecord {
+    let position: Int?
+    let commit: Int?
+    let time: String?
+    let points: [(name: String, position: Int)]
+    var document: String?
+    var rows: [String]?
+    var isTruncated = false
+    var cursor: String?
+    var next: String?
+    var notes: String?
+    var command: String?
+
+    func write(to json: inout JSONWriter) {
+        json.member("position", position.map(Int64.init))
+        json.member("commit", commit.map(Int64.init))
+        json.member("time", time)
+        if !points.isEmpty {
+            json.key("points")
+            json.beginObject()
+            for point in points { json.member(point.name, point.position) }
+            json.endObject()
+        }
+        if let document {
+            json.key("document")
+            json.raw(document)
+        }
+        if let rows {
+            json.key("rows")
+            json.beginArray()
+            for row in rows { json.raw(row) }
+            json.endArray()
+            json.member("truncated", isTruncated)
+        }
+        if let cursor { json.member("cursor", cursor) }
+        if let next { json.member("next", next) }
+        if let notes { json.member("notes", notes) }
+        if let command { json.member("command", command) }
+    }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import StorageKit
+
+/// `storagekit explain`: what a query would cost.
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain", abstract: "Show how a query of sql would be answered, without running it.",
+        discussion: """
+            Shows SQLite's plan, in which SCAN reads every row and SEARCH uses a key or an index, and the tables of \
+            history that would be made from the log first.
+
+              storagekit explain -s app.sqlite "SELECT * FROM users WHERE id = 42"
+              storagekit explain -s app.sqlite "SELECT count(*) FROM history_users" --format json
+            """)
+
+    @Argument(help: "One SELECT.")
+    var sql: String
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "explain")
+        let command = self
+        try await store.read { store in
+            let record = try Self.record(of: command.sql, store)
+            let output = ResultOutput(command.format)
+            if output.format == .human { try Self.write(record, to: output) } else { try output.document(record) }
+            try output.flush()
+        }
+    }
+
+    private static func record(of sql: String, _ store: HistoryReader) throws -> ExplainRecord {
+        let tables = try HistoryTables(store.connection)
+        do {
+            let plan = try tables.plan(for: sql)
+            var steps: [ExplainRecord.Step] = []
+            while try plan.steps.step() {
+                steps.append(
+                    ExplainRecord.Step(
+                        id: plan.steps.integer(0), parent: plan.steps.integer(1), detail: plan.steps.string(3)))
+            }
+            return ExplainRecord(
+                history: plan.made, events: plan.made.isEmpty ? 0 : store.head.position, steps: steps)
+        } catch let error as StorageError {
+            if let error = CommandError(unreadable: sql, error) { throw error }
+            guard let name = error.missingTable else { throw error }
+            throw CommandError(missingTable: name, among: store.catalog.live.map(\.stored) + tables.names)
+        }
+    }
+
+    private static func write(_ record: ExplainRecord, to output: ResultOutput) throws {
+        var depths: [Int64: Int] = [0: 0]
+        for step in record.steps {
+            let depth = depths[step.parent] ?? 0
+            depths[step.id] = depth + 1
+            try output.line(String(repeating: "  ", count: depth) + TerminalText.visible(step.detail))
+        }
+        for table in record.history {
+            let events = NumberText.count(Int(record.events), "event")
+            try output.line("\(TerminalText.visible(table)) is made first, from up to \(events) of the log", .dim)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import Foundation
+
+/// Arguments in another order, or in another form, than a command has them.
+extension FirstGuesses {
+    /// The line to type instead of words that a command can't take.
+    ///
+    /// - Parameters:
+    ///   - message: What ArgumentParser has against them.
+    ///   - words: Those of the command line, the command first.
+    static func next(for message: String, _ words: [String], root: any ParsableCommand.Type) -> String? {
+        guard let command = words.first else { return nil }
+        if message.hasPrefix("Unknown option"), let option = quoted(in: message) {
+            return next(forOption: option, of: command)
+        }
+        let arguments = positional(words.dropFirst())
+        if message.contains("nexpected argument") || message.contains("isn't a point"),
+            let line = next(for: command, arguments)
+        {
+            return line
+        }
+        let hasExample = ["Missing expected argument", "diff needs ", "Give either ", "Name a table"].contains {
+            message.hasPrefix($0)
+        }
+        guard hasExample else { return nil }
+        if command == "restore", let first = arguments.first, first.contains("/"),
+            !FileManager.default.fileExists(atPath: first)
+        {
+            return "To bring rows back: storagekit restore-state POINT \(ShellWords.quoted(first)) --dry-run"
+        }
+        return example(of: command, root: root)
+    }
+
+    private static func next(for command: String, _ arguments: [String]) -> String? {
+        let first = arguments.first ?? ""
+        let rest = arguments.dropFirst().map(ShellWords.quoted).joined(separator: " ")
+        if command == "backup", arguments.count == 2, isStore(first) {
+            return "Type: storagekit backup \(rest) -s \(ShellWords.quoted(first))"
+        }
+        if isStore(first), command != "adopt", command != "import" {
+            let words = [command, rest].filter { !$0.isEmpty }.joined(separator: " ")
+            return "The store is an option: storagekit \(words) -s \(ShellWords.quoted(first))"
+        }
+        switch command {
+        case "sql", "at", "exec", "bisect", "explain":
+            if command == "at", arguments.count == 2, (try? PointArgument(arguments[1], now: 0)) != nil {
+                return "The point comes first: storagekit at \(rest) \(ShellWords.quoted(first))"
+            }
+            return arguments.count > 1 && !first.contains(" ") ? "Write the SQL as one word, in quotes." : nil
+        case "show" where first.contains("/"):
+            return "The versions of a row: storagekit history \(ShellWords.quoted(first))"
+        case "show" where first.allSatisfy({ $0.isLetter || $0 == "_" }) && !first.isEmpty:
+            guard PointSuggestion.likely(first) == nil else { return nil }
+            return "A point is head, t:77, @1234 or -2h. The commits of a table: storagekit log \(first)"
+        case "history", "blame", "restore-state":
+            guard arguments.count == 2, !first.contains("/") else { return nil }
+            return "Write the row as one word: storagekit \(command) \(ShellWords.quoted("\(first)/\(arguments[1])"))"
+        default: return nil
+        }
+    }
+
+    /// The first example of a command's own help.
+    private static func example(of command: String, root: any ParsableCommand.Type) -> String? {
+        let type = root.configuration.subcommands.first { $0.configuration.commandName == command }
+        let line = type?.configuration.discussion.split(separator: "\n").first { $0.hasPrefix("  storagekit ") }
+        return line.map { "For example: \($0.drop { $0 == " " })" }
+    }
+
+    private static func quoted(in message: String) -> String? {
+        let parts = message.split(separator: "'", omittingEmptySubsequences: false)
+        return parts.count > 2 ? String(parts[1]) : nil
+    }
+
+    /// The words that are no options and no values of the usual ones.
+    private static func positional(_ words: ArraySlice<String>) -> [String] {
+        var found: [String] = []
+        var isValue = false
+        for word in words {
+            if word.hasPrefix("-"), word.count > 1 {
+                isValue = ["-s", "--store", "-n", "--limit", "--format", "-m", "--reason", "--to", "-o"].contains(word)
+            } else {
+                if !isValue { found.append(word) }
+                isValue = false
+            }
+        }
+        return found
+    }
+}

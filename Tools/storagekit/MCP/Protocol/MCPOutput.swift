@@ -1,0 +1,23 @@
+import Synchronization
+
+/// Standard output, a message a line. Nothing else may be written there.
+///
+/// `Sendable`: each message is written whole, one at a time.
+final class MCPOutput: Sendable {
+    private let output = Mutex(StandardOutput())
+    private let isClosed = Mutex(false)
+
+    /// Whether a message couldn't be written: the client reads no more.
+    var isReaderGone: Bool { isClosed.withLock { $0 } }
+
+    func write(_ message: String) {
+        output.withLock { output in
+            do {
+                try output.writeLine(message)
+                try output.flush()
+            } catch {
+                isClosed.withLock { $0 = true }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Synchronization
+
+/// A server of the Model Context Protocol on standard input and output: a message a line, in JSON-RPC 2.0.
+///
+/// Clients of the revisions with a handshake begin with `initialize`; of the later ones, each request says its version. Calls of
+/// tools run at once, a few at a time, and each in a process of its own.
+///
+/// `Sendable`: what changes is behind a lock.
+final class MCPServer: Sendable {
+    /// Calls that run at once; others wait.
+    private static let width = 4
+    private static let maximumCalls = 64
+
+    struct State {
+        /// As agreed in the handshake; nil before.
+        var version: MCPVersion?
+        /// Those that run or wait, by the ids of their requests.
+        var calls: [String: MCPCall] = [:]
+    }
+
+    let store: String
+    let limits: MCPLimits
+    let output = MCPOutput()
+    let cursors = MCPCursors()
+    let state = Mutex(State())
+    private let queue = OperationQueue()
+
+    init(store: String, limits: MCPLimits) {
+        self.store = store
+        self.limits = limits
+        queue.maxConcurrentOperationCount = Self.width
+    }
+
+    /// Answers a line.
+    func receive(_ line: LineSplitter.Line) {
+        guard case .text(let bytes) = line else {
+            let text = "A message is longer than \(MCPInput.lineLimit) bytes. Ask for less at once."
+            return output.write(MCPFailure(.invalidRequest, text).response(to: nil))
+        }
+        // What ends lines on other systems, and lines with nothing.
+        let isBlank = bytes.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }
+        guard !isBlank else { return }
+        let values: [String]
+        let isBatch: Bool
+        do {
+            (values, isBatch) = try MCPMessage.values(of: bytes)
+        } catch {
+            return output.write(MCPFailure(.parseError, "This isn't JSON. \(error)").response(to: nil))
+        }
+        guard isBatch else { return answer(values[0]) { [output] in if let text = $0 { output.write(text) } } }
+        guard state.withLock({ $0.version?.hasBatches ?? false }), !values.isEmpty else {
+            let text = "A line is one message; send each on a line of its own."
+            return output.write(MCPFailure(.invalidRequest, text).response(to: nil))
+        }
+        let replies = MCPReplies(values.count, to: output)
+        for value in values { answer(value) { replies.add($0) } }
+    }
+
+    /// Ends all calls.
+    func cancelAll() {
+        let calls = state.withLock { Array($0.calls.values) }
+        for call in calls { call.cancel() }
+    }
+
+    /// Waits until no call is left.
+    func waitForCalls() { queue.waitUntilAllOperationsAreFinished() }
+
+    /// - Parameter reply: Called once, with nil where nothing is to be said.
+    private func answer(_ json: String, reply: @escaping @Sendable (String?) -> Void) {
+        do {
+            let message = try MCPMessage(json)
+            guard let id = message.id else {
+                receive(notification: message)
+                return reply(nil)
+            }
+            guard let method = message.method else { return reply(nil) }
+            do {
+                try answer(method, message, id: id, reply: reply)
+            } catch let failure as MCPFailure {
+                reply(failure.response(to: id))
+            }
+        } catch let rejection as MCPMessage.Rejection {
+            reply(rejection.failure.response(to: rejection.id))
+        } catch {
+            reply(MCPFailure(.invalidRequest, "\(error)").response(to: nil))
+        }
+    }
+
+    private func receive(notification message: MCPMessage) {
+        guard message.method == "notifications/cancelled",
+            let id = message.parameters["requestId"].flatMap(MCPMessage.identifier)
+        else { return }
+        state.withLock { $0.calls[id] }?.cancel()
+    }
+
+    // MARK: Calls
+
+    /// Runs a call as soon as there is room for it.
+    ///
+    /// - Parameter ended: Called with its outcome.
+    func start(
+        _ call: MCPCall, id: String, progress: @escaping @Sendable (_ seconds: Int) -> Void,
+        ended: @escaping @Sendable (MCPCall.Outcome) -> Void
+    ) throws(MCPFailure) {
+        let failure: MCPFailure? = state.withLock { state in
+            guard state.calls[id] == nil else {
+                return MCPFailure(.invalidRequest, "A request with this id is being answered; use another id.")
+            }
+            guard state.calls.count < Self.maximumCalls else {
+                return MCPFailure(.tooManyCalls, "\(Self.maximumCalls) calls are waiting; wait for an answer first.")
+            }
+            state.calls[id] = call
+            return nil
+        }
+        if let failure { throw failure }
+        queue.addOperation { [self] in
+            let outcome = call.run(progress: progress)
+            state.withLock { $0.calls[id] = nil }
+            ended(outcome)
+            // Who doesn't read any more needs no answers.
+            if output.isReaderGone { cancelAll() }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Synchronization
+
+/// A process of this machine whose output, errors and reports are read through pipes. Its standard input is empty.
+///
+/// `Sendable`: what changes is behind a lock. One thread reads and waits; any may kill.
+final class ChildProcess: Sendable {
+    /// The descriptor of the child on which it writes reports beside its output and its errors.
+    static let reportDescriptor: Int32 = 3
+
+    /// The ends to read from. They close when this is freed.
+    let output: Int32
+    let errors: Int32
+    let reports: Int32
+    private let identifier: pid_t
+    /// Whether the process was waited for: its number may be another's then.
+    private let isGone = Mutex(false)
+
+    /// A pipe is open in every child that is started before it is marked as this process's own.
+    private static let starting = Mutex(())
+
+    /// - Parameter program: The path of an executable.
+    init(_ program: String, _ arguments: [String], environment: [String: String]) throws(CommandError) {
+        let started = Self.starting.withLock { _ in
+            Self.start(program, arguments, environment: environment)
+        }
+        switch started {
+        case .success(let parts): (identifier, output, errors, reports) = parts
+        case .failure(let error):
+            throw CommandError(
+                .unavailable, "No process can be started for the command.", why: error.reason,
+                next: "End other programs, or raise the limit: ulimit -n, ulimit -u")
+        }
+    }
+
+    deinit { for descriptor in [output, errors, reports] { close(descriptor) } }
+
+    /// Ends it at once. It may have ended already.
+    func kill() {
+        isGone.withLock { isGone in if !isGone { _ = Foundation.kill(identifier, SIGKILL) } }
+    }
+
+    /// Waits for its end.
+    ///
+    /// - Returns: What it ended with; nil where a signal ended it.
+    func wait() -> Int32? {
+        var information = siginfo_t()
+        // It stays what it is until the lock is held, so that no other process is killed in its place.
+        while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        return isGone.withLock { isGone in
+            isGone = true
+            var status: Int32 = 0
+            while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+            return status & 0x7f == 0 ? status >> 8 & 0xff : nil
+        }
+    }
+
+    // MARK: Starting
+
+    private struct Failure: Error {
+        let code: Int32
+        var reason: String { String(cString: strerror(code)) }
+    }
+
+    private static func start(
+        _ program: String, _ arguments: [String], environment: [String: String]
+    ) -> Result<(pid_t, Int32, Int32, Int32), Failure> {
+        var pipes: [(read: Int32, write: Int32)] = []
+        func fail(_ code: Int32) -> Result<(pid_t, Int32, Int32, Int32), Failure> {
+            for pipe in pipes { close(pipe.read); close(pipe.write) }
+            return .failure(Failure(code: code))
+        }
+        for _ in 0..<3 {
+            var ends: [Int32] = [0, 0]
+            guard pipe(&ends) == 0 else { return fail(errno) }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            pipes.append((ends[0], ends[1]))
+        }
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        // In this order: what is overwritten is no pipe's end that is needed yet.
+        for (index, pipe) in pipes.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, pipe.write, Int32(index + 1))
+        }
+        var identifier: pid_t = 0
+        let words = ([program] + arguments).map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in words + variables { free(text) } }
+        let code = posix_spawn(&identifier, program, &actions, nil, words, variables)
+        guard code == 0 else { return fail(code) }
+        for pipe in pipes { close(pipe.write) }
+        return .success((identifier, pipes[0].read, pipes[1].read, pipes[2].read))
+    }
+}
