@@ -333,6 +333,17 @@ let package = Package(
             dependencies: ["StorageEntities", "PredicateTestSupport", "StorageHTTP", "StorageSync", "StorageKit"],
             path: "Tests/SyncWorker"
         ),
+        // The hot paths whose instructions `Tools/instruction-gate` counts. In this package, as what it builds for tests serves them too.
+        .target(name: "CallgrindRequests", path: "Tools/hot-paths/CallgrindRequests"),
+        .executableTarget(
+            name: "hot-paths",
+            dependencies: [
+                "CallgrindRequests", "StorageKitTool", "StorageKit", "StorageRouting", "StorageLog", "StorageCore",
+                "CSQLite",
+                "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tools/hot-paths",
+            exclude: ["Baselines", "CallgrindRequests"]),
         // A disk and an allocator that record and fail, and the process that puts them in the place of the system's.
         .target(name: "FaultSupport", path: "Tests/FaultSupport", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
@@ -385,7 +396,8 @@ let package = Package(
 let isOptimized = Context.environment["STORAGEKIT_OPTIMIZED"] != nil
 
 // One set of rules for every Swift target of ours.
-for target in package.targets where target.type != .system && !["CSQLite", "FaultSupport"].contains(target.name) {
+for target in package.targets
+where target.type != .system && !["CSQLite", "CallgrindRequests", "FaultSupport"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),
