@@ -12,7 +12,10 @@ extension HotPath {
         try storage.commitNow(1) { _, tx in try tx.save((0..<500).map { HotPathRow($0) }) }
         func update(_ version: Int) throws {
             try storage.commitNow(count) { number, tx in
-                try tx.execute("UPDATE people SET age = ? WHERE id = ?", [100 + version, number % 500])
+                let update = try tx.writer.statement("UPDATE people SET age = ? WHERE id = ?")
+                update.bind(Int64(100 + version), at: 1)
+                update.bind(Int64(number % 500), at: 2)
+                try update.execute()
             }
         }
         try update(1)
@@ -32,16 +35,17 @@ extension HotPath {
         let sql = "INSERT INTO wide VALUES (?\(String(repeating: ", ?", count: names.count)))"
         func insert(from first: Int) throws {
             try storage.commitNow(1) { _, tx in
+                let insert = try tx.writer.statement(sql)
                 for id in first..<first + count {
-                    var values: [(any StorageColumnValue)?] = [id]
-                    for column in names.indices {
-                        switch column % 3 {
-                        case 0: values.append(nil)
-                        case 1: values.append(id * column % 1_009)
-                        default: values.append("value \(id * column % 211)")
-                        }
+                    insert.bind(Int64(id), at: 1)
+                    // What isn't bound again is null.
+                    for column in names.indices where column % 3 == 1 {
+                        insert.bind(Int64(id * column % 1_009), at: Int32(column + 2))
                     }
-                    try tx.execute(sql, values)
+                    for column in names.indices where column % 3 == 2 {
+                        insert.bind(text: "value \(id * column % 211)", at: Int32(column + 2))
+                    }
+                    try insert.execute()
                 }
             }
         }
@@ -120,9 +124,10 @@ extension HotPath {
         let storage = try folder.store { $0.autoSchema(HotPathRowRecord.self) }
         try storage.commitNow(1) { _, tx in try tx.save((0..<512).map { HotPathRow($0) }) }
         func fill(_ version: Int) throws {
-            try storage.commitNow(count / 8) { number, tx in
+            // In transactions of their own: full windows of one are written in their final form.
+            for number in 0..<count / 8 {
                 let rows = (number * 8..<number * 8 + 8).map { HotPathRow($0 % 512, version: version + $0 / 512) }
-                try tx.save(rows)
+                try storage.commitNow(1) { _, tx in try tx.save(rows) }
             }
         }
         try fill(1)
