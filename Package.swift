@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "StorageSQLiteNIO", targets: ["StorageSQLiteNIO"]),
         .library(name: "StorageTesting", targets: ["StorageTesting"]),
         .library(name: "StorageLifecycle", targets: ["StorageLifecycle"]),
+        .library(name: "StorageSignals", targets: ["StorageSignals"]),
         .executable(name: "storagekit", targets: ["StorageKitMain"]),
     ],
     traits: [
@@ -45,6 +46,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         // The bridge from the events of sync engines, and the server's own lines.
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        // Linked by those who use StorageSignals, and nobody else.
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.3.0"),
         // Linked by those who use StorageLifecycle, and nobody else.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -190,6 +194,14 @@ let package = Package(
             dependencies: [
                 "StorageKit", "StorageCore", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
+        // What a store does, for the host's logging, metrics and tracing.
+        .target(
+            name: "StorageSignals",
+            dependencies: [
+                "StorageKit", "StorageLog", .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]),
         .target(
             name: "StorageKitTool",
             dependencies: [
@@ -321,6 +333,15 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             exclude: ["Browser"]),
+        .testTarget(
+            name: "StorageSignalsTests",
+            dependencies: [
+                "StorageSignals", "StorageTesting", "TestSupport", "StorageKit", "StorageLog", "StorageCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ]),
         // What is excluded is compiled by the tests themselves, against the sources of StorageUI with SwiftUI.
         .testTarget(
             name: "StorageUITests",
@@ -346,6 +367,17 @@ let package = Package(
             dependencies: ["StorageEntities", "PredicateTestSupport", "StorageHTTP", "StorageSync", "StorageKit"],
             path: "Tests/SyncWorker"
         ),
+        // The hot paths whose instructions `Tools/instruction-gate` counts. In this package, as what it builds for tests serves them too.
+        .target(name: "CallgrindRequests", path: "Tools/hot-paths/CallgrindRequests"),
+        .executableTarget(
+            name: "hot-paths",
+            dependencies: [
+                "CallgrindRequests", "StorageKitTool", "StorageKit", "StorageRouting", "StorageLog", "StorageCore",
+                "CSQLite",
+                "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tools/hot-paths",
+            exclude: ["Baselines", "CallgrindRequests"]),
         // A disk and an allocator that record and fail, and the process that puts them in the place of the system's.
         .target(name: "FaultSupport", path: "Tests/FaultSupport", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
@@ -401,7 +433,8 @@ let package = Package(
 let isOptimized = Context.environment["STORAGEKIT_OPTIMIZED"] != nil
 
 // One set of rules for every Swift target of ours.
-for target in package.targets where target.type != .system && !["CSQLite", "FaultSupport"].contains(target.name) {
+for target in package.targets
+where target.type != .system && !["CSQLite", "CallgrindRequests", "FaultSupport"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

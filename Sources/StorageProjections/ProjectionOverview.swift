@@ -5,8 +5,10 @@ package import StorageLog
 
 /// Tells how the projections of a store are doing, from the file alone.
 package enum ProjectionOverview {
-    /// - Parameter database: A connection that sees one state of the store.
-    package static func load(_ database: Connection) throws -> [ProjectionStatus] {
+    /// - Parameters:
+    ///   - database: A connection that sees one state of the store.
+    ///   - measuresBytes: Whether ``ProjectionStatus/bytes`` are wanted, for which the pages of the tables are read; 0 otherwise.
+    package static func load(_ database: Connection, measuresBytes: Bool = true) throws -> [ProjectionStatus] {
         // A projection has nothing to apply of what was only tagged, noted or recorded last.
         let head = try LogReader(database).taggedPosition(of: .head)
         let letters = try PreparedStatement(database, "SELECT count(*) FROM storage_dead_letter WHERE projection = ?1")
@@ -17,7 +19,7 @@ package enum ProjectionOverview {
                 ProjectionStatus(
                     name: index.name, version: 1, kind: "full-text", state: .running, position: head, head: head,
                     replayedThrough: 0, error: nil, failedPosition: nil, deadLetters: 0, events: 0, seconds: 0,
-                    lastBatch: nil, bytes: try tables.bytes(database), tables: tables.tables))
+                    lastBatch: nil, bytes: try measuresBytes ? tables.bytes(database) : 0, tables: tables.tables))
         }
         for projection in try StoredProjection.all(in: database) {
             guard let checkpoint = try Checkpoint.load(projection.name, database) else {
@@ -37,7 +39,8 @@ package enum ProjectionOverview {
                     replayedThrough: checkpoint.replayed, error: checkpoint.error,
                     failedPosition: checkpoint.failed, deadLetters: waiting, events: checkpoint.events,
                     seconds: Double(checkpoint.microseconds) / 1_000_000, lastBatch: checkpoint.time,
-                    bytes: try projection.tables.bytes(database), tables: projection.tables.tables))
+                    bytes: try measuresBytes ? projection.tables.bytes(database) : 0,
+                    tables: projection.tables.tables))
         }
         return found.sorted { $0.name < $1.name }
     }

@@ -54,7 +54,9 @@ import Testing
         ["projections", "dead-letters"], ["sources"], ["outbox"], ["tokens"],
     ]
     /// Those that write for people or for programs alone; what programs read is compared by other tests.
-    private static let others = ["import", "export", "completions", "manual", "serve", "ui", "mcp"]
+    private static let others = [
+        "import", "export", "metrics", "completions", "manual", "serve", "ui", "mcp",
+    ]
 
     @Test("Every command is covered")
     func everyCommandIsThere() {

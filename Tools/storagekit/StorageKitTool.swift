@@ -30,8 +30,8 @@ struct StorageKitTool: AsyncParsableCommand {
             TagCommand.self, NoteCommand.self, RevertCommand.self, UndoCommand.self, RedoCommand.self,
             RestoreStateCommand.self, ExecCommand.self,
             BackupCommand.self, RestoreCommand.self,
-            SchemaCommand.self, StatsCommand.self, VerifyCommand.self, DoctorCommand.self, RebuildCommand.self,
-            RecordCommand.self, GuardCommand.self,
+            SchemaCommand.self, StatsCommand.self, MetricsCommand.self, VerifyCommand.self, DoctorCommand.self,
+            RebuildCommand.self, RecordCommand.self, GuardCommand.self,
             ProjectionsCommand.self, SourcesCommand.self, OutboxCommand.self, ServeCommand.self, TokensCommand.self,
             MCPCommand.self, CompletionsCommand.self, ManualCommand.self,
         ])

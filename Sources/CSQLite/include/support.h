@@ -3,6 +3,7 @@
 #define STORAGEKIT_SUPPORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sqlite3.h>
 
 // Steps a statement, unless a call below has failed on this thread since the last step: a value that couldn't be bound, for lack of
@@ -30,6 +31,20 @@ int storage_set_triggers_enabled(sqlite3 *database, int enabled);
 int storage_set_foreign_keys_enabled(sqlite3 *database, int enabled);
 int storage_set_trusted_schema(sqlite3 *database, int trusted);
 int storage_set_defensive(sqlite3 *database, int defensive);
+
+// How a connection brings its write-ahead log into the file.
+typedef struct {
+    // Pages in the log from which on a commit does so.
+    int limit;
+    // Those that were in it after the last commit.
+    int pages;
+    // How often it was done, and how long that took.
+    int64_t count;
+    int64_t nanoseconds;
+} storage_checkpoints;
+
+// In place of SQLite's own hook, which PRAGMA wal_autocheckpoint sets. `checkpoints` must outlive it.
+void storage_checkpoints_install(sqlite3 *database, storage_checkpoints *checkpoints);
 
 // Lets large pieces of memory of this process go back to the system when they are freed. Once one was, glibc would take the next
 // ones of its size from heaps that it keeps, of which each thread has another.

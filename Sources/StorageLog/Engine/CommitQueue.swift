@@ -10,6 +10,9 @@ struct CommitQueue {
         let body: @Sendable (LogWriter, GRDB.Database) throws -> Void
         let finish: @Sendable (Result<CommitReceipt, any Error>) -> Void
         let isCancelled: @Sendable () -> Bool
+        let called = ContinuousClock.now
+        /// What observers of durations have noted of the task that calls.
+        var captured: [Int: any Sendable] = [:]
     }
 
     private var jobs: [Job] = []

@@ -138,6 +138,8 @@ extension LogWriter {
     /// Lets derived state follow the commit under way.
     private func project(_ events: Range<Int>, _ commit: CommitInfo) throws {
         guard !projections.isEmpty else { return }
+        let start = timesProjections ? ContinuousClock.now : nil
+        defer { if let start { projectionTime += .now - start } }
         try asEngine {
             if changes.areUnreported {
                 let renumbered = changes.renumbered

@@ -33,13 +33,19 @@ extension LogWriter {
             }
             setTriggers()
             try reclaimConnection()
+            let start = ContinuousClock.now
             try db.beginTransaction(.immediate)
+            let locked = ContinuousClock.now
             try statement(.sentinel).execute()
             try checkFile()
             let result = try body()
             guard storage_capture_take_hook(capture) == 1 else { throw StorageError.unhooked() }
             storage_capture_set_logged(capture, 1)
+            let end = ContinuousClock.now
+            let checkpointed = checkpoints.duration
             try db.commit()
+            lastTransaction = TransactionTiming(
+                lock: locked - start, disk: ContinuousClock.now - end, checkpoint: checkpoints.duration - checkpointed)
             try committed()
             storage_capture_reset(capture)
             return result
@@ -135,6 +141,7 @@ extension LogWriter {
         }
         head = pending
         catalogIsDirty = false
+        signals.note(lastTransaction, commits: open.count, events: captured.count, pages: checkpoints.pagesNow)
         if !open.isEmpty { doorbell?.acknowledge(head.position) }
         if !observers.isEmpty, !open.isEmpty { observers.notify(committedEvents) }
         if rings { ring() }

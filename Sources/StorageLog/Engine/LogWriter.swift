@@ -22,6 +22,14 @@ package final class LogWriter {
     /// it again.
     var catalogIsDirty = false
     package let observers = CommitObservers()
+    let signals = EngineSignals()
+    let checkpoints: CheckpointWatch
+    /// How long the last transaction took.
+    var lastTransaction = TransactionTiming()
+    /// Whether ``projectionTime`` is measured.
+    var timesProjections = false
+    /// How long projections have taken, since somebody set it to zero.
+    var projectionTime = Duration.zero
     /// Up to which change capture knows what observers ask for.
     var requestedVersion = 0
     /// By which other processes hear of commits, and the next opening of how far they had come; nil where there is none.
@@ -61,6 +69,7 @@ package final class LogWriter {
         let limits = storage_limits(
             value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
             commit_events: UInt64(Limits.commitEvents))
+        checkpoints = CheckpointWatch(database, pages: Limits.checkpointPages)
         // Last, so that whatever throws behind it ends in `deinit`, which gives it back.
         guard let capture = storage_capture_create(database.handle, limits) else {
             throw StorageError.sqlite(code: SQLITE_ERROR, message: "capture can't be installed", sql: nil)

@@ -51,8 +51,8 @@ extension StorageEngine {
         let start = ContinuousClock.now
         // Its transaction may be the one that brings the write-ahead log into the file, for which the writer is held, too: then often, and
         // little at a time.
-        sqlite3_wal_autocheckpoint(writer.database.handle, Limits.sealingCheckpointPages)
-        defer { sqlite3_wal_autocheckpoint(writer.database.handle, Limits.checkpointPages) }
+        writer.checkpoints.pages = Limits.sealingCheckpointPages
+        defer { writer.checkpoints.pages = Limits.checkpointPages }
         try writer.exchange(merged, db)
         let held = ContinuousClock.now - start
         state.withLock { state in

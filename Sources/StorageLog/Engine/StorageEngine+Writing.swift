@@ -22,12 +22,13 @@ extension StorageEngine {
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void
     ) async throws -> CommitReceipt {
         let cancelled = CancellationFlag()
+        let captured = signals.captured()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 enqueue(
                     CommitQueue.Job(
                         metadata: metadata, time: time, body: body, finish: { continuation.resume(with: $0) },
-                        isCancelled: { cancelled.isSet }))
+                        isCancelled: { cancelled.isSet }, captured: captured))
             }
         } onCancel: {
             cancelled.set()
@@ -130,7 +131,7 @@ extension StorageEngine {
     /// What came of jobs that shared a transaction.
     private enum GroupOutcome {
         /// The first jobs were answered; for the others there was no room.
-        case finished([Result<CommitReceipt, any Error>])
+        case finished([Result<CommitReceipt, any Error>], GroupTiming)
         /// Nothing is there. `culprit` is the job that ended the transaction, nil where it failed at its end; if it only
         /// took more than it may beside others, it is to run again.
         case undone(any Error, culprit: Int?, isOutgrown: Bool)
@@ -142,20 +143,20 @@ extension StorageEngine {
     private func run(_ jobs: ArraySlice<CommitQueue.Job>, _ db: GRDB.Database) -> ArraySlice<CommitQueue.Job> {
         let (error, culprit, isOutgrown): (any Error, Int?, Bool)
         switch attempt(jobs, db) {
-        case .finished(let outcomes):
-            answer(jobs, outcomes)
+        case .finished(let outcomes, let timing):
+            answer(jobs, outcomes, timing)
             return jobs.dropFirst(outcomes.count)
         case .undone(let cause, let index, let outgrown): (error, culprit, isOutgrown) = (cause, index, outgrown)
         }
         if (error as? StorageError)?.isStoreFailure ?? false {
             noteFailure(error)
-            for job in jobs { job.finish(.failure(error)) }
+            for job in jobs { fail(job, error) }
             return []
         }
         guard let culprit else {
             // Whoever it was: alone, each has an outcome of its own.
             guard jobs.count > 1 else {
-                for job in jobs { job.finish(.failure(error)) }
+                for job in jobs { fail(job, error) }
                 return []
             }
             for job in jobs { _ = run([job], db) }
@@ -165,14 +166,35 @@ extension StorageEngine {
         var innocent = jobs.prefix(culprit)
         while !innocent.isEmpty { innocent = run(innocent, db) }
         if isOutgrown { return jobs.dropFirst(culprit) }
-        jobs[jobs.startIndex + culprit].finish(.failure(error))
+        fail(jobs[jobs.startIndex + culprit], error)
         return jobs.dropFirst(culprit + 1)
     }
 
-    private func answer(_ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>]) {
+    private func answer(
+        _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: GroupTiming
+    ) {
+        let end = ContinuousClock.now
         for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
         // Those who wait for their commits go first.
         writer?.ring()
+        note(jobs, outcomes, timing, end: end)
+    }
+
+    /// Counts commits that have been answered, and tells those who want to know how long they took.
+    private func note(
+        _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: GroupTiming,
+        end: ContinuousClock.Instant
+    ) {
+        signals.note(zip(jobs, outcomes).lazy.map { (end - $0.called, (try? $1.get()) != nil) })
+        guard signals.observesCommits else { return }
+        for (index, (job, outcome)) in zip(jobs, outcomes).enumerated() {
+            signals.report(timing.commit(index, job, outcome, end: end), captured: job.captured)
+        }
+    }
+
+    private func fail(_ job: CommitQueue.Job, _ error: any Error) {
+        job.finish(.failure(error))
+        note([job], [.failure(error)], GroupTiming(start: .now, isDetailed: false), end: .now)
     }
 
     private func attempt(_ jobs: ArraySlice<CommitQueue.Job>, _ db: GRDB.Database) -> GroupOutcome {
@@ -182,10 +204,13 @@ extension StorageEngine {
             guard let writer else { throw StorageError.closed() }
             if let failure = state.withLock({ $0.failure }) { throw failure }
             let start = ContinuousClock.now
+            var timing = GroupTiming(start: start, isDetailed: signals.observesCommits)
+            writer.timesProjections = timing.isDetailed
             try writer.group(db, rings: false) {
                 for job in jobs {
                     do {
-                        outcomes.append(try outcome(of: job, yields: !outcomes.isEmpty, writer, db))
+                        outcomes.append(
+                            try timing.measure(writer) { try outcome(of: job, yields: !outcomes.isEmpty, writer, db) })
                     } catch is OutgrownCommit {
                         return
                     } catch let error as GroupFailure {
@@ -198,7 +223,8 @@ extension StorageEngine {
                 }
             }
             noteHead(of: writer)
-            return .finished(outcomes)
+            timing.transaction = writer.lastTransaction
+            return .finished(outcomes, timing)
         } catch {
             let cause = (error as? GroupFailure)?.cause ?? error
             return .undone(cause, culprit: failed?.index, isOutgrown: failed?.isOutgrown ?? false)

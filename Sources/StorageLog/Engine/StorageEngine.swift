@@ -13,6 +13,8 @@ package final class StorageEngine: Sendable {
     package let pool: any GRDB.DatabaseWriter
     /// Who is notified of each transaction of this process.
     package let observers: CommitObservers
+    /// What is counted of commits, and who wants to know how long they take.
+    let signals: EngineSignals
     private let lock: WriterLock?
     /// Sound as `nonisolated(unsafe)`: set before the engine is shared; from then on read, used and taken away on the
     /// writer's queue only, which runs one block at a time; at last taken away by `deinit`, when each of those blocks, which
@@ -50,6 +52,7 @@ package final class StorageEngine: Sendable {
         observers =
             writer?.observers
             ?? CommitObservers(watch: CommitWatcher(store: path, heartbeat: configuration.heartbeat))
+        signals = writer?.signals ?? EngineSignals()
         let head = writer?.head ?? head
         state.withLock { $0.committed = head }
     }
@@ -69,13 +72,18 @@ extension StorageEngine {
     ) async throws -> Result {
         try checkReadable()
         let cancellation = CancellationFlag()
+        let timing = signals.readBegins()
         do {
             return try await withTaskCancellationHandler {
                 guard pool is GRDB.DatabaseQueue else {
-                    return try await pool.read { db in try db.interrupted(by: cancellation) { try body(db) } }
+                    return try await pool.read { db in
+                        try db.interrupted(by: cancellation) { try timing.measure(db) { try body(db) } }
+                    }
                 }
                 return try await pool.unsafeRead { db in
-                    try db.inOneStateIfOpen { try db.interrupted(by: cancellation) { try body(db) } }
+                    try db.inOneStateIfOpen {
+                        try db.interrupted(by: cancellation) { try timing.measure(db) { try body(db) } }
+                    }
                 }
             } onCancel: {
                 cancellation.set()

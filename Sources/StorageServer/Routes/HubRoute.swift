@@ -8,6 +8,7 @@
         case openAPI
         case client
         case status
+        case metrics
         case collections
         case changes
         case hello
@@ -28,6 +29,7 @@
             case 1 where parts[0] == "health": self = .health
             case 1 where parts[0] == "openapi.json": self = .openAPI
             case 1 where parts[0] == "storagekit.js": self = .client
+            case 1 where parts[0] == "metrics": self = .metrics
             case 2... where parts[0] == "v1": self.init(parts: Array(parts.dropFirst()))
             default: return nil
             }
@@ -51,7 +53,7 @@
         /// The supported methods, except `OPTIONS`.
         var methods: [HTTPRequest.Method] {
             switch self {
-            case .health, .openAPI, .client, .status, .collections, .changes, .documents: [.get, .head]
+            case .health, .openAPI, .client, .status, .metrics, .collections, .changes, .documents: [.get, .head]
             case .hello, .push, .query: [.post]
             case .document: [.get, .head, .put, .patch, .delete]
             }

@@ -2,6 +2,7 @@
     internal import HTTPTypes
     internal import Hummingbird
     internal import StorageCore
+    internal import StorageKit
     internal import StorageSync
 
     /// The hub's health, status and description.
@@ -33,6 +34,17 @@
                 json.integer(Int64(streams.total), for: "streams")
             }
             return Response(json: json.bytes)
+        }
+
+        /// For tokens that administer, as it names projections and engines.
+        func metrics(_ request: HubRequest) async throws -> Response {
+            guard request.token.administers else { throw HubError.forbidden }
+            var text = try await storage.metrics()
+            let outboxes = try await storage.readHistory { try OutboxStatus.all(in: $0.database) }
+            outboxes.write(to: &text)
+            text.add("storagekit_hub_streams", .gauge, streams.total, help: "Streams of changes and live queries.")
+            text.add("storagekit_hub_waiting_pulls", .gauge, hub.waitingPulls, help: "Pulls that wait for a change.")
+            return Response(json: Array(text.text.utf8), type: PrometheusText.contentType)
         }
     }
 #endif

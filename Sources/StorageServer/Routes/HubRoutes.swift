@@ -21,6 +21,7 @@
     /// Isolation: `Sendable`.
     public final class HubRoutes: Sendable {
         let hub: StoreHub
+        let storage: Storage
         let tokens: HubTokens
         let limits: HubLimits
         let streams: StreamCounter
@@ -44,6 +45,7 @@
             (kept.producers, kept.keys) = (limits.producersPerToken, limits.keysPerToken)
             kept.liveBytes = limits.liveQueryBytes
             hub = try await StoreHub(storage, limits: kept)
+            self.storage = storage
             self.tokens = tokens
             self.limits = limits
             self.origins = origins
@@ -154,6 +156,7 @@
             case .push: try await push(request)
             case .changes: try await changes(request)
             case .status: try await status(request)
+            case .metrics: try await metrics(request)
             case .health, .openAPI, .client: try await publicAnswer(route)
             }
         }

@@ -1,0 +1,91 @@
+internal import StorageLog
+internal import StorageViews
+
+extension Storage {
+    /// What the store's file says and what this process has done with it, in the text form that Prometheus reads: to be served as it is,
+    /// as `text/plain; version=0.0.4; charset=utf-8`.
+    ///
+    /// ```swift
+    /// router.get("/metrics") { _, _ in try await storage.prometheusMetrics() }
+    /// ```
+    ///
+    /// Metrics of the process are those of ``counters`` and of the live views. It costs some look-ups in the file, whatever its size, so it
+    /// may be asked every second. Names of projections are in it, so serve it to those who may know them.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
+    public func prometheusMetrics() async throws -> String { try await metrics().text }
+
+    /// ``prometheusMetrics()``, to be added to.
+    package func metrics() async throws -> PrometheusText {
+        let path = engine.isFile ? engine.path : nil
+        var text = PrometheusText()
+        try await readHistory { try StoreMetrics($0, path: path, countsLog: false) }.write(to: &text)
+        counters.write(to: &text)
+        await subscriptions.counters.write(
+            to: &text, position: await subscriptions.position, nodes: await subscriptions.nodeCount, head: head)
+        return text
+    }
+}
+
+extension StorageCounters {
+    fileprivate func write(to text: inout PrometheusText) {
+        text.add("storagekit_process_commits_total", .counter, commits, help: "Commits that this process has made.")
+        text.add("storagekit_process_events_total", .counter, events, help: "Events of the commits of this process.")
+        text.add(
+            "storagekit_failed_commits_total", .counter, failedCommits, help: "Writes that threw and changed nothing.")
+        text.add("storagekit_transactions_total", .counter, transactions, help: "Transactions, which commits share.")
+        text.add(
+            "storagekit_largest_group_commits", .gauge, largestGroup,
+            help: "The most commits that shared a transaction.")
+        text.add("storagekit_waiting_commits", .gauge, waitingCommits, help: "Writes that wait for their turn.")
+        text.add(
+            "storagekit_commit_duration_seconds", commitDurations,
+            help: "From the call of a write to its answer, the wait for its turn included.")
+        text.add(
+            "storagekit_disk_duration_seconds", diskDurations,
+            help: "COMMIT of a transaction: appending to the write-ahead log, flushing it, and checkpoints.")
+        text.add(
+            "storagekit_lock_wait_seconds_total", .counter, lockWait.seconds,
+            help: "Waits for SQLite's lock of the file.")
+        text.add(
+            "storagekit_checkpoints_total", .counter, checkpoints,
+            help: "How often the write-ahead log was copied into the file.")
+        text.add(
+            "storagekit_checkpoint_seconds_total", .counter, checkpointDuration.seconds, help: "How long that took.")
+        text.add(
+            "storagekit_wal_pages", .gauge, walPages, help: "Pages of the write-ahead log after the last transaction.")
+        text.add(
+            "storagekit_page_cache_hits_total", .counter, pageCacheHits, help: "Pages that were in the writer's cache.")
+        text.add(
+            "storagekit_page_cache_misses_total", .counter, pageCacheMisses, help: "Pages that the writer had to read.")
+        text.add(
+            "storagekit_sealed_runs_total", .counter, sealedRuns, help: "Runs of rows of the log that were sealed.")
+        text.add(
+            "storagekit_longest_sealing_seconds", .gauge, longestSealing.seconds,
+            help: "The longest time for which sealing has held the writer.")
+    }
+}
+
+extension EngineCounters {
+    /// - Parameters:
+    ///   - position: What the views show.
+    ///   - nodes: How many results are kept up to date.
+    fileprivate func write(to text: inout PrometheusText, position: Int64, nodes: Int, head: Int64) {
+        text.add(
+            "storagekit_live_results", .gauge, nodes,
+            help: "Results of live queries and views that are kept up to date.")
+        text.add(
+            "storagekit_live_lag_events", .gauge, nodes > 0 ? max(0, head - position) : 0,
+            help: "Positions that live results are behind the head; commits that concern none of them count too.")
+        text.add(
+            "storagekit_live_steps_total", .counter, steps, help: "How often live results were brought up to date.")
+        text.add("storagekit_live_seconds_total", .counter, duration.seconds, help: "How long that took.")
+        text.add(
+            "storagekit_live_skipped_transactions_total", .counter, skipped,
+            help: "Transactions that concerned no live result.")
+        text.add(
+            "storagekit_live_wakeups_total", .counter, wakeups, help: "Live results that a step changed or looked at.")
+        text.add("storagekit_live_reloads_total", .counter, reloads, help: "Live results that were read anew.")
+        text.add("storagekit_live_statements_total", .counter, statements, help: "Statements that live results ran.")
+    }
+}

@@ -1,0 +1,70 @@
+/// How long one write took, and what for.
+///
+/// The parts ``queue``, ``lock``, ``group``, ``body``, ``projections`` and ``disk`` make up ``duration``, but for some microseconds.
+public struct CommitTiming: Sendable {
+    /// What a write spent most of its time on.
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// Earlier writes held the writer: a long write of another task, an import, a rebuild's last step.
+        case queue
+        /// Another connection held SQLite's lock of the file.
+        case lock
+        /// Other commits of the same transaction, which share its wait for the disk.
+        case group
+        /// The write's own body.
+        case body
+        /// Full-text indexes and inline projections, which follow within the commit.
+        case projections
+        /// Appending to the write-ahead log and flushing it.
+        case disk
+        /// Copying the write-ahead log into the file, which a commit does when it has grown.
+        case checkpoint
+    }
+
+    /// Who made the commit, with its correlation id.
+    public let metadata: CommitMetadata
+    /// What was committed, or why nothing was.
+    public let result: Result<CommitReceipt, any Error>
+    /// When the write was called, in microseconds since 1970 UTC by the system's clock.
+    public let startMicroseconds: Int64
+    /// From the call to the answer.
+    public let duration: Duration
+    /// The wait for the writer.
+    public internal(set) var queue = Duration.zero
+    /// The wait for SQLite's lock of the file.
+    public internal(set) var lock = Duration.zero
+    /// The other commits of its transaction.
+    public internal(set) var group = Duration.zero
+    /// The body of the write, in the run that was committed.
+    public internal(set) var body = Duration.zero
+    /// Full-text indexes and inline projections.
+    public internal(set) var projections = Duration.zero
+    /// COMMIT: appending to the write-ahead log, flushing it, and ``checkpoint``.
+    public internal(set) var disk = Duration.zero
+    /// Copying the write-ahead log into the file, as a part of ``disk``.
+    public internal(set) var checkpoint = Duration.zero
+    /// How many commits shared the transaction.
+    public internal(set) var groupSize = 1
+    /// What the observer's `capture` has returned on the task that made the write.
+    public internal(set) var captured: (any Sendable)?
+
+    init(
+        metadata: CommitMetadata, result: Result<CommitReceipt, any Error>, startMicroseconds: Int64, duration: Duration
+    ) {
+        self.metadata = metadata
+        self.result = result
+        self.startMicroseconds = startMicroseconds
+        self.duration = duration
+    }
+
+    /// How many events were committed.
+    public var eventCount: Int { (try? result.get())?.eventCount ?? 0 }
+
+    /// What it spent most of its time on.
+    public var reason: Reason {
+        let parts: [(Reason, Duration)] = [
+            (.queue, queue), (.lock, lock), (.group, group), (.body, body), (.projections, projections),
+            (.disk, disk - checkpoint), (.checkpoint, checkpoint),
+        ]
+        return parts.max { $0.1 < $1.1 }?.0 ?? .body
+    }
+}

@@ -1,0 +1,19 @@
+internal import Synchronization
+
+/// Somebody's wish to be told of commits or reads that took long. It ends when it is cancelled or let go of.
+public final class SignalObservation: Sendable {
+    private let onCancel: Mutex<(@Sendable () -> Void)?>
+
+    init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = Mutex(onCancel) }
+
+    deinit { cancel() }
+
+    /// Ends it. A call that is under way is finished.
+    public func cancel() {
+        let onCancel = onCancel.withLock { onCancel in
+            defer { onCancel = nil }
+            return onCancel
+        }
+        onCancel?()
+    }
+}

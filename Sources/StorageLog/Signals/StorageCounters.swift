@@ -1,0 +1,48 @@
+/// What this process has done with a store since it opened it: plain numbers that are counted in any case.
+///
+/// ```swift
+/// let before = storage.counters
+/// try await importEverything()
+/// print(storage.counters.commits - before.commits)
+/// ```
+///
+/// They begin at zero when the store is opened, and never fall, but for ``waitingCommits`` and ``walPages``. Of a store that is open for
+/// reading only they stay at zero.
+public struct StorageCounters: Sendable, Hashable {
+    /// Commits that were made, those that changed nothing not counted.
+    public internal(set) var commits = 0
+    /// Events of these commits.
+    public internal(set) var events = 0
+    /// Writes that threw, and so changed nothing.
+    public internal(set) var failedCommits = 0
+    /// Transactions of SQLite. Writes of several tasks share them, so ``commits`` divided by this is the size of a group.
+    public internal(set) var transactions = 0
+    /// The most commits that shared one transaction.
+    public internal(set) var largestGroup = 0
+    /// From the call of each write to its answer, the wait for its turn included. Imports and other series of commits aren't in it.
+    public internal(set) var commitDurations = DurationHistogram()
+    /// How long each transaction's COMMIT took: appending to the write-ahead log, flushing it where durability is full, and
+    /// checkpoints.
+    public internal(set) var diskDurations = DurationHistogram()
+    /// How long transactions waited for SQLite's lock of the file altogether.
+    public internal(set) var lockWait = Duration.zero
+    /// How often a commit has copied the write-ahead log into the file.
+    public internal(set) var checkpoints = 0
+    /// How long that took altogether.
+    public internal(set) var checkpointDuration = Duration.zero
+    /// Pages that the write-ahead log held after the last transaction. They stay until they are checkpointed and nobody reads
+    /// them.
+    public internal(set) var walPages = 0
+    /// How often a page was found in the writer's cache.
+    public internal(set) var pageCacheHits = 0
+    /// How often it had to be read.
+    public internal(set) var pageCacheMisses = 0
+    /// Runs of rows of the log that were sealed.
+    public internal(set) var sealedRuns = 0
+    /// The longest time for which the writer was held for one of them.
+    public internal(set) var longestSealing = Duration.zero
+    /// Writes that wait for their turn now.
+    public internal(set) var waitingCommits = 0
+
+    package init() {}
+}
