@@ -12,7 +12,7 @@ import Testing
         FrameSize(rows: 0, columns: 0),
     ]
 
-    @Test("Random keys, sizes and answers", arguments: testSeeds(24))
+    @Test("Random keys, sizes and answers", arguments: testSeeds(12))
     func randomRuns(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let count = [0, 1, 5, 300, 20_000].randomElement(using: &random) ?? 5
@@ -33,7 +33,7 @@ import Testing
             }
         }
         perform(browser.begin())
-        for step in 0..<400 {
+        for step in 0..<250 {
             if !pending.isEmpty, Int.random(in: 0..<3, using: &random) > 0 {
                 perform(browser.handle(pending.removeFirst()))
             } else {
@@ -70,15 +70,15 @@ import Testing
         if case .timeline = browser.screens[0].location {} else { Issue.record("\(step): the first isn't a timeline") }
         let frame = BrowserDrawing.frame(of: browser)
         #expect(frame.rows.count == max(browser.size.rows, 0), "\(step)")
-        for row in frame.rows {
-            #expect(row.count == browser.size.columns, "\(step)")
-            for cell in row where cell.text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x202e }) {
-                Issue.record("\(step): a control character is shown")
-            }
+        #expect(frame.rows.allSatisfy { $0.count == browser.size.columns }, "\(step)")
+        let isFit = frame.rows.allSatisfy { row in
+            row.allSatisfy { $0.text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202e } }
         }
-        for line in frame.text { #expect(DisplayWidth.of(line) <= browser.size.columns, "\(step): \(line)") }
+        #expect(isFit, "\(step): a control character is shown")
+        let text = frame.text
+        #expect(text.allSatisfy { DisplayWidth.of($0) <= browser.size.columns }, "\(step)")
         guard browser.size.isEnough, !window.isEmpty, browser.notice == nil else { return }
-        #expect(frame.text.contains { $0.hasPrefix(">") }, "\(step): the selected line isn't seen")
+        #expect(text.contains { $0.hasPrefix(">") }, "\(step): the selected line isn't seen")
     }
 
     @Test("Every line of a long list is reached in both directions")
@@ -92,14 +92,19 @@ import Testing
             }
         }
         settle(browser.begin())
-        for number in 0..<10_000 {
-            #expect(browser.top.window.selected?.cursor == Int64(number)...Int64(number))
+        var missed: [Int64] = []
+        func expect(_ number: Int64) {
+            if browser.top.window.selected?.cursor != number...number { missed.append(number) }
+        }
+        for number in 0..<Int64(10_000) {
+            expect(number)
             settle(browser.handle(.key(.down)))
         }
-        for number in (0..<9_999).reversed() {
+        for number in (0..<Int64(9_999)).reversed() {
             settle(browser.handle(.key(.up)))
-            #expect(browser.top.window.selected?.cursor == Int64(number)...Int64(number))
+            expect(number)
         }
+        #expect(missed.isEmpty)
         settle(browser.handle(.key(.character("G"))))
         #expect(browser.top.window.selected?.cursor == 9_999...9_999)
         settle(browser.handle(.key(.character("g"))))

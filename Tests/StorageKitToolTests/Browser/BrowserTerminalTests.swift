@@ -17,7 +17,8 @@ struct BrowserTerminalTests {
         _ sample: SampleStore, columns: Int = 80, rows: Int = 24, environment: [String: String] = [:],
         _ body: (TmuxTerminal) async throws -> Void
     ) async throws {
-        let terminal = try TmuxTerminal(columns: columns, rows: rows, in: sample.folder.url, environment: environment)
+        let terminal = try await TmuxTerminal(
+            columns: columns, rows: rows, in: sample.folder.url, environment: environment)
         terminal.type("echo before; storagekit ui -s \(sample.path); echo status $?\n")
         try await terminal.wait(for: "? keys")
         try await body(terminal)
@@ -63,23 +64,27 @@ struct BrowserTerminalTests {
             try terminal.resize(columns: 39, rows: 12)
             try await terminal.wait(for: "At least 40 columns")
             try terminal.resize(columns: 60, rows: 12)
-            try await terminal.wait(for: "? keys")
+            try await terminal.wait(for: "Enter show")
             #expect(try terminal.screen().contains(">"))
             terminal.press("q")
             try await expectRestored(terminal, status: 0)
         }
     }
 
-    @Test("The terminal is as it was after a signal", arguments: [("C-c", nil), (nil, SIGTERM), (nil, SIGHUP)])
-    func endings(key: String?, signal: Int32?) async throws {
+    @Test("The terminal is as it was after Ctrl-C")
+    func interrupted() async throws {
+        try await run(SampleStore.shared.value) { terminal in
+            terminal.press("C-c")
+            try await expectRestored(terminal, status: 0)
+        }
+    }
+
+    @Test("The terminal is as it was after a signal", arguments: [SIGTERM, SIGHUP])
+    func endings(signal: Int32) async throws {
         let sample = try await SampleStore()
         try await run(sample) { terminal in
-            if let key { terminal.press(key) }
-            if let signal {
-                let process = try Self.process(of: sample.path)
-                #expect(kill(process, signal) == 0)
-            }
-            try await expectRestored(terminal, status: signal.map { 128 + Int($0) } ?? 0)
+            #expect(kill(try Self.process(of: sample.path), signal) == 0)
+            try await expectRestored(terminal, status: 128 + Int(signal))
         }
     }
 
@@ -130,7 +135,7 @@ struct BrowserTerminalTests {
             terminal.press("Enter", "Enter")
             try await terminal.wait(for: "Continue?")
             terminal.press(answer)
-            try await terminal.wait(for: "q back")
+            try await terminal.wait(for: answer == "n" ? "Nothing was changed." : "q back")
             terminal.press("Q")
             try await expectRestored(terminal, status: 0)
         }
@@ -201,7 +206,7 @@ struct BrowserTerminalTests {
         #expect(inPipe.status == 2)
         #expect(inPipe.output == "")
         for command in ["storagekit log", "show", "tail"] { #expect(inPipe.errors.contains(command)) }
-        let terminal = try TmuxTerminal(in: sample.folder.url)
+        let terminal = try await TmuxTerminal(in: sample.folder.url)
         terminal.type("TERM=dumb storagekit ui -s \(sample.path); echo status $?\n")
         let screen = try await terminal.wait(for: "status 2")
         #expect(screen.contains("TERM is dumb"))
@@ -210,7 +215,7 @@ struct BrowserTerminalTests {
     @Test("A store that isn't there is an error on the ordinary screen")
     func missingStore() async throws {
         let folder = try TemporaryFolder()
-        let terminal = try TmuxTerminal(in: folder.url)
+        let terminal = try await TmuxTerminal(in: folder.url)
         terminal.type("storagekit ui -s nothing.sqlite; echo status $?\n")
         let screen = try await terminal.wait(for: "status 3")
         #expect(screen.contains("error:"))

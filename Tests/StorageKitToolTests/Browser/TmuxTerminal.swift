@@ -12,17 +12,26 @@ final class TmuxTerminal: Sendable {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
+    private let server: Process
+
     /// - Parameter folder: Where the shell is; the tool is `storagekit` there.
-    init(columns: Int = 80, rows: Int = 24, in folder: URL, environment: [String: String] = [:]) throws {
+    init(columns: Int = 80, rows: Int = 24, in folder: URL, environment: [String: String] = [:]) async throws {
+        // A server in the background would be a process that nobody can wait for.
+        server = Self.process(["-L", socket, "-f", "/dev/null", "-D"])
+        try server.run()
         let variables = ["PS1": "$ ", "TZ": "UTC", "LC_ALL": "C.UTF-8", "TOOL": ToolProcess.program.path]
             .merging(environment) { $1 }
         let words = variables.sorted { $0.key < $1.key }.flatMap { ["-e", "\($0.key)=\($0.value)"] }
-        try tmux(
-            ["new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "-c", folder.path] + words + ["/bin/sh"])
+        let session =
+            ["new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "-c", folder.path] + words + ["/bin/sh"]
+        try await eventually { try self.tmux(session).status == 0 }
         type("storagekit() { \"$TOOL\" \"$@\"; }\n")
     }
 
-    deinit { _ = try? tmux(["kill-server"]) }
+    deinit {
+        // It hangs up on its shell, and that on what it runs.
+        server.terminate()
+    }
 
     /// Types text; a line feed is Enter.
     func type(_ text: String) {
@@ -38,7 +47,7 @@ final class TmuxTerminal: Sendable {
     func resize(columns: Int, rows: Int) throws { try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"]) }
 
     /// What the terminal shows now.
-    func screen() throws -> String { try tmux(["capture-pane", "-p"]) }
+    func screen() throws -> String { try tmux(["capture-pane", "-p"]).output }
 
     /// Waits until the terminal shows a text.
     @discardableResult
@@ -60,18 +69,24 @@ final class TmuxTerminal: Sendable {
     }
 
     @discardableResult
-    private func tmux(_ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.program ?? "/usr/bin/tmux")
-        process.arguments = ["-L", socket, "-f", "/dev/null"] + arguments
-        process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm"]
-        process.standardInput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
+    private func tmux(_ arguments: [String]) throws -> (output: String, status: Int32) {
+        let process = Self.process(["-L", socket, "-N"] + arguments)
         let output = Pipe()
         process.standardOutput = output
         try process.run()
         let text = output.fileHandleForReading.allBytes()
         process.waitUntilExit()
-        return String(decoding: text, as: UTF8.self)
+        return (String(decoding: text, as: UTF8.self), process.terminationStatus)
+    }
+
+    private static func process(_ arguments: [String]) -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program ?? "/usr/bin/tmux")
+        process.arguments = arguments
+        process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        return process
     }
 }

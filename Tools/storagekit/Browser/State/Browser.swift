@@ -217,10 +217,14 @@ extension Browser {
 
     private mutating func fail(_ error: CommandError, _ request: ReadRequest) {
         reading = nil
-        notice = .error(error)
-        guard case .page = request.content else { return }
+        guard case .page = request.content, top.window.isEmpty else {
+            // A point that isn't there leaves the list as it was.
+            notice = .error(error)
+            top.isStale = false
+            top.isPaused = true
+            return
+        }
         top.isStale = false
-        // A point that isn't there leaves the list as it was.
-        if top.window.isEmpty { top.error = error } else { top.isPaused = true }
+        top.error = error
     }
 }
