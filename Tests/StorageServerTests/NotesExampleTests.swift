@@ -30,7 +30,7 @@
         func start() async throws {
             let folder = try TemporaryFolder()
             let port = try Self.freePort()
-            let tool = LineProcess.folder.appendingPathComponent("storagekit").path
+            let tool = LineProcess.path(of: "storagekit")
             let process = try LineProcess(
                 Self.script, [folder.path("notes.sqlite"), "0", "\(port)"], environment: ["STORAGEKIT": tool])
             let lines = await process.next { $0.hasPrefix("Open ") }

@@ -6,15 +6,16 @@ package final class LineProcess {
     private let input = Pipe()
     private let lines: AsyncStream<String>
 
-    /// Where programs are that were built beside the tests.
-    package static let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent()
+    /// The path of a program that was built beside the tests.
+    package static func path(of program: String) -> String {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent(program).path
+    }
 
     /// - Parameter name: Of a program that was built beside the tests, or the path of another one.
     package init(_ name: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         process = Process()
-        process.executableURL =
-            name.hasPrefix("/") ? URL(fileURLWithPath: name) : Self.folder.appendingPathComponent(name)
+        process.executableURL = URL(fileURLWithPath: name.hasPrefix("/") ? name : Self.path(of: name))
         process.arguments = arguments
         let output = Pipe()
         process.standardInput = input

@@ -38,7 +38,7 @@ extension LogWriter {
         if time != nil { _ = try commitTime(time) }
         let start = storage_capture_count(capture)
         let touches = storage_capture_touch_count(capture)
-        if writeGuard.isOn { setTriggers() }
+        setTriggers()
         try statement(.savepoint).execute()
         tombstones.begin()
         do {

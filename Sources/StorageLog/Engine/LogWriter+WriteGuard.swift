@@ -2,20 +2,29 @@ internal import CSQLite
 package import GRDB
 internal import StorageCore
 
+/// Whether triggers run on the writer's connection.
+package enum TriggerUse: Sendable {
+    /// Where there are others than those of the write guard.
+    case asNeeded
+    /// Also where a commit makes the first one, and changes rows after that.
+    case always
+    /// Where what they did is written as well.
+    case never
+}
+
 /// What the writer knows of the write guard.
 struct WriteGuardState {
     var isOn = false
     /// The schema at which the triggers were as they should be.
     var keptVersion: Int64 = -1
-    /// Whether triggers run whatever there is: migrations may make some, and change rows.
-    var runsTriggers = false
+    var triggers = TriggerUse.asNeeded
 }
 
 extension LogWriter {
     /// Turns the write guard on or off, and makes or removes its triggers.
     package func setWriteGuard(_ isOn: Bool, in db: GRDB.Database) throws {
         let before = writeGuard
-        writeGuard = WriteGuardState(isOn: isOn)
+        (writeGuard.isOn, writeGuard.keptVersion) = (isOn, -1)
         do {
             try maintenance(db) { try WriteGuard.set(isOn, database) }
         } catch {
@@ -43,14 +52,22 @@ extension LogWriter {
     /// They can't be turned on while a statement runs, which SQLite would end. So a commit that makes the first trigger and
     /// then changes rows is refused.
     func setTriggers() {
-        let needsTriggers = writeGuard.runsTriggers || schema.introspected?.hasForeignTriggers ?? true
-        storage_capture_set_triggers(capture, writeGuard.isOn && !needsTriggers ? 0 : 1)
+        let runs =
+            switch writeGuard.triggers {
+            case .always: true
+            case .never: false
+            case .asNeeded: !writeGuard.isOn || schema.introspected?.hasForeignTriggers ?? true
+            }
+        storage_capture_set_triggers(capture, runs ? 1 : 0)
     }
 
-    /// Runs groups whose commits may make triggers and change rows after that.
-    package func withTriggers<Result>(_ body: () throws -> Result) rethrows -> Result {
-        writeGuard.runsTriggers = true
-        defer { writeGuard.runsTriggers = false }
+    /// Runs groups in which triggers run otherwise than usual.
+    package func with<Result>(triggers: TriggerUse, _ body: () throws -> Result) rethrows -> Result {
+        writeGuard.triggers = triggers
+        defer {
+            writeGuard.triggers = .asNeeded
+            setTriggers()
+        }
         return try body()
     }
 }

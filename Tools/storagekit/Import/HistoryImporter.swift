@@ -79,9 +79,7 @@ final class HistoryImporter {
     /// twice, or stand in the way of those operations.
     private func withoutActions(_ body: () throws -> Void) throws {
         try writer.with(settings: [("foreign_keys", "0")]) {
-            writer.database.setTriggersEnabled(false)
-            defer { writer.database.setTriggersEnabled(true) }
-            try body()
+            try writer.with(triggers: .never, body)
         }
     }
 
