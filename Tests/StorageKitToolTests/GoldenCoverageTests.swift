@@ -52,7 +52,7 @@ import Testing
         ["projections", "dead-letters"], ["sources"], ["outbox"], ["tokens"],
     ]
     /// Those that write for people or for programs alone; what programs read is compared by other tests.
-    private static let others = ["import", "export", "completions", "manual", "serve"]
+    private static let others = ["import", "export", "completions", "complete", "manual", "serve"]
 
     @Test("Every command is covered")
     func everyCommandIsThere() {

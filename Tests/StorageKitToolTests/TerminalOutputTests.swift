@@ -18,6 +18,8 @@ import Testing
         Case("terminal-bisect", "bisect", "SELECT count(*) > 1 FROM posts"),
         Case("terminal-at", "at", "t:3", "SELECT * FROM posts"),
         Case("terminal-sql", "sql", "SELECT id, _op, _changed, new_title FROM changes_posts"),
+        Case("terminal-sql-expanded", "sql", "-x", "SELECT * FROM posts"),
+        Case("terminal-history-expanded", "history", "posts/a/1", "-x"),
         Case("terminal-tail", "tail"), Case("terminal-stats", "stats"), Case("terminal-verify", "verify"),
         Case("terminal-doctor", "doctor"), Case("terminal-schema", "schema"),
         Case("terminal-schema-log", "schema", "log"),

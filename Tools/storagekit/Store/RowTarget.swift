@@ -55,7 +55,8 @@ extension HistoryReader {
         return keys
     }
 
-    private static func values(_ text: String, of column: CatalogColumn) -> [StorageValue] {
+    /// The values that a part of a key can mean, likeliest first.
+    static func values(_ text: String, of column: CatalogColumn) -> [StorageValue] {
         let type = column.type.uppercased()
         let integer = Int64(text).map { StorageValue.integer($0) }
         let isText = type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") || type == "JSON"
