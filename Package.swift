@@ -53,12 +53,14 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // The two C libraries. Imports point downwards only: each target may name those above it.
+        // The C libraries. Imports point downwards only: each target may name those above it.
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(
             name: "CZstd",
             pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+        // The prompts of the tool; macOS has it.
+        .systemLibrary(name: "CLibedit", providers: [.apt(["libedit-dev"])]),
 
         // change → capture → event → log → projection → facade
         .target(name: "StorageCore"),
@@ -205,7 +207,7 @@ let package = Package(
         .target(
             name: "StorageKitTool",
             dependencies: [
-                "StorageServer", "StorageSync", "StorageKit", "StorageCore", "CSQLite", "CZstd",
+                "StorageServer", "StorageSync", "StorageKit", "StorageCore", "CSQLite", "CZstd", "CLibedit",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),

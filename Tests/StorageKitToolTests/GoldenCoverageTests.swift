@@ -55,7 +55,7 @@ import Testing
     ]
     /// Those that write for people or for programs alone; what programs read is compared by other tests.
     private static let others = [
-        "import", "export", "metrics", "completions", "manual", "serve", "ui", "mcp",
+        "import", "export", "metrics", "completions", "complete", "manual", "serve", "ui", "mcp",
     ]
 
     @Test("Every command is covered")

@@ -64,7 +64,7 @@ import Testing
                 logRange: LogRange(after: made[0].positions.lowerBound - 1, through: store.head.position))
             filter.query.positions = filter.logRange.positions
             var found: [(Int64, ClosedRange<Int64>, Int)] = []
-            try ChangeScan(store: store, filter: filter).forEachCommit(descending: isDescending) { entry in
+            try ChangeScan(store: store, filter: filter).forEachCommit(descending: isDescending) { entry, _ in
                 found.append((entry.number, entry.positions, entry.changes.values.first?.insert ?? 0))
                 return true
             }

@@ -19,6 +19,8 @@ import Testing
         Case("terminal-at", "at", "t:3", "SELECT * FROM posts"),
         Case("terminal-sql", "sql", "SELECT id, _op, _changed, new_title FROM changes_posts"),
         Case("terminal-explain", "explain", "SELECT title FROM history_posts WHERE id = 'b'"),
+        Case("terminal-sql-expanded", "sql", "-x", "SELECT * FROM posts"),
+        Case("terminal-history-expanded", "history", "posts/a/1", "-x"),
         Case("terminal-tail", "tail"), Case("terminal-stats", "stats"), Case("terminal-verify", "verify"),
         Case("terminal-doctor", "doctor"), Case("terminal-schema", "schema"),
         Case("terminal-schema-log", "schema", "log"),

@@ -26,9 +26,9 @@ enum CommandWords {
             command = next
         }
         if names.isEmpty, let word = rest.first, !word.hasPrefix("-") {
-            guard word == "help" else { throw unknown(word, among: root.configuration.subcommands.map(name)) }
+            guard word == "help" else { throw unknown(word, among: displayedNames(of: root)) }
             let topic = rest.dropFirst().first { !$0.hasPrefix("-") }
-            let known = root.configuration.subcommands.map(name)
+            let known = displayedNames(of: root)
             if let topic, !known.contains(topic), topics[topic] == nil {
                 throw unknown(topic, among: known + topics.keys)
             }
@@ -40,13 +40,24 @@ enum CommandWords {
         return names + leading + rest
     }
 
+    /// Whether the words ask for help with the tool or a command.
+    static func isHelp(_ words: [String]) -> Bool {
+        words.first == "help" || words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
+    }
+
     /// The text of `help TOPIC`; nil where something else was asked for.
     static func topic(_ words: [String]) -> String? {
         guard words.count == 2, words[0] == "help" else { return nil }
         return topics[words[1]]
     }
 
-    private static let options = ["-s", "--store", "--format", "--color", "--time"]
+    /// The options that may stand before the command.
+    static let options = ["-s", "--store", "--format", "--color", "--time"]
+
+    /// Those that help lists.
+    private static func displayedNames(of root: any ParsableCommand.Type) -> [String] {
+        root.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { name(of: $0) }
+    }
 
     private static func name(of command: any ParsableCommand.Type) -> String {
         command.configuration.commandName ?? command._commandName

@@ -8,6 +8,7 @@ enum RelativePoints {
         "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "-m", "--table", "--column",
         "--at", "--note", "--ignore", "--in", "--to", "--break", "--watch", "--old", "--new", "--projection",
         "--format", "--color", "--time", "--where", "--changed", "--correlation", "-n", "--limit", "--of", "--key",
+        "--template", "--fields",
         "--schema", "--op",
     ]
 

@@ -33,14 +33,12 @@ struct StorageKitTool: AsyncParsableCommand {
             SchemaCommand.self, StatsCommand.self, MetricsCommand.self, VerifyCommand.self, DoctorCommand.self,
             RebuildCommand.self, RecordCommand.self, GuardCommand.self,
             ProjectionsCommand.self, SourcesCommand.self, OutboxCommand.self, ServeCommand.self, TokensCommand.self,
-            MCPCommand.self, CompletionsCommand.self, ManualCommand.self,
+            MCPCommand.self, CompletionsCommand.self, CompleteCommand.self, ManualCommand.self,
         ])
 
     /// Without a command, prints where to begin.
     func run() throws {
-        let output = StandardOutput()
-        try output.write(Overview.text)
-        try output.flush()
+        try Self.show(Overview.text)
     }
 
     /// Runs the command that the arguments name and ends the process with its status.
@@ -57,20 +55,23 @@ struct StorageKitTool: AsyncParsableCommand {
             Foundation.exit(status(reporting: error).rawValue)
         }
         let status = await status(running: Array(CommandLine.arguments.dropFirst()))
+        Pager.finish()
         if status != .done { Foundation.exit(status.rawValue) }
     }
 
     /// Runs the command that the arguments name, and reports why it ended, if there is something to report.
     fileprivate static func status(running arguments: [String]) async -> ExitStatus {
         do {
-            let words = try CommandWords.ordered(arguments, for: Self.self)
+            // As git has it, before the command.
+            let isPaged = arguments.first != "--no-pager"
+            let words = try CommandWords.ordered(isPaged ? arguments : Array(arguments.dropFirst()), for: Self.self)
             if let topic = CommandWords.topic(words) {
-                let output = StandardOutput()
-                try output.write(topic)
-                try output.flush()
+                try show(topic)
                 return .done
             }
+            if isPaged, CommandWords.isHelp(words) { Pager.request() }
             var command = try parseAsRoot(RelativePoints.protected(words))
+            if isPaged, (command as? any PagedCommand)?.isPaged ?? false { Pager.request() }
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
             } else {
@@ -80,6 +81,12 @@ struct StorageKitTool: AsyncParsableCommand {
         } catch {
             return status(reporting: error)
         }
+    }
+
+    private static func show(_ text: String) throws {
+        let output = StandardOutput()
+        try output.write(text)
+        try output.flush()
     }
 
     /// Text that isn't UTF-8 would be stored with other characters in its place.
@@ -101,7 +108,7 @@ struct StorageKitTool: AsyncParsableCommand {
         let code = exitCode(for: error)
         if code == .success {
             // Help and version are what was asked for, so they go to standard output.
-            try? FileHandle.standardOutput.write(contentsOf: Data((fullMessage(for: error) + "\n").utf8))
+            try? show(fullMessage(for: error) + "\n")
             return .done
         }
         let error =

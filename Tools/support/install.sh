@@ -12,6 +12,7 @@ install_missing() {
     local wanted=()
     [ -e /usr/include/sqlite3.h ] || wanted+=(libsqlite3-dev)
     [ -e /usr/include/zstd.h ] || wanted+=(libzstd-dev)
+    [ -e /usr/include/histedit.h ] || wanted+=(libedit-dev)
     local program
     for program in "$@"; do command -v "$program" >/dev/null || wanted+=("$program"); done
     [ ${#wanted[@]} -eq 0 ] && return

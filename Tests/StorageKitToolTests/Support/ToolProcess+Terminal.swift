@@ -13,6 +13,8 @@ extension ToolProcess {
         var environment = environment(store: store)
         // The terminal itself says how wide it is.
         environment["COLUMNS"] = nil
+        // What a pager does with it isn't looked at here.
+        environment["STORAGEKIT_PAGER"] = "cat"
         if let zone { environment["TZ"] = zone }
         if noColor { environment["NO_COLOR"] = "1" }
         process.environment = environment

@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit blame`: who set the values of a row.
-struct BlameCommand: AsyncParsableCommand {
+struct BlameCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "blame", abstract: "Show who last changed each value, when and why.",
         discussion: """
@@ -37,6 +37,7 @@ struct BlameCommand: AsyncParsableCommand {
     var limit: Int?
 
     @OptionGroup var format: FormatOptions
+    @OptionGroup var pager: PagerOption
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }

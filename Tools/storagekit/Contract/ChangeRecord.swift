@@ -9,8 +9,8 @@ import StorageKit
 /// - `new`: The row after an insert, without what is NULL; of an update, the changed columns; null for a delete.
 struct ChangeRecord<Change: RowChange>: JSONRecord {
     let change: Change
-    /// The only column to tell; all if nil.
-    var column: String?
+    /// The only columns to tell; all if nil.
+    var columns: [String]?
 
     func write(to json: inout JSONWriter) {
         json.member("op", change.operation.rawValue)
@@ -26,10 +26,14 @@ struct ChangeRecord<Change: RowChange>: JSONRecord {
         write(change.new, to: &json)
     }
 
+    private func isWanted(_ column: String) -> Bool {
+        columns.map { $0.contains { $0.utf8.elementsEqual(column.utf8) } } ?? true
+    }
+
     private func write(_ fields: [StorageEvent.Field]?, to json: inout JSONWriter) {
         guard let fields else { return json.null() }
         json.beginObject()
-        for field in fields where column.map({ $0.utf8.elementsEqual(field.column.utf8) }) ?? true {
+        for field in fields where isWanted(field.column) {
             // A whole row has its values; of a change, NULL is one of the two sides.
             if change.operation != .update, field.value == .null { continue }
             json.member(field.column, field)

@@ -8,14 +8,14 @@ import StorageKit
 /// - ``ChangeRecord``
 struct EventRecord: JSONRecord {
     let event: StorageEvent
-    /// The only column to tell; all if nil.
-    var column: String?
+    /// The only columns to tell; all if nil.
+    var columns: [String]?
 
     func write(to json: inout JSONWriter) {
         json.member("position", event.position)
         json.member("commit", event.commit.number)
         json.member("time", time: event.commit.time)
         AuthorRecord(metadata: event.commit.metadata, alwaysHasReason: false).write(to: &json)
-        ChangeRecord(change: event, column: column).write(to: &json)
+        ChangeRecord(change: event, columns: columns).write(to: &json)
     }
 }

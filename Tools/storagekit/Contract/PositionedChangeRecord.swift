@@ -6,9 +6,11 @@ import StorageKit
 /// - ``ChangeRecord``
 struct PositionedChangeRecord: JSONRecord {
     let event: StorageEvent
+    /// The only columns to tell; all if nil.
+    var columns: [String]?
 
     func write(to json: inout JSONWriter) {
         json.member("position", event.position)
-        ChangeRecord(change: event).write(to: &json)
+        ChangeRecord(change: event, columns: columns).write(to: &json)
     }
 }

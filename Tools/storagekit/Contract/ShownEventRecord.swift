@@ -8,11 +8,13 @@ import StorageKit
 /// - `stored`: A ``StoredRowsRecord``.
 struct ShownEventRecord: JSONRecord {
     let event: StorageEvent
+    /// The only columns to tell; all if nil.
+    var columns: [String]?
     let annotations: AnnotationRecord
     let stored: StoredRows
 
     func write(to json: inout JSONWriter) throws {
-        EventRecord(event: event).write(to: &json)
+        EventRecord(event: event, columns: columns).write(to: &json)
         json.member("previous", event.previous)
         annotations.write(to: &json)
         try json.member("stored", StoredRowsRecord(rows: stored))

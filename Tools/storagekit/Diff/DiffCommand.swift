@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit diff`: what differs between two points.
-struct DiffCommand: AsyncParsableCommand {
+struct DiffCommand: AsyncParsableCommand, PagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show the net change of each row between two points.",
         discussion: """
@@ -40,6 +40,10 @@ struct DiffCommand: AsyncParsableCommand {
 
     @Option(name: .long, help: "When to use colours: auto, always or never.")
     var color: ColorChoice = .auto
+
+    @OptionGroup var pager: PagerOption
+
+    var isPaged: Bool { !pager.noPager && format == .human }
 
     func validate() throws {
         if words.isEmpty {

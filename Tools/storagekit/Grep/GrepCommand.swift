@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit grep`: when values came and went.
-struct GrepCommand: AsyncParsableCommand {
+struct GrepCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "grep", abstract: "Find when a value appeared or disappeared, including in deleted rows.",
         discussion: """
@@ -51,6 +51,7 @@ struct GrepCommand: AsyncParsableCommand {
     var reverse = false
 
     @OptionGroup var format: FormatOptions
+    @OptionGroup var pager: PagerOption
 
     func validate() throws {
         if pattern.isEmpty { throw ValidationError("The pattern is empty; everything would match.") }

@@ -155,7 +155,7 @@ final class GrepPrinter {
         if output.format == .csv || output.format == .md {
             try output.titles(["commit", "from", "to", "time", "field", "value"])
         }
-        try scan.forEachCommit(descending: !request.isReversed) { commit in
+        try scan.forEachCommit(descending: !request.isReversed) { commit, _ in
             let fields = commit.info.metadata.fields.filter { pattern.matches($0.value) }
             guard !fields.isEmpty else { return true }
             try write(commit, fields)

@@ -35,7 +35,7 @@ struct ChangedColumn: Equatable, Sendable {
 
     func matches(_ event: StorageEvent) -> Bool {
         guard event.operation == .update else { return false }
-        return event.changedColumns(only: column).contains { change in
+        return event.changedColumns(only: [column]).contains { change in
             (old.map { $0 == change.old.map(Self.text) } ?? true)
                 && (new.map { $0 == change.new.map(Self.text) } ?? true)
         }

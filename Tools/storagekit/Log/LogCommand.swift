@@ -2,16 +2,18 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit log`: commits, newest first.
-struct LogCommand: AsyncParsableCommand {
+struct LogCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "List commits, newest first.",
         discussion: """
             A RANGE is A..B: after A, up to and including B. A TARGET is a table, a row or a cell: users, \
-            users/42, users/42#name. A point alone stands for the history up to it.
+            users/42, users/42#name. A point alone stands for the history up to it. Of rows alone, the changes are \
+            shown, as -p does. The fields of --template are \(CommitTemplate.fields); \\n is a line break.
 
               storagekit log -s app.sqlite -5
               storagekit log -s app.sqlite -2h.. users --actor anna -p
               storagekit log -s app.sqlite users/42 --oneline
+              storagekit log -s app.sqlite --template '{commit} {age} {actor}: {rows}'
               storagekit log -s app.sqlite orders --changed "status=closed" --where "total > 1000"
             """)
 
@@ -44,14 +46,25 @@ struct LogCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "One line per commit.")
     var oneline = false
 
+    @Option(
+        help: "A line of your own for each commit, with {commit}, {time}, {actor}, {reason}, … in it.",
+        transform: { try CommitTemplate($0) })
+    var template: CommitTemplate?
+
     @Flag(name: .long, help: "Include schema changes, tags, notes and operations.")
     var schema = false
 
     @OptionGroup var format: FormatOptions
+    @OptionGroup var pager: PagerOption
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
-        if oneline, patch { throw ValidationError("--oneline and --patch can't be combined.") }
+        if [oneline, patch, template != nil].filter({ $0 }).count > 1 {
+            throw ValidationError("--oneline, --patch and --template can't be combined.")
+        }
+        if template != nil, format.format != .human {
+            throw ValidationError("--template can't be combined with --format \(format.format.rawValue).")
+        }
     }
 
     func run() async throws {
@@ -62,19 +75,26 @@ struct LogCommand: AsyncParsableCommand {
             var filter = try store.filter(
                 command.filter, range: range, targets: targets, includesSchema: command.schema)
             try RowConditions(command.condition, command.changed, of: targets, store).narrow(&filter)
-            let content: LogPrinter.Content = command.patch ? .changes : command.oneline ? .line : .counts
+            let content = command.content(isOfRows: !filter.rows.isEmpty && filter.tables.isEmpty)
             let scan = ChangeScan(store: store, filter: filter)
             return try LogPrinter(content, of: scan, to: ResultOutput(command.format))
                 .run(descending: !command.reverse, limit: command.limit ?? .max)
         }
         if let status { throw status }
     }
+
+    private func content(isOfRows: Bool) -> LogPrinter.Content {
+        if let template { return .template(template) }
+        if oneline { return .line }
+        return patch || isOfRows && format.format == .human ? .changes : .counts
+    }
 }
 
 /// Writes commits as they are found.
 private final class LogPrinter {
     /// How much is printed of a commit.
-    enum Content {
+    enum Content: Equatable {
+        case template(CommitTemplate)
         case line
         /// How many rows changed, by table.
         case counts
@@ -98,18 +118,18 @@ private final class LogPrinter {
 
     /// - Returns: `negative` if something was asked for and nothing is like that.
     func run(descending: Bool, limit: Int) throws -> ExitStatus? {
-        if output.format == .human, scan.filter.isBounded {
+        if output.format == .human, !isTemplate, scan.filter.isBounded {
             try output.line("range \(scan.filter.logRange)", .dim)
         }
         if output.format == .csv || output.format == .md { try output.titles(Self.titles) }
         var count = 0
-        try scan.forEachCommit(descending: descending) { commit in
-            try write(commit, isFirst: count == 0)
+        try scan.forEachCommit(descending: descending, namingRows: namesRows) { commit, rows in
+            try write(commit, rows, isFirst: count == 0)
             try output.flushIfDue()
             count += 1
             return count < limit
         }
-        if count == 0, output.format == .human {
+        if count == 0, output.format == .human, !isTemplate {
             try output.line(scan.filter.isNarrow ? "No commit matches." : "The log is empty.", .dim)
             if let hint = try scan.unknownActors() { try output.line(hint, .dim) }
         }
@@ -117,13 +137,23 @@ private final class LogPrinter {
         return count == 0 && scan.filter.isNarrow ? .negative : nil
     }
 
-    private func write(_ summary: CommitSummary, isFirst: Bool) throws {
+    private var isTemplate: Bool { if case .template = content { true } else { false } }
+
+    private var namesRows: Bool {
+        if case .template(let template) = content { return template.needsRows }
+        return content == .counts && output.format == .human
+    }
+
+    private func write(_ summary: CommitSummary, _ rows: ChangedRows, isFirst: Bool) throws {
         let entry = try AnnotatedCommit(summary, scan.store.tags)
         switch output.format {
         case .human:
             if content == .line { return try output.line(oneLine(entry)) }
+            if case .template(let template) = content {
+                return try output.text(template.text(of: entry, rows: rows, now: SystemTime.now) + "\n")
+            }
             if !isFirst { try output.line() }
-            try writeBlock(entry)
+            try writeBlock(entry, rows)
         case .json, .jsonl:
             let events = JSONStream { body in
                 try self.forEachEvent(of: entry) { try body(PositionedChangeRecord(event: $0)) }
@@ -142,7 +172,7 @@ private final class LogPrinter {
         }
     }
 
-    private func writeBlock(_ entry: AnnotatedCommit) throws {
+    private func writeBlock(_ entry: AnnotatedCommit, _ rows: ChangedRows) throws {
         try output.line(entry.headline)
         let metadata = entry.info.metadata
         if metadata.reason != nil { try output.line("    " + CommitText.reason(metadata)) }
@@ -153,6 +183,7 @@ private final class LogPrinter {
             let name = TerminalText.visible(table)
             var line = StyledLine("    \(name)" + String(repeating: " ", count: widest - DisplayWidth.of(name) + 2))
             counts.add(to: &line)
+            line.addWord(rows.text(of: table, changes: counts.total))
             try output.line(line)
         }
         guard content == .changes else { return }

@@ -16,12 +16,12 @@ struct RowConditions {
 
     func narrow(_ filter: inout ChangeFilter) throws {
         guard condition != nil || !changed.isEmpty else { return }
-        let positions = try condition.map { try self.positions(where: $0, filter) }
+        let isTrue = try condition.map { try self.lookup($0, filter) }
         if !changed.isEmpty { try checkColumns(filter) }
         filter.isNarrow = true
         let (changed, catalog) = (changed, store.catalog)
         filter.passes = { batch, index, commit in
-            if let positions, !positions.contains(batch.header.first + Int64(index)) { return false }
+            if let isTrue, try !isTrue(batch.header.first + Int64(index)) { return false }
             guard !changed.isEmpty else { return true }
             let event = batch.event(at: index, catalog: catalog, commit: commit)
             return changed.contains { $0.matches(event) }
@@ -34,8 +34,9 @@ struct RowConditions {
         for change in changed { try names.check(column: change.column, of: entities) }
     }
 
-    /// The events after which a condition in SQL is true of the row: SQL has the whole row in the table of its versions.
-    private func positions(where condition: String, _ filter: ChangeFilter) throws -> Set<Int64> {
+    /// Says of an event whether a condition in SQL is true of the row after it. SQL has the whole row in the table of its
+    /// versions, which is a temporary file; each event looks up its own there, so that none has to be held.
+    private func lookup(_ condition: String, _ filter: ChangeFilter) throws -> (_ position: Int64) throws -> Bool {
         guard let tables = filter.query.tables, tables.count == 1, let table = tables.first,
             let entity = store.catalog.live.first(where: { $0.name.utf8.elementsEqual(table.utf8) })
         else {
@@ -44,12 +45,14 @@ struct RowConditions {
                 next: "Name it: storagekit log TABLE --where \"…\"")
         }
         let history = try HistoryTables(store.connection)
-        guard let name = history.name(ofHistoryOf: entity) else { return [] }
+        guard let name = history.name(ofHistoryOf: entity) else { return { _ in false } }
         let statement = try history.statement(
-            for: "SELECT \(quoted(name.position)) FROM \(quoted(name.table)) WHERE (\(condition))")
-        var positions: Set<Int64> = []
-        while try statement.step() { positions.insert(statement.integer(0)) }
-        return positions
+            for: "SELECT 1 FROM \(quoted(name.table)) WHERE \(quoted(name.position)) = ?1 AND (\(condition))")
+        return { position in
+            statement.bind(position, at: 1)
+            defer { statement.reset() }
+            return try statement.step()
+        }
     }
 }
 

@@ -1,7 +1,14 @@
-/// What ArgumentParser reports of a command and its options, as far as the manual needs it.
+import Foundation
+
+/// What ArgumentParser reports of a command and its options, as far as the manual and completion need it.
 struct CommandDescription: Decodable {
-    struct Document: Decodable {
+    private struct Document: Decodable {
         let command: CommandDescription
+    }
+
+    /// - Parameter report: What ArgumentParser reports of the tool, in JSON.
+    static func read(_ report: String) throws -> CommandDescription {
+        try JSONDecoder().decode(Document.self, from: Data(report.utf8)).command
     }
 
     struct Argument: Decodable {
@@ -32,8 +39,11 @@ struct CommandDescription: Decodable {
     }
 
     let commandName: String
+    /// Whether help and manual have it.
+    let shouldDisplay: Bool
     let abstract: String?
     let discussion: String?
+    let defaultSubcommand: String?
     let subcommands: [CommandDescription]?
     let arguments: [Argument]?
 }

@@ -8,7 +8,7 @@ struct ManualPage {
 
     /// - Parameter description: What ArgumentParser reports of the tool, in JSON.
     init(_ description: String, version: String) throws {
-        tool = try JSONDecoder().decode(CommandDescription.Document.self, from: Data(description.utf8)).command
+        tool = try CommandDescription.read(description)
         self.version = version
     }
 
@@ -34,7 +34,9 @@ struct ManualPage {
         roff.section("DESCRIPTION")
         roff.paragraphs(ManualText.description)
         roff.section("COMMANDS")
-        for command in tool.subcommands ?? [] where command.commandName != "help" { write(command, path: []) }
+        for command in tool.subcommands ?? [] where command.commandName != "help" && command.shouldDisplay {
+            write(command, path: [])
+        }
         for (title, body) in ManualText.grammar {
             roff.section(title)
             for (term, meaning) in body { roff.term(RoffWriter.bold(term), meaning) }

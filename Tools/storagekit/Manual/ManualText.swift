@@ -56,6 +56,16 @@ enum ManualText {
 
     static let environment = [
         ("STORAGEKIT_STORE", "The store's file, where -s isn't given."),
+        ("STORAGEKIT_TIME", "The zone of times, utc or local, where --time isn't given."),
+        (
+            "STORAGEKIT_PAGER, PAGER",
+            "The pager of long output on a terminal; less by default, none where it is cat or empty."
+        ),
+        ("LESS", "The options of less; FRX where it isn't set."),
+        (
+            "XDG_STATE_HOME",
+            "Where the histories of prompts are kept, in a folder storagekit; ~/.local/state by default."
+        ),
         ("NO_COLOR", "If it isn't empty, nothing is coloured."),
         ("COLUMNS", "The width of the terminal."),
     ]

@@ -6,13 +6,13 @@ extension StorageEvent {
     ]
 
     /// The event for CSV and Markdown: a row for each column that changed.
-    func cells(only column: String? = nil) -> [[String?]] {
+    func cells(only columns: [String]? = nil) -> [[String?]] {
         let metadata = commit.metadata
         let head: [String?] = [
             String(position), String(commit.number), Timestamp.text(commit.time), metadata.actor, metadata.app,
             metadata.reason, operation.rawValue, table, id,
         ]
-        let changes = changedColumns(only: column)
+        let changes = changedColumns(only: columns)
         guard !changes.isEmpty else { return [head + [nil, nil, nil]] }
         return changes.map { change in
             head + [change.column, change.old.flatMap(ValueText.cell), change.new.flatMap(ValueText.cell)]
@@ -42,21 +42,33 @@ extension StorageEvent.Operation {
 extension RowChange {
     /// `~ status  open → closed`, a line for each column.
     ///
-    /// - Parameter notes: what follows a column's value, in the order of `changedColumns`.
-    func columnLines(indent: Int, only column: String? = nil, notes: [String] = []) -> [StyledLine] {
-        let changes = changedColumns(only: column)
+    /// - Parameters:
+    ///   - columns: The only ones; all if nil.
+    ///   - notes: what follows a column's value, in the order of `changedColumns`.
+    ///   - isWhole: Whether long blobs are shown whole.
+    func columnLines(
+        indent: Int, only columns: [String]? = nil, notes: [String] = [], isWhole: Bool = false
+    ) -> [StyledLine] {
+        let changes = changedColumns(only: columns)
         let widest = min(changes.map { DisplayWidth.of(TerminalText.visible($0.column)) }.max() ?? 0, 24)
         return changes.enumerated().map { index, change in
             var line = StyledLine(String(repeating: " ", count: indent))
             line.add(operation.sign, operation.role)
             let name = TerminalText.visible(change.column)
             line.add(" \(name)" + String(repeating: " ", count: max(widest - DisplayWidth.of(name), 0) + 2))
-            if let old = change.old { line.add(ValueText.text(old), .removed) }
-            if change.old != nil, change.new != nil { line.add(" → ") }
-            if let new = change.new { line.add(ValueText.text(new), .added) }
+            line.add(Self.values(change.old, change.new, isWhole: isWhole))
             if index < notes.count { line.addWord(notes[index], .dim) }
             return line
         }
+    }
+
+    /// `open → closed`
+    static func values(_ old: Field?, _ new: Field?, isWhole: Bool = false) -> StyledLine {
+        var line = StyledLine()
+        if let old { line.add(ValueText.text(old, isWhole: isWhole), .removed) }
+        if old != nil, new != nil { line.add(" → ") }
+        if let new { line.add(ValueText.text(new, isWhole: isWhole), .added) }
+        return line
     }
 
     /// `~ posts/42`, for a list of changes.
@@ -90,5 +102,24 @@ extension StorageEvent {
         line.addWord(CommitText.author(commit.metadata))
         line.addWord(CommitText.reason(commit.metadata))
         return line
+    }
+}
+
+extension VerticalRow {
+    /// An event with what its commit says of it, and then its columns.
+    init(_ event: StorageEvent, only columns: [String]?, notes: [String] = [], isWhole: Bool) {
+        self.init("@\(event.position)")
+        let metadata = event.commit.metadata
+        add("commit", "t:\(event.commit.number)")
+        add("time", Timestamp.shown(event.commit.time))
+        add("actor", metadata.actor ?? "")
+        add("app", metadata.app ?? "")
+        add("reason", metadata.reason ?? "")
+        add(event.operation.rawValue, event.target.description, event.operation.role)
+        for (index, change) in event.changedColumns(only: columns).enumerated() {
+            var line = StorageEvent.values(change.old, change.new, isWhole: isWhole)
+            if index < notes.count { line.addWord(notes[index], .dim) }
+            add(change.column, line)
+        }
     }
 }

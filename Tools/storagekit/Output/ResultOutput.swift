@@ -13,16 +13,24 @@ final class ResultOutput {
     private var records = 0
     private var lastFlush: ContinuousClock.Instant?
 
-    convenience init(_ options: FormatOptions) { self.init(options.format, style: options.style) }
+    convenience init(_ options: FormatOptions, isTruncated: Bool = true) {
+        self.init(options.format, style: options.style, isTruncated: isTruncated)
+    }
 
-    init(_ format: OutputFormat, style: Style) {
+    /// - Parameter isTruncated: Whether lines for people end at the edge of a terminal.
+    init(_ format: OutputFormat, style: Style, isTruncated: Bool = true) {
         self.format = format
         self.style = style
-        width = Terminal(descriptor: 1).width
+        width = isTruncated ? Terminal(descriptor: 1).width : nil
     }
 
     func line(_ line: StyledLine) throws { try output.writeLine(line.rendered(style, width: width)) }
     func line(_ text: String = "", _ role: Style.Role = .plain) throws { try line(StyledLine(text, role)) }
+
+    /// Writes a row as lines that aren't cut.
+    func row(_ row: VerticalRow) throws {
+        for line in row.lines() { try output.writeLine(line.rendered(style, width: nil)) }
+    }
 
     /// Writes lines that were laid out already.
     func lines(_ lines: [String]) throws {

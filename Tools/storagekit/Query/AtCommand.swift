@@ -3,7 +3,7 @@ import GRDB
 import StorageKit
 
 /// `storagekit at`: SQL against the past.
-struct AtCommand: AsyncParsableCommand {
+struct AtCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "at", abstract: "Query the tables as of a point.",
         discussion: """
@@ -43,7 +43,9 @@ struct AtCommand: AsyncParsableCommand {
     @Option(help: "Which schema to use: as recorded at that point, or the current one.")
     var schema: SchemaChoice = .asRecorded
 
+    @OptionGroup var rows: RowOptions
     @OptionGroup var format: FormatOptions
+    @OptionGroup var pager: PagerOption
 
     func validate() throws {
         if each != nil, diffWith != nil { throw ValidationError("--each and --diff-with can't be combined.") }
@@ -54,6 +56,7 @@ struct AtCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try rows.check(format.format)
         let command = self
         let status = try await store.read { try SnapshotQueries(command, $0).run() }
         if let status { throw status }
@@ -90,7 +93,7 @@ private final class SnapshotQueries {
     init(_ command: AtCommand, _ store: HistoryReader) {
         self.command = command
         self.store = store
-        output = ResultOutput(command.format)
+        output = ResultOutput(command.format, isTruncated: !command.rows.noTruncate)
     }
 
     func run() throws -> ExitStatus? {
@@ -98,7 +101,7 @@ private final class SnapshotQueries {
         let sql = try query(words)
         defer { ComparisonHint.find(in: sql, store.catalog)?.write() }
         if let other = command.diffWith { return try compare(sql, at: command.point, with: other) }
-        let printer = QueryPrinter(output)
+        let printer = QueryPrinter(output, command.rows.display)
         guard let each = command.each else {
             try writeHeading(command.point)
             try forEachRow(of: sql, at: command.point, begin: { printer.expect($0) }) { try printer.write($0) }
@@ -189,7 +192,7 @@ private final class SnapshotQueries {
     private func list() throws -> ExitStatus? {
         try writeHeading(command.point)
         let state = try state(command.point)
-        let printer = QueryPrinter(output)
+        let printer = QueryPrinter(output, command.rows.display)
         for entity in state.catalog.live {
             let count = try state.read([entity.name], from: store.database) { past in
                 try Int64.fetchOne(past, sql: "SELECT count(*) FROM \(quoted(entity.stored))") ?? 0
@@ -213,7 +216,7 @@ extension SnapshotQueries {
         try writeHeading(one, other)
         let before = try ResultBuffer(keyNames: command.key?.split(separator: ",").map(String.init))
         try forEachRow(of: sql, at: one) { try before.add($0) }
-        let printer = QueryPrinter(output)
+        let printer = QueryPrinter(output, command.rows.display)
         func write(_ row: [StorageEvent.Field], as change: String, _ role: Style.Role) throws {
             try printer.write(row, prefix: [("change", change)], role: role)
         }

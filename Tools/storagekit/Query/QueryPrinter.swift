@@ -7,24 +7,33 @@ final class QueryPrinter {
     private static let page = 200
 
     private let output: ResultOutput
+    private let shown: RowDisplay
+    /// The places of the chosen columns among those of the last row.
+    private var choice: (columns: [String], indices: [Int])?
     private var titles: [String]?
     /// The columns of an answer that may have no rows.
-    private var expected: [String]?
+    private var expected: (prefix: [String], columns: [String])?
     private var held: [[TableCell]] = []
     private(set) var rows = 0
 
-    init(_ output: ResultOutput) { self.output = output }
+    init(_ output: ResultOutput, _ shown: RowDisplay = RowDisplay()) {
+        self.output = output
+        self.shown = shown
+    }
 
     /// Says which columns the rows have, so that an answer without rows has a header, too.
-    func expect(_ columns: [String], prefix: [String] = []) { expected = prefix + columns }
+    func expect(_ columns: [String], prefix: [String] = []) { expected = (prefix, columns) }
 
     /// Writes one row.
     ///
     /// - Parameter prefix: Fields before those of the query.
     func write(_ row: [StorageEvent.Field], prefix: [(String, String)] = [], role: Style.Role = .plain) throws {
         rows += 1
+        let row = try chosen(row.map(\.column)).map { $0.map { row[$0] } } ?? row
         let names = prefix.map(\.0) + row.map(\.column)
         switch output.format {
+        case .human where shown.isExpanded:
+            try writeVertically(row, prefix, role)
         case .human:
             if titles != names { try flush() }
             titles = names
@@ -40,8 +49,37 @@ final class QueryPrinter {
         try output.flushIfDue()
     }
 
+    /// The places of the columns that are asked for, in the order in which they are; nil where all are.
+    private func chosen(_ columns: [String]) throws -> [Int]? {
+        guard let fields = shown.fields else { return nil }
+        if let choice, choice.columns == columns { return choice.indices }
+        let indices = try fields.map { name in
+            if let index = columns.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) { return index }
+            let similar = Suggestions.nearest(to: name, among: columns)
+            throw CommandError(
+                .usage, "The result has no column \"\(name)\".", why: "Its columns are \(Suggestions.list(columns)).",
+                next: similar.isEmpty
+                    ? "Name one of them with --fields." : "Did you mean \(similar.joined(separator: ", "))?")
+        }
+        choice = (columns, indices)
+        return indices
+    }
+
+    private func writeVertically(
+        _ row: [StorageEvent.Field], _ prefix: [(String, String)], _ role: Style.Role
+    ) throws {
+        var vertical = VerticalRow("RECORD \(rows)")
+        for (name, value) in prefix { vertical.add(name, value, role) }
+        for field in row {
+            let cell = cell(field, role)
+            vertical.add(field.column, StyledLine(cell.text, cell.role))
+        }
+        try output.row(vertical)
+    }
+
     private func cell(_ field: StorageEvent.Field, _ role: Style.Role) -> TableCell {
-        TableCell(TerminalText.visible(ValueText.text(field)), field.value == .null && role == .plain ? .dim : role)
+        let text = ValueText.text(field, isWhole: shown.isWhole)
+        return TableCell(TerminalText.visible(text), field.value == .null && role == .plain ? .dim : role)
     }
 
     /// What stands in place of rows: who reads it knows that the query ran.
@@ -65,7 +103,10 @@ final class QueryPrinter {
 
     func finish() throws {
         try flush()
-        if rows == 0, let expected { try writeHeader(expected) }
+        if rows == 0, let expected {
+            let columns = expected.columns
+            try writeHeader(expected.prefix + (chosen(columns).map { $0.map { columns[$0] } } ?? columns))
+        }
         try output.finish()
     }
 }

@@ -4,7 +4,7 @@ import GRDB
 import StorageKit
 
 /// `storagekit sql`: queries over the present and the whole history.
-struct SQLCommand: AsyncParsableCommand {
+struct SQLCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "sql", abstract: "Query the tables and their history with SQL.",
         discussion: """
@@ -13,36 +13,55 @@ struct SQLCommand: AsyncParsableCommand {
             version of a row that exists), _commit, _time, _actor, _reason and _op; changes_TABLE, a row for each \
             event with old_ and new_ before each column and _changed, the names of those that changed; and commits \
             (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. They \
-            are created in a temporary file when the query names them. "-" reads the query from standard input.
+            are created in a temporary file when the query names them. "-" reads the query from standard input. Without \
+            a query, a terminal gets a prompt, where Tab completes tables and columns.
 
             SELECT * leaves out the column _position that each recorded table has; a query that names it gets it.
 
             Your own names take precedence: if you have a table history_TABLE, the history is storage_history_TABLE; \
             if you have a column _op, it is __op.
 
+              storagekit sql -s app.sqlite
               storagekit sql -s app.sqlite "SELECT * FROM users WHERE id = 42"
               storagekit sql -s app.sqlite "SELECT _actor, count(*) FROM changes_users GROUP BY 1 ORDER BY 2 DESC"
               storagekit sql -s app.sqlite "SELECT _time, price FROM history_items WHERE id = 7" --format csv
             """)
 
-    @Argument(help: "One SELECT, or - to read it from standard input.")
-    var sql: String
+    @Argument(help: "One SELECT, or - to read it from standard input. Default: a prompt on a terminal.")
+    var sql: String?
 
     @OptionGroup var store: StoreOption
+    @OptionGroup var rows: RowOptions
     @OptionGroup var format: FormatOptions
+    @OptionGroup var pager: PagerOption
+
+    var isPaged: Bool { sql != nil && isPagedAtPrompt }
+
+    /// The same of one answer at the prompt.
+    var isPagedAtPrompt: Bool { !pager.noPager && format.format == .human }
 
     func run() async throws {
-        let sql = sql == "-" ? String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) : sql
-        let command = self
-        try await store.read { store in
-            let statement = try Self.statement(for: sql, store)
-            let printer = QueryPrinter(ResultOutput(command.format))
-            let result = QueryResult(statement, catalog: store.catalog, sql: sql)
-            printer.expect(result.columns)
-            while let row = try result.next() { try printer.write(row) }
-            try printer.finish()
-            ComparisonHint.find(in: sql, store.catalog)?.write()
+        try rows.check(format.format)
+        if sql == nil, let prompt = SQLPrompt(self) { return try await prompt.run() }
+        let text: String
+        if let sql, sql != "-" {
+            text = sql
+        } else {
+            text = String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
         }
+        let (command, shown) = (self, rows.display)
+        try await store.read { try command.answer(text, shown, $0) }
+    }
+
+    /// Runs one query.
+    func answer(_ sql: String, _ shown: RowDisplay, _ store: HistoryReader) throws {
+        let statement = try Self.statement(for: sql, store)
+        let printer = QueryPrinter(ResultOutput(format, isTruncated: !shown.isWhole), shown)
+        let result = QueryResult(statement, catalog: store.catalog, sql: sql)
+        printer.expect(result.columns)
+        while let row = try result.next() { try printer.write(row) }
+        try printer.finish()
+        ComparisonHint.find(in: sql, store.catalog)?.write()
     }
 
     private static func statement(for sql: String, _ store: HistoryReader) throws -> PreparedStatement {

@@ -21,6 +21,8 @@ final class ReplayPrompt {
     private let color: ColorChoice
     private let unit: ReplayUnit
     private let isTerminal = Terminal(descriptor: 0).isTerminal
+    /// Where a person types and reads; nil elsewhere, where lines are read as they come.
+    private let editor: LineEditor?
     private var state: MaterializedSnapshot?
     /// Where it stood before the last movement.
     private var lastStop: Int64
@@ -36,6 +38,8 @@ final class ReplayPrompt {
         self.unit = unit
         store = run.store
         lastStop = run.position
+        let words = ReplayWords(run.store)
+        editor = output.format == .human ? LineEditor("replay") { words.candidates(for: $0) } : nil
     }
 
     /// - Returns: Why it stood where it stood at the end.
@@ -58,11 +62,24 @@ final class ReplayPrompt {
 
     private func read() throws -> String? {
         try output.flush()
-        if isTerminal {
-            let commit = try store.index.commit(at: run.position).map { " t:\($0.info.number)" } ?? ""
-            FileHandle.standardError.write(Data("@\(run.position)\(commit)> ".utf8))
+        guard isTerminal else { return readLine(strippingNewline: true) }
+        let commit = try store.index.commit(at: run.position).map { " t:\($0.info.number)" } ?? ""
+        let prompt = "@\(run.position)\(commit)> "
+        guard let editor else {
+            FileHandle.standardError.write(Data(prompt.utf8))
+            return readLine(strippingNewline: true)
         }
-        return readLine(strippingNewline: true)
+        while true {
+            switch editor.read(prompt: prompt) {
+            case .line(let line):
+                editor.remember(line)
+                return line
+            case .interrupted: continue
+            case .end:
+                try output.line()
+                return nil
+            }
+        }
     }
 
     /// - Returns: Whether there is more to come.

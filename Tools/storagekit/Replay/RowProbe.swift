@@ -25,6 +25,6 @@ struct RowProbe {
 
     /// What an event of the row makes of each column that is looked at.
     func changes(_ event: StorageEvent) -> [(column: String, old: StorageEvent.Field?, new: StorageEvent.Field?)] {
-        event.changedColumns(only: row.column)
+        event.changedColumns(only: row.column.map { [$0] })
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit history`: the versions of a row.
-struct HistoryCommand: AsyncParsableCommand {
+struct HistoryCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "Show every version of a row, deleted rows included.",
         discussion: """
@@ -23,20 +23,25 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(name: [.customShort("n"), .customLong("limit")], help: "Show at most this many versions, newest first.")
     var limit: Int?
 
+    @OptionGroup var rows: RowOptions
     @OptionGroup var format: FormatOptions
+    @OptionGroup var pager: PagerOption
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
 
     func run() async throws {
+        try rows.check(format.format)
         let command = self
         let status = try await store.read { store in
             let row = try store.row(command.target)
             let filter = try store.filter(command.filter, targets: [command.target])
             let scan = ChangeScan(store: store, filter: filter)
+            for name in command.rows.fields ?? [] { try EntityNames(store).check(column: name, of: [row.entity]) }
             let printer = HistoryPrinter(
-                command.target, row: row, limit: command.limit ?? .max, in: scan, to: ResultOutput(command.format))
+                command.target, row: row, limit: command.limit ?? .max, in: scan, shown: command.rows.display,
+                to: ResultOutput(command.format, isTruncated: !command.rows.noTruncate))
             return try printer.run()
         }
         if let status { throw status }
@@ -50,10 +55,18 @@ private final class HistoryPrinter {
     private let scan: ChangeScan
     private let row: RowTarget
     private let limit: Int
+    private let shown: RowDisplay
+    /// The only columns; all if nil.
+    private let columns: [String]?
     private let output: ResultOutput
     private var store: HistoryReader { scan.store }
 
-    init(_ target: TargetArgument, row: RowTarget, limit: Int, in scan: ChangeScan, to output: ResultOutput) {
+    init(
+        _ target: TargetArgument, row: RowTarget, limit: Int, in scan: ChangeScan, shown: RowDisplay,
+        to output: ResultOutput
+    ) {
+        self.shown = shown
+        columns = row.column.map { [$0] } ?? shown.fields
         self.target = target
         self.limit = limit
         self.scan = scan
@@ -62,7 +75,8 @@ private final class HistoryPrinter {
     }
 
     func run() throws -> ExitStatus? {
-        let versions = try RowVersions(row, in: scan).find(limit: limit, needsAges: output.format == .human)
+        let versions = try RowVersions(row, only: columns, in: scan).find(
+            limit: limit, needsAges: output.format == .human)
         if output.format == .human {
             try writeHeading(versions)
             for version in versions { try write(version) }
@@ -78,10 +92,15 @@ private final class HistoryPrinter {
         guard let event = try store.event(at: version.position) else { return }
         switch output.format {
         case .human:
+            if shown.isExpanded {
+                try output.row(VerticalRow(event, only: columns, notes: version.notes, isWhole: shown.isWhole))
+                break
+            }
             try output.line(event.headline(showsTarget: false))
-            for line in event.columnLines(indent: 4, only: row.column, notes: version.notes) { try output.line(line) }
-        case .json, .jsonl: try output.record(EventRecord(event: event, column: row.column))
-        case .csv, .md: for cells in event.cells(only: row.column) { try output.row(cells) }
+            let lines = event.columnLines(indent: 4, only: columns, notes: version.notes, isWhole: shown.isWhole)
+            for line in lines { try output.line(line) }
+        case .json, .jsonl: try output.record(EventRecord(event: event, columns: columns))
+        case .csv, .md: for cells in event.cells(only: columns) { try output.row(cells) }
         }
         try output.flushIfDue()
     }

@@ -12,10 +12,13 @@ struct RowVersions {
     }
 
     private let row: RowTarget
+    /// The only columns whose ages are wanted; all if nil.
+    private let columns: [String]?
     private let scan: ChangeScan
 
-    init(_ row: RowTarget, in scan: ChangeScan) {
+    init(_ row: RowTarget, only columns: [String]?, in scan: ChangeScan) {
         self.row = row
+        self.columns = columns
         self.scan = scan
     }
 
@@ -43,7 +46,9 @@ struct RowVersions {
                 }
             }
             if isWanted, shape.operation == .update {
-                let shown = columns.filter { name in row.column.map { name.utf8.elementsEqual($0.utf8) } ?? true }
+                let shown = columns.filter { name in
+                    self.columns.map { $0.contains { $0.utf8.elementsEqual(name.utf8) } } ?? true
+                }
                 versions[versions.count - 1].ages = Array(repeating: nil, count: shown.count)
                 for (offset, column) in shown.enumerated() {
                     open[column, default: []].append((versions.count - 1, offset, time))

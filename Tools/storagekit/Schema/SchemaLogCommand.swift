@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit schema log`: what became of tables and columns, commit by commit.
-struct SchemaLogCommand: AsyncParsableCommand {
+struct SchemaLogCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "List schema changes, newest first.",
         discussion: """
@@ -35,6 +35,7 @@ struct SchemaLogCommand: AsyncParsableCommand {
     var reverse = false
 
     @OptionGroup var format: FormatOptions
+    @OptionGroup var pager: PagerOption
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }

@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 
 /// `storagekit show`: everything about one commit or event.
-struct ShowCommand: AsyncParsableCommand {
+struct ShowCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one commit or event with all of its changes.",
         discussion: """
@@ -17,13 +17,19 @@ struct ShowCommand: AsyncParsableCommand {
     var point: PointArgument?
 
     @OptionGroup var store: StoreOption
+    @OptionGroup var rows: RowOptions
     @OptionGroup var format: FormatOptions
+    @OptionGroup var pager: PagerOption
 
     func run() async throws {
         try format.require([.human, .jsonl, .json], of: "show")
+        try rows.check(format.format)
         let command = self
         try await store.read { store in
-            let printer = ShowPrinter(store, ResultOutput(command.format))
+            let names = EntityNames(store)
+            for name in command.rows.fields ?? [] { try names.check(column: name, of: names.users) }
+            let output = ResultOutput(command.format, isTruncated: !command.rows.noTruncate)
+            let printer = ShowPrinter(store, command.rows.display, output)
             switch command.point {
             case .position(let position): try printer.show(event: position)
             case .before(let position): try printer.show(event: position - 1)
@@ -35,10 +41,12 @@ struct ShowCommand: AsyncParsableCommand {
 
 private final class ShowPrinter {
     private let store: HistoryReader
+    private let shown: RowDisplay
     private let output: ResultOutput
 
-    init(_ store: HistoryReader, _ output: ResultOutput) {
+    init(_ store: HistoryReader, _ shown: RowDisplay, _ output: ResultOutput) {
         self.store = store
+        self.shown = shown
         self.output = output
     }
 
@@ -50,8 +58,14 @@ private final class ShowPrinter {
         let tags = try store.tags.tags(in: position...position)
         let notes = try store.tags.notes(in: position...position)
         if output.format == .human {
-            try output.line(event.headline(showsTarget: true))
-            for line in event.columnLines(indent: 4) { try output.line(line) }
+            if shown.isExpanded {
+                try output.row(VerticalRow(event, only: shown.fields, isWhole: shown.isWhole))
+            } else {
+                try output.line(event.headline(showsTarget: true))
+                for line in event.columnLines(indent: 4, only: shown.fields, isWhole: shown.isWhole) {
+                    try output.line(line)
+                }
+            }
             try output.line()
             let previous = event.previous > 0 ? "@\(event.previous)" : "none, this is the row's first event"
             try output.lines(
@@ -61,7 +75,8 @@ private final class ShowPrinter {
         } else {
             try output.document(
                 ShownEventRecord(
-                    event: event, annotations: AnnotationRecord(tags: tags, notes: notes), stored: stored))
+                    event: event, columns: shown.fields, annotations: AnnotationRecord(tags: tags, notes: notes),
+                    stored: stored))
         }
         try output.flush()
     }
@@ -71,7 +86,9 @@ private final class ShowPrinter {
         let stored = try StoredRows(commit.positions, in: store)
         guard output.format == .human else {
             let events = JSONStream { body in
-                try self.forEachEvent(of: commit) { try body(PositionedChangeRecord(event: $0)) }
+                try self.forEachEvent(of: commit) {
+                    try body(PositionedChangeRecord(event: $0, columns: self.shown.fields))
+                }
             }
             try output.document(ShownCommitRecord(commit: entry, stored: stored, events: events))
             return try output.flush()
@@ -79,8 +96,13 @@ private final class ShowPrinter {
         try output.lines(fields(CommitText.fields(of: entry, stored)))
         try forEachEvent(of: commit) { event in
             try output.line()
+            guard !shown.isExpanded else {
+                return try output.row(VerticalRow(event, only: shown.fields, isWhole: shown.isWhole))
+            }
             try output.line(event.changeLine(indent: 0, showsPosition: true))
-            for line in event.columnLines(indent: 4) { try output.line(line) }
+            for line in event.columnLines(indent: 4, only: shown.fields, isWhole: shown.isWhole) {
+                try output.line(line)
+            }
         }
         try output.flush()
     }

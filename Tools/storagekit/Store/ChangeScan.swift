@@ -114,13 +114,27 @@ struct ChangeScan {
 
 extension ChangeScan {
     /// Hands over the commits with events that pass, until `body` answers false.
-    func forEachCommit(descending: Bool, _ body: (CommitSummary) throws -> Bool) throws {
+    ///
+    /// - Parameter namingRows: Whether the first rows of each are wanted, too; there are none otherwise.
+    func forEachCommit(
+        descending: Bool, namingRows: Bool = false, _ body: (CommitSummary, ChangedRows) throws -> Bool
+    ) throws {
         var assembly = CommitAssembly(store.index, store.catalog, descending: descending)
+        // A part may end the commit before it and its own.
+        var (before, current) = (ChangedRows(commit: 0), ChangedRows(commit: 0))
         var isStopped = false
         try forEachPart(descending: descending) { batch, part in
-            isStopped = try !assembly.add(part, of: batch, body)
+            if namingRows {
+                if part.info.number != current.commit {
+                    (before, current) = (current, ChangedRows(commit: part.info.number))
+                }
+                current.add(part, of: batch, store.catalog)
+            }
+            isStopped = try !assembly.add(part, of: batch) {
+                try body($0, before.commit == $0.info.number ? before : current)
+            }
             return !isStopped
         }
-        if !isStopped { _ = try assembly.finish(body) }
+        if !isStopped { _ = try assembly.finish { try body($0, current) } }
     }
 }

@@ -21,14 +21,16 @@ extension RowChange {
     var target: TargetArgument { TargetArgument(table: table, id: id) }
 
     /// Each column that is printed, with the value before and the one after.
-    func changedColumns(only column: String? = nil) -> [(column: String, old: Field?, new: Field?)] {
+    ///
+    /// - Parameter columns: The only ones; all if nil.
+    func changedColumns(only columns: [String]? = nil) -> [(column: String, old: Field?, new: Field?)] {
         let all: [(column: String, old: Field?, new: Field?)] =
             switch operation {
             case .update: zip(old ?? [], new ?? []).map { ($0.column, $0, $1) }
             case .insert: (new ?? []).filter { $0.value != .null }.map { ($0.column, nil, $0) }
             case .delete: (old ?? []).filter { $0.value != .null }.map { ($0.column, $0, nil) }
             }
-        guard let column else { return all }
-        return all.filter { $0.column.utf8.elementsEqual(column.utf8) }
+        guard let columns else { return all }
+        return all.filter { change in columns.contains { $0.utf8.elementsEqual(change.column.utf8) } }
     }
 }

@@ -18,4 +18,14 @@ extension StoreOption {
         try await storage.close()
         return result
     }
+
+    /// The same of a store at a path, for what must answer at once: where something is locked it throws.
+    static func readWithoutWaiting<Result: Sendable>(
+        _ path: String, _ body: @escaping @Sendable (HistoryReader) throws -> Result
+    ) async throws -> Result {
+        var configuration = StorageConfig()
+        configuration.isReadOnly = true
+        configuration.busyTimeout = .zero
+        return try await Storage.open(path: path, configuration: configuration).readHistory(body)
+    }
 }

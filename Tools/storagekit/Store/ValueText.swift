@@ -6,7 +6,9 @@ enum ValueText {
     static let null = "∅"
 
     /// Text stands as it is, unless it could be taken for something else.
-    static func text(_ field: StorageEvent.Field) -> String {
+    ///
+    /// - Parameter isWhole: Whether a long blob is shown whole.
+    static func text(_ field: StorageEvent.Field, isWhole: Bool = false) -> String {
         if let uuid = field.value.uuid(field.coding) { return uuid.uuidString }
         switch field.value {
         case .null: return null
@@ -14,7 +16,7 @@ enum ValueText {
             let isImported = CatalogColumn.isImported(field.coding)
             return isImported && field.type == "JSON" || !isAmbiguous(text) ? text : quoted(text)
         case .blob(let bytes) where !(CatalogColumn.isImported(field.coding) && field.type != "BLOB"):
-            return blob(bytes)
+            return blob(bytes, limit: isWhole ? .max : blobLimit)
         case .real(let value) where value.isInfinite: return value < 0 ? "-Infinity" : "Infinity"
         default: return plain(field)
         }
@@ -49,9 +51,9 @@ enum ValueText {
     /// So many bytes are shown of a blob; the rest is counted, because no one reads it and lines would get long.
     private static let blobLimit = 64
 
-    private static func blob(_ bytes: Data) -> String {
-        let digits = bytes.prefix(blobLimit).map { String(format: "%02x", $0) }.joined()
-        return bytes.count <= blobLimit ? "x'\(digits)'" : "x'\(digits)…' (\(NumberText.grouped(bytes.count)) bytes)"
+    private static func blob(_ bytes: Data, limit: Int) -> String {
+        let digits = bytes.prefix(limit).map { String(format: "%02x", $0) }.joined()
+        return bytes.count <= limit ? "x'\(digits)'" : "x'\(digits)…' (\(NumberText.grouped(bytes.count)) bytes)"
     }
 
     /// In quotes, with those inside of it escaped, so that its end is seen.

@@ -11,7 +11,7 @@ struct HistorySource: PageSource {
     func read(_ page: LinePage, in store: HistoryReader, to writer: PageWriter) throws {
         let row = try store.row(target)
         let filter = try store.filter(FilterOptions.parse([]), targets: [target])
-        let versions = RowVersions(row, in: ChangeScan(store: store, filter: filter))
+        let versions = RowVersions(row, only: row.column.map { [$0] }, in: ChangeScan(store: store, filter: filter))
         guard !page.isBackward else {
             // The chain leads to older versions only, so it is followed from the newest to those that are wanted.
             let limit: Int64 = if case .before(let cursor) = page { cursor.upperBound } else { 0 }

@@ -39,7 +39,8 @@ final class ProgressBar {
 
     /// - Parameter completed: how much was done altogether, in units.
     func update(_ completed: Int) {
-        guard terminal.isTerminal else { return }
+        // A pager has the screen.
+        guard terminal.isTerminal, !Pager.isRunning else { return }
         let time = now()
         guard time - started >= Self.delay, lastDrawn.map({ time - $0 >= Self.interval }) ?? true else { return }
         lastDrawn = time

@@ -42,7 +42,9 @@ final class StandardOutput {
     }
 
     func flush() throws {
+        guard !buffer.isEmpty else { return }
         defer { buffer.removeAll(keepingCapacity: true) }
+        if descriptor == 1 { Pager.startIfWanted() }
         try buffer.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {

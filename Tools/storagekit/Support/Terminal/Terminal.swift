@@ -19,8 +19,9 @@ struct Terminal: Sendable {
         isDumb = environment["TERM"] == "dumb"
     }
 
-    /// - Parameter descriptor: 1 for standard output, 2 for standard error.
+    /// - Parameter descriptor: 1 for standard output, 2 for standard error; behind a pager, the terminal that it shows them on.
     init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        let descriptor = Pager.device(behind: descriptor)
         var size = winsize()
         let isMeasured = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         self.init(

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+
+/// `storagekit complete`: what the script of `completions` asks at each press of Tab.
+///
+/// It never waits, and never says why it has no answer: an error would be printed into the line that is being typed.
+struct CompleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "complete", abstract: "List what may stand at the cursor, for completion scripts.",
+        shouldDisplay: false)
+
+    @Argument(help: "The shell.")
+    var shell: CompletionShellName
+
+    @Argument(help: "The command line up to the cursor.")
+    var line: String
+
+    @Argument(help: "What bash replaces: the end of the line.")
+    var replaced: String?
+
+    func run() async throws {
+        Self.endInTime()
+        let environment = ProcessInfo.processInfo.environment
+        let typed = ShellLine(line, shell, environment: environment)
+        let request = CompletionRequest(
+            Array(typed.words.dropFirst()), current: typed.current, of: CompletedCommand(StorageKitTool.self),
+            leading: CommandWords.options,
+            topics: CommandWords.topics.keys.sorted())
+        let candidates = await Completer(request: request, current: typed.current, environment: environment)
+            .candidates()
+        let output = StandardOutput()
+        for candidate in candidates {
+            try output.writeLine(text(candidate, typed, isAlone: candidates.count == 1))
+        }
+        try output.flush()
+    }
+
+    private func text(_ candidate: Candidate, _ typed: ShellLine, isAlone: Bool) -> String {
+        switch shell {
+        case .bash:
+            // Readline replaces what stands behind the last of certain signs, and what is kept ends there.
+            let kept = ShellLine(String(line.dropLast(replaced?.count ?? 0)), shell).current
+            guard candidate.begins(with: kept) else { return "" }
+            let rest = String(decoding: candidate.text.utf8.dropFirst(kept.utf8.count), as: UTF8.self)
+            let text = typed.typed(rest, isWordStart: kept.isEmpty)
+            guard let quote = typed.quote else { return text + (candidate.isPartial ? "" : " ") }
+            // Readline closes a quotation mark itself, unless the text ends with one.
+            return text + (isAlone && !candidate.isPartial && text.last == quote ? "\(quote)" : "")
+        case .zsh: return "\(candidate.isPartial ? "part" : "whole")\t\(candidate.text)\t\(candidate.about)"
+        case .fish: return candidate.about.isEmpty ? candidate.text : "\(candidate.text)\t\(candidate.about)"
+        }
+    }
+
+    /// Ends the process without an answer where one takes longer than a press of Tab may, as on a disk that hangs.
+    private static func endInTime() {
+        signal(SIGALRM) { _ in _exit(0) }
+        alarm(2)
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+/// Finds what may stand at the cursor.
+struct Completer {
+    let request: CompletionRequest
+    /// The word at the cursor as far as it is typed.
+    let current: String
+    let environment: [String: String]
+
+    /// The candidates, at most so many of each kind.
+    func candidates() async -> [Candidate] {
+        let typed = String(current.dropFirst(request.prefix.count))
+        var found = request.commands.map { Candidate(text: $0.name, about: $0.abstract) }
+        found += request.options.flatMap(Self.names)
+        found += request.choices.map { Candidate(text: $0) }
+        if let value = request.value { found += await values(value, typed) }
+        var seen: Set<String> = []
+        return found.filter { $0.isTypable && $0.begins(with: typed) && seen.insert($0.text).inserted }.map {
+            Candidate(text: request.prefix + $0.text, about: $0.about, isPartial: $0.isPartial)
+        }
+    }
+
+    /// Both names of an option where only its hyphen is typed.
+    private static func names(_ option: CompletionRequest.Argument) -> [Candidate] {
+        (option.names ?? []).map { Candidate(text: $0.text, about: option.abstract ?? "") }
+            .sorted { $0.text.count > $1.text.count }
+    }
+
+    private func values(_ value: CompletedValue, _ typed: String) async -> [Candidate] {
+        switch value {
+        case .text: return []
+        case .file: return FileCandidates.all(typed, environment) { _ in true }
+        case .store: return FileCandidates.all(typed, environment, where: FileCandidates.isDatabase)
+        default: break
+        }
+        guard let path = request.store ?? environment[StoreOption.environmentKey], !path.isEmpty else { return [] }
+        let tables = request.tables
+        // A store that can't be read, or a name that isn't there, completes nothing: the command itself says why.
+        let found = try? await StoreOption.readWithoutWaiting(path) { store in
+            try StoreCandidates(store: store, tables: tables).values(value, typed)
+        }
+        return found ?? []
+    }
+}

@@ -1,0 +1,81 @@
+/// What a shell runs to complete a command line: it asks the tool, which knows its commands and reads the store.
+enum CompletionScript {
+    static func text(for shell: CompletionShellName) -> String {
+        switch shell {
+        case .bash: bash
+        case .zsh: zsh
+        case .fish: fish
+        }
+    }
+
+    // A variable in the line, as in -s $STORE, may be one that isn't exported: it is, for the tool alone.
+
+    private static let bash = #"""
+        _storagekit() {
+            local __tool=$1 __word
+            [[ $__tool == "~/"* ]] && __tool=$HOME/${__tool#"~/"}
+            type -P "$__tool" >/dev/null || __tool=storagekit
+            if [[ $COMP_LINE =~ \$\{?([A-Za-z_][A-Za-z_0-9]*) ]]; then
+                local __value=${!BASH_REMATCH[1]}
+                local -x "${BASH_REMATCH[1]}=$__value"
+            fi
+            COMPREPLY=()
+            while IFS= read -r __word; do
+                COMPREPLY+=("$__word")
+            done < <("$__tool" complete bash -- "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
+        }
+        complete -o nospace -F _storagekit storagekit
+
+        """#
+
+    private static let zsh = #"""
+        #compdef storagekit
+
+        _storagekit() {
+            emulate -L zsh
+            local kind word about line="${(j: :)words[1,CURRENT-1]} $QIPREFIX$IPREFIX$PREFIX"
+            local -a whole parts shown_whole shown_parts match mbegin mend
+            if [[ $line =~ '\$\{?([A-Za-z_][A-Za-z_0-9]*)' ]]; then
+                local value="${(P)match[1]}"
+                local -x "${match[1]}=$value"
+            fi
+            while IFS=$'\t' read -r kind word about; do
+                [[ -n $about ]] && about="$word  -- $about" || about=$word
+                if [[ $kind == part ]]; then
+                    parts+=("$word") shown_parts+=("$about")
+                else
+                    whole+=("$word") shown_whole+=("$about")
+                fi
+            done < <(${~words[1]} complete zsh -- "$line" 2>/dev/null)
+            (( $#whole )) && compadd -l -U -V storagekit -d shown_whole -a whole
+            (( $#parts )) && compadd -U -S '' -V storagekit-parts -d shown_parts -a parts
+            (( $#whole + $#parts ))
+        }
+
+        if [[ $funcstack[1] == _storagekit ]]; then
+            _storagekit "$@"
+        else
+            compdef _storagekit storagekit
+        fi
+
+        """#
+
+    private static let fish = #"""
+        function __storagekit_complete
+            set -l line (commandline -cp)
+            set -l tool (commandline -opc)[1]
+            if string match -q -- '~*' (commandline -ct)
+                # fish writes a home folder by itself.
+                __fish_complete_path (commandline -ct)
+                return
+            end
+            set -l name (string match -r -g -- '\$([A-Za-z_][A-Za-z_0-9]*)' "$line")[1]
+            if test -n "$name"
+                set -fx $name $$name
+            end
+            $tool complete fish -- "$line" 2>/dev/null
+        end
+        complete -c storagekit -f -k -a '(__storagekit_complete)'
+
+        """#
+}

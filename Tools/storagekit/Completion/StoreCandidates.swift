@@ -1,0 +1,148 @@
+import Foundation
+import StorageKit
+
+/// What a store has, by the beginning of a word.
+struct StoreCandidates {
+    /// So many commits are offered.
+    private static let commits = 12
+    private static let tags = 500
+    /// Actors are looked for in the newest commits, as many as are read in this time.
+    private static let actorTime = Duration.milliseconds(60)
+
+    let store: HistoryReader
+    /// Those whose columns are meant; all where empty.
+    let tables: [String]
+
+    private var entities: [CatalogEntity] { store.catalog.live.filter { !$0.isReserved } }
+
+    func values(_ value: CompletedValue, _ typed: String) throws -> [Candidate] {
+        switch value {
+        case .text, .file, .store: []
+        case .table: entities.map { Candidate(text: $0.name) }
+        case .column: columns()
+        case .row: try targets(typed, takesTables: false)
+        case .target: try targets(typed, takesTables: true)
+        case .projection: try StoredProjection.all(in: store.connection).map { Candidate(text: $0.name) }
+        case .actor: try actors { $0.actor }
+        case .app: try actors { $0.app }
+        case .tag: try tagNames()
+        case .point: try pointsOrRanges(typed)
+        case .points: try pointList(typed)
+        case .pointOrTarget: try targets(typed, takesTables: true) + pointsOrRanges(typed)
+        case .pointOrTable: try pointsOrRanges(typed) + entities.map { Candidate(text: $0.name) }
+        }
+    }
+
+    private func columns() -> [Candidate] {
+        let named = entities.filter { tables.contains($0.name) }
+        var seen: Set<String> = []
+        return (named.isEmpty ? entities : named).flatMap(\.live).map(\.name).filter { seen.insert($0).inserted }
+            .map { Candidate(text: $0) }
+    }
+
+    // MARK: Tables, rows, cells
+
+    private func targets(_ typed: String, takesTables: Bool) throws -> [Candidate] {
+        // The column after a # may be missing yet.
+        let slash = typed.firstIndex(of: "/")
+        let hash = slash.flatMap { typed[$0...].lastIndex(of: "#") }
+        guard slash != nil, let target = try? TargetArgument(String(typed[..<(hash ?? typed.endIndex)])) else {
+            return entities.flatMap { entity in
+                let name = TargetArgument(table: entity.name).description
+                let rows = Candidate(text: name + "/", isPartial: true)
+                // Of a whole name, its rows are what may be missing.
+                return takesTables ? [Candidate(text: name), rows] : [rows]
+            }
+        }
+        guard let entity = entities.first(where: { $0.name.utf8.elementsEqual(target.table.utf8) }), let id = target.id
+        else { return [] }
+        if let hash {
+            let row = typed[...hash]
+            return entity.live.map { column in
+                let cell = TargetArgument(table: "t", id: "", column: column.name).description
+                return Candidate(text: "\(row)\(cell.dropFirst("t/#".count))", about: column.type)
+            }
+        }
+        return try RowCandidates(entity: entity, connection: store.connection).keys(beginning: id).map { key in
+            Candidate(
+                text: TargetArgument(table: entity.name, id: key.text).description, isPartial: key.isPartial)
+        }
+    }
+
+    // MARK: Points
+
+    private func pointList(_ typed: String) throws -> [Candidate] {
+        let before = typed.lastIndex(of: ",").map { String(typed[...$0]) } ?? ""
+        return try points(String(typed.dropFirst(before.count))).map {
+            Candidate(text: before + $0.text, about: $0.about)
+        }
+    }
+
+    private func pointsOrRanges(_ typed: String) throws -> [Candidate] {
+        guard let dots = typed.firstRange(of: "..") else { return try points(typed) }
+        let before = typed[..<dots.upperBound]
+        return try points(String(typed[dots.upperBound...])).map { Candidate(text: before + $0.text, about: $0.about) }
+    }
+
+    private func points(_ typed: String) throws -> [Candidate] {
+        var found = [Candidate(text: "head", about: "the newest commit")]
+        found += try tagNames().map { Candidate(text: "tag:" + $0.text, about: $0.about) }
+        if typed.hasPrefix("head~") { found += (1...9).map { Candidate(text: "head~\($0)") } }
+        if typed.hasPrefix("t:"), typed.count > 2 { return try commits(beginning: typed.dropFirst(2)) }
+        let recent = try recentCommits()
+        found += recent.map { Candidate(text: "t:\($0.info.number)", about: Self.about($0.info)) }
+        if typed.hasPrefix("@") {
+            found += recent.map { Candidate(text: "@\($0.positions.upperBound)", about: Self.about($0.info)) }
+        }
+        return found + ["today", "yesterday", "now"].map { Candidate(text: $0) }
+    }
+
+    private func recentCommits() throws -> [LogIndex.Commit] {
+        var found: [LogIndex.Commit] = []
+        var position = store.head.position
+        while position > 0, found.count < Self.commits, let commit = try store.index.commit(at: position) {
+            found.append(commit)
+            position = commit.positions.lowerBound - 1
+        }
+        return found
+    }
+
+    /// The commit of a number, and those of which it is the beginning.
+    private func commits(beginning digits: Substring) throws -> [Candidate] {
+        guard let number = Int64(digits), number > 0, number <= store.head.commit else { return [] }
+        let numbers = [number] + (0...9).map { number &* 10 &+ $0 }
+        return try numbers.filter { $0 >= number && $0 <= store.head.commit }.compactMap { number in
+            try store.index.commit(number).map { Candidate(text: "t:\(number)", about: Self.about($0.info)) }
+        }
+    }
+
+    private static func about(_ commit: CommitInfo) -> String {
+        let parts = [
+            Timestamp.shown(commit.time), CommitText.author(commit.metadata), CommitText.reason(commit.metadata),
+        ]
+        return TerminalText.visible(parts.filter { !$0.isEmpty }.joined(separator: "  "))
+    }
+
+    private func tagNames() throws -> [Candidate] {
+        var found: [Candidate] = []
+        try store.tags.forEachTag { tag in
+            found.append(Candidate(text: tag.name, about: TerminalText.visible(tag.note ?? "")))
+            return found.count < Self.tags
+        }
+        return found
+    }
+
+    /// Those of the newest commits, the newest first.
+    private func actors(_ name: (CommitMetadata) -> String?) throws -> [Candidate] {
+        let end = ContinuousClock.now + Self.actorTime
+        var seen: Set<String> = []
+        var found: [Candidate] = []
+        var query = LogQuery()
+        query.descending = true
+        try store.log.forEachPart(query, catalog: store.catalog) { _, part in
+            if let name = name(part.info.metadata), seen.insert(name).inserted { found.append(Candidate(text: name)) }
+            return ContinuousClock.now < end
+        }
+        return found
+    }
+}

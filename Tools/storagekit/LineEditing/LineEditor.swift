@@ -1,0 +1,161 @@
+import CLibedit
+import Foundation
+import Synchronization
+
+/// Reads lines at a terminal with libedit: Emacs' keys, a history in a file, and Tab.
+///
+/// Isolation: not `Sendable`: it belongs to the thread that reads. Only whether an interrupt came is an atomic, which the
+/// handler of the signal sets.
+final class LineEditor {
+    enum Input: Equatable {
+        case line(String)
+        /// Ctrl-C: what was typed is given up.
+        case interrupted
+        /// Ctrl-D in an empty line.
+        case end
+    }
+
+    private static let historyLimit: Int32 = 1000
+    private static let isInterrupted = Atomic<Bool>(false)
+    /// A pipe by which the handler of the signal, which may run in any thread, ends the wait for a key.
+    private static let wakeUp: (read: Int32, write: Int32) = {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return (-1, -1) }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        return (ends[0], ends[1])
+    }()
+
+    private let editor: OpaquePointer
+    private let history: OpaquePointer
+    private let historyPath: String?
+    /// What may stand in place of the word before the cursor.
+    private let candidates: (_ line: String) -> WordCandidates
+    /// The text of the prompt; libedit reads it whenever it draws the line.
+    private var prompt: UnsafeMutablePointer<CChar>?
+
+    /// An editor where a person types and reads; nil elsewhere, and where there is no memory for it.
+    ///
+    /// - Parameter name: Which history it has: `sql`, `replay`.
+    init?(_ name: String, candidates: @escaping (_ line: String) -> WordCandidates) {
+        guard isatty(0) == 1, isatty(1) == 1 else { return nil }
+        // Otherwise every byte above 127 would be a character.
+        setlocale(LC_CTYPE, "")
+        guard Self.wakeUp.read >= 0, let list = history_init() else { return nil }
+        guard let pointer = storagekit_edit_open("storagekit") else {
+            history_end(list)
+            return nil
+        }
+        (editor, history) = (pointer, list)
+        historyPath = HistoryFile.path(name)
+        self.candidates = candidates
+        storagekit_history_limit(history, Self.historyLimit)
+        // A history that can't be read is an empty one.
+        if let historyPath { _ = storagekit_history_load(history, historyPath) }
+        // It lives as long as the editor, which it ends.
+        storagekit_edit_set_owner(editor, Unmanaged.passUnretained(self).toOpaque())
+        storagekit_edit_prepare(
+            editor, history, { LineEditor.owner(of: $0)?.prompt }, { editor, _ in LineEditor.complete(editor) },
+            { _, key in LineEditor.readKey(key) }, { _, _ in UInt8(CC_NEWLINE) })
+    }
+
+    deinit {
+        el_end(editor)
+        history_end(history)
+        free(prompt)
+    }
+
+    func read(prompt text: String) -> Input {
+        free(prompt)
+        prompt = strdup(text)
+        Self.isInterrupted.store(false, ordering: .relaxed)
+        let previous = signal(SIGINT) { _ in
+            LineEditor.isInterrupted.store(true, ordering: .relaxed)
+            var byte: UInt8 = 0
+            _ = write(LineEditor.wakeUp.write, &byte, 1)
+        }
+        defer { signal(SIGINT, previous) }
+        el_resize(editor)
+        var count: Int32 = 0
+        let line = el_gets(editor, &count)
+        if Self.isInterrupted.load(ordering: .relaxed) {
+            // Where the terminal is gone, the next read ends.
+            _ = write(1, "^C\n", 3)
+            return .interrupted
+        }
+        guard let bytes = line, count > 0 else { return .end }
+        let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+        return .line(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+    }
+
+    /// Puts what was typed into the history, and that into its file.
+    func remember(_ text: String) {
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        guard !line.allSatisfy(\.isWhitespace) else { return }
+        storagekit_history_add(history, line)
+        // Without its file, the history ends with the process.
+        if let historyPath { _ = storagekit_history_save(history, historyPath) }
+    }
+
+    /// Reads one character. A signal that comes meanwhile is one, too: that of Ctrl-C.
+    private static func readKey(_ key: UnsafeMutablePointer<wchar_t>?) -> Int32 {
+        guard let key else { return -1 }
+        var bytes: [CChar] = []
+        while true {
+            var sources = [
+                pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wakeUp.read, events: Int16(POLLIN), revents: 0),
+            ]
+            var byte: CChar = 0
+            if poll(&sources, 2, -1) < 0 {
+                if errno == EINTR { continue }
+                return -1
+            }
+            if sources[1].revents != 0 {
+                while Foundation.read(wakeUp.read, &byte, 1) > 0 {}
+                guard isInterrupted.load(ordering: .relaxed) else { continue }
+                key.pointee = 3
+                return 1
+            }
+            let count = Foundation.read(0, &byte, 1)
+            if count == 0 { return 0 }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return -1
+            }
+            bytes.append(byte)
+            var state = mbstate_t()
+            // -1 is no character, and -2 the beginning of one.
+            let length = mbrtowc(key, bytes, bytes.count, &state)
+            if length >= 0 { return 1 }
+            if length == -1 { bytes.removeAll() }
+        }
+    }
+
+    // MARK: Tab
+
+    private static func owner(of editor: OpaquePointer?) -> LineEditor? {
+        storagekit_edit_owner(editor).map { Unmanaged<LineEditor>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Types what all candidates have in common, or lists them.
+    private static func complete(_ editor: OpaquePointer?) -> UInt8 {
+        guard let owner = owner(of: editor), let line = el_line(editor)?.pointee, let start = line.buffer,
+            let cursor = line.cursor
+        else { return UInt8(CC_ERROR) }
+        let typed = String(decoding: UnsafeRawBufferPointer(start: start, count: cursor - start), as: UTF8.self)
+        let found = owner.candidates(typed)
+        guard !found.words.isEmpty else { return UInt8(CC_REFRESH_BEEP) }
+        let addition = found.addition
+        if addition.isEmpty {
+            let text = "\n" + found.listing(width: Terminal(descriptor: 1).width ?? Terminal.fallbackWidth)
+            // Where the terminal is gone, the next read ends.
+            _ = text.withCString { write(1, $0, strlen($0)) }
+            return UInt8(CC_REDISPLAY)
+        }
+        if found.replaces > 0 { el_deletestr(editor, Int32(found.replaces)) }
+        return el_insertstr(editor, addition) == 0 ? UInt8(CC_REFRESH) : UInt8(CC_ERROR)
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+
+/// How rows are shown: what psql and sqlite3 have for wide ones.
+struct RowOptions: ParsableArguments {
+    @Flag(
+        name: [.customShort("x"), .long, .customLong("line")],
+        help: "Show rows vertically, a line for each column, as \\x of psql and .mode line of sqlite3 do.")
+    var expanded = false
+
+    @Option(help: "Only these columns, separated by commas.", transform: { try RowOptions.names($0) })
+    var fields: [String]?
+
+    @Flag(help: "Show long values whole, wider than the terminal.")
+    var noTruncate = false
+
+    init() {}
+
+    var display: RowDisplay { RowDisplay(isExpanded: expanded, fields: fields, isWhole: noTruncate) }
+
+    private static func names(_ text: String) throws -> [String] {
+        let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard !names.contains("") else {
+            throw GrammarError(problem: "'\(text)' names no column.", examples: "Fields look like id,title.")
+        }
+        return names
+    }
+
+    /// - Throws: `usage` for a format that has one shape only.
+    func check(_ format: OutputFormat) throws(CommandError) {
+        guard expanded, format != .human else { return }
+        throw CommandError(
+            .usage, "--expanded is for people, and \(format.rawValue) for programs.",
+            next: "Omit --expanded or --format \(format.rawValue).")
+    }
+}

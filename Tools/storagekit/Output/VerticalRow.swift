@@ -1,0 +1,26 @@
+/// A row with a line for each of its fields, as psql shows it.
+struct VerticalRow {
+    private var fields: [(name: String, line: StyledLine)] = []
+    private let title: String
+
+    /// - Parameter title: What the row is called: `RECORD 1`.
+    init(_ title: String) { self.title = title }
+
+    mutating func add(_ name: String, _ value: StyledLine) { fields.append((TerminalText.visible(name), value)) }
+
+    mutating func add(_ name: String, _ value: String, _ role: Style.Role = .plain) {
+        if !value.isEmpty { add(name, StyledLine(value, role)) }
+    }
+
+    /// Values are never cut: that is what this form is for.
+    func lines() -> [StyledLine] {
+        let widest = fields.map { DisplayWidth.of($0.name) }.max() ?? 0
+        return [StyledLine("-[ \(title) ]-", .heading)]
+            + fields.map { name, value in
+                var line = StyledLine(name + String(repeating: " ", count: widest - DisplayWidth.of(name)), .dim)
+                line.add(" | ")
+                line.add(value)
+                return line
+            }
+    }
+}

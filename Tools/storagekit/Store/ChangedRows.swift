@@ -1,0 +1,43 @@
+import CSQLite
+import StorageKit
+
+/// The first rows that a commit changes in each table, to name them.
+struct ChangedRows {
+    /// So many rows of a table are named; the rest is counted.
+    static let limit = 3
+
+    let commit: Int64
+    private var ids: [String: [String]] = [:]
+
+    init(commit: Int64) { self.commit = commit }
+
+    /// Takes what is still missing from a part of the commit.
+    mutating func add(_ part: CommitPart, of batch: EventBatch, _ catalog: Catalog) {
+        for index in part.matching.sorted() {
+            let entity = batch.withView { $0.shape(of: index).entity }
+            guard let table = catalog.entity(id: entity)?.name else { continue }
+            let known = ids[table, default: []]
+            // A commit may be large, and most are of one table.
+            if known.count >= Self.limit { if ids.count == 1 { return } else { continue } }
+            let id = batch.event(at: index, catalog: catalog, commit: part.info).id
+            if !known.contains(id) { ids[table] = known + [id] }
+        }
+    }
+
+    /// `a/1, b and 40 more`
+    func text(of table: String, changes: Int) -> String {
+        list(ids[table] ?? [], changes)
+    }
+
+    /// The same as it is typed: `posts/a/1, posts/b and 40 more`.
+    func targets(in table: String, of changes: Int) -> String {
+        list((ids[table] ?? []).map { TargetArgument(table: table, id: $0).description }, changes)
+    }
+
+    private func list(_ names: [String], _ changes: Int) -> String {
+        let hidden = changes - names.count
+        let shown = names.joined(separator: ", ")
+        // Several changes of one row are no more rows.
+        return names.count < Self.limit || hidden <= 0 ? shown : "\(shown) and \(NumberText.grouped(hidden)) more"
+    }
+}
