@@ -18,7 +18,7 @@
         }
 
         func run() async throws {
-            try await cancelWhenGracefulShutdown {
+            await cancelWhenGracefulShutdown {
                 while (try? await Task.sleep(for: interval)) != nil {
                     do {
                         let report = try await make()
