@@ -243,6 +243,7 @@ import Testing
         try Self.expect(["restore", store, "--to", "head~1", "-o", restored], nil, "")
         #expect(try Self.isRefused("DELETE FROM people", at: restored))
         try Self.expect(["verify"], restored, "OK")
+        try Self.expect(["restore-state", "t:1", "--yes"], store, "", status: 0)
         let dropping = try Storage.open(path: store)
         _ = try await dropping.write { tx in try tx.execute("DROP TABLE late") }
         try await dropping.close()
