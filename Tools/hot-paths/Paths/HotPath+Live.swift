@@ -31,7 +31,9 @@ extension HotPath {
         }
         try update(isCounted: false)
         try update(isCounted: true)
-        guard router.counters.changes >= 2 * count, router.counters.fallbacks == 0 else { throw HotPathError("Other changes were routed.") }
+        guard router.counters.changes >= 2 * count, router.counters.fallbacks == 0 else {
+            throw HotPathError("Other changes were routed.")
+        }
     }
 
     /// Equalities and ranges, most of which no row meets.
