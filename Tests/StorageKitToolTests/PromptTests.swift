@@ -30,9 +30,9 @@ struct PromptTests {
         try session.type("SELECT id, title FROM posts;")
         try session.press("Enter")
         try await session.wait { $0.contains("-[ RECORD 2 ]-") && $0.hasSuffix("sql>") }
-        try session.type("SELECT nothing;")
+        try session.type("SELECT missing;")
         try session.press("Enter")
-        try await session.wait { $0.contains("error:") && $0.contains("no such column: nothing") }
+        try await session.wait { $0.contains("error:") && $0.hasSuffix("sql>") }
         try session.type("\\d seats")
         try session.press("Enter")
         try await session.wait { $0.contains("guest") && $0.hasSuffix("sql>") }
@@ -108,17 +108,18 @@ struct PromptTests {
         try await session.wait { $0.hasSuffix("@0>") }
         try session.type("N")
         try session.press("Enter")
-        try await session.wait { $0.hasSuffix("t:1>") }
-        try session.press("Enter")
         try await session.wait { $0.hasSuffix("t:2>") }
+        // As in a debugger, an empty line repeats the last step.
+        try session.press("Enter")
+        try await session.wait { $0.hasSuffix("t:3>") }
         try session.type("s SELECT title FROM pos")
         try session.press("Tab", "Enter")
-        try await session.wait { $0.contains("\nHello") && $0.hasSuffix("t:2>") }
+        try await session.wait { $0.contains("\nHello, world") && $0.hasSuffix("t:3>") }
         try session.type("g hea")
         try session.press("Tab", "Enter")
-        try await session.wait { $0.contains("g head") && !$0.hasSuffix("t:2>") && $0.hasSuffix(">") }
+        try await session.wait { $0.contains("g head") && !$0.hasSuffix("t:3>") && $0.hasSuffix(">") }
         try session.press("Up", "Up", "Enter")
-        try await session.wait { $0.contains("Hello, world") }
+        try await session.wait { $0.contains("again") }
         try session.type("abc")
         try session.press("C-c")
         try await session.wait { $0.hasSuffix(">") && $0.contains("> abc^C\n") }
