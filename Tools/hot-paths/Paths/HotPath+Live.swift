@@ -16,15 +16,18 @@ extension HotPath {
             let changes = FoldedChanges()
             // Sound: notifications come on this thread, while `commitNow` runs.
             nonisolated(unsafe) let (unsafeRouter, unsafeChanges) = (router, changes)
+            nonisolated(unsafe) var unsafeDatabase: GRDB.Database?
             let observation = storage.engine.observers.add { events in
                 func route(_ db: GRDB.Database) {
                     unsafeRouter.fill(unsafeChanges) { $0.add(events.view, 0..<events.view.count, first: events.first) }
                     _ = unsafeRouter.route(unsafeChanges, rows: CurrentRows(db))
                 }
-                // Fails only where the store is closed, and then nothing is counted.
-                try? storage.engine.readNow { db in isCounted ? Callgrind.count { route(db) } : route(db) }
+                // The writer's own connection, as of others another one may be had each time, with nothing in its cache.
+                guard let db = unsafeDatabase else { return }
+                isCounted ? Callgrind.count { route(db) } : route(db)
             }
             try storage.commitNow(1) { _, tx in
+                unsafeDatabase = tx.database
                 try tx.execute("UPDATE people SET city = 'new ' || id, age = age + 1, score = score + 1")
             }
             withExtendedLifetime(observation) {}
@@ -36,7 +39,7 @@ extension HotPath {
         }
     }
 
-    /// Equalities and ranges, most of which no row meets.
+    /// Equalities, most of which no row meets. The tree of ranges has another shape each time, so they would be counted differently.
     private static func router(of storage: Storage) throws -> Router {
         let router = Router()
         try storage.engine.withWriterNow { writer, _ in
@@ -47,7 +50,7 @@ extension HotPath {
                 let predicate: RowPredicate =
                     number % 2 == 0
                     ? .comparison(column: "city", .equal, .value(.text("new \(number)")))
-                    : .between(column: "score", .real(Double(number)), .real(Double(number) + 0.5))
+                    : .comparison(column: "score", .equal, .value(.real(Double(number) + 0.0625)))
                 _ = try router.register(layout.entity, where: predicate, affecting: layout.mask(of: ["name", "age"]))
             }
         }
