@@ -6,7 +6,7 @@ import Foundation
 /// It never waits, and never says why it has no answer: an error would be printed into the line that is being typed.
 struct CompleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "complete", abstract: "List what may stand at the cursor, for completion scripts.",
+        commandName: "complete", abstract: "List completions at the cursor, for completion scripts.",
         shouldDisplay: false)
 
     @Argument(help: "The shell.")

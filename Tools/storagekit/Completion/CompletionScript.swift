@@ -34,7 +34,7 @@ enum CompletionScript {
         _storagekit() {
             emulate -L zsh
             local kind word about line="${(j: :)words[1,CURRENT-1]} $QIPREFIX$IPREFIX$PREFIX"
-            local -a whole parts shown_whole shown_parts match mbegin mend
+            local -a whole parts shown_whole shown_parts match
             if [[ $line =~ '\$\{?([A-Za-z_][A-Za-z_0-9]*)' ]]; then
                 local value="${(P)match[1]}"
                 local -x "${match[1]}=$value"
