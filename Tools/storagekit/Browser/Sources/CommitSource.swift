@@ -43,10 +43,10 @@ struct CommitSource: PageSource {
 extension RowChange {
     /// A line for each column, from which Enter leads to the column's history.
     func columnLines(
-        opening target: TargetArgument?, only column: String? = nil, notes: [String] = [], subject: LineSubject
+        opening target: TargetArgument?, only columns: [String]? = nil, notes: [String] = [], subject: LineSubject
     ) -> [ScreenLine] {
-        let names = changedColumns(only: column).map(\.column)
-        return zip(names, columnLines(indent: 4, only: column, notes: notes)).map { name, line in
+        let names = changedColumns(only: columns).map(\.column)
+        return zip(names, columnLines(indent: 4, only: columns, notes: notes)).map { name, line in
             let cell = target.map { TargetArgument(table: $0.table, id: $0.id, column: name) }
             var subject = subject
             if let cell { subject.row = cell }

@@ -38,7 +38,7 @@ struct TimelineSource: PageSource {
             part.logRange = isChain ? rest : try Self.part(of: rest, in: store, descending: descending)
             part.query.positions = part.logRange.positions
             var wantsMore = true
-            try ChangeScan(store: store, filter: part).forEachCommit(descending: descending) { commit in
+            try ChangeScan(store: store, filter: part).forEachCommit(descending: descending) { commit, _ in
                 wantsMore = try body(commit)
                 return wantsMore
             }

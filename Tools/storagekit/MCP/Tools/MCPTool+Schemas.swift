@@ -30,8 +30,7 @@ extension MCPTool {
     }
 
     private func inputSchema() throws -> MCPValue {
-        let options = try JSONDecoder().decode(CommandDescription.Document.self, from: Data(type._dumpHelp().utf8))
-            .command.arguments
+        let options = try CommandDescription.read(type._dumpHelp()).arguments
         var properties = parameters.map { parameter in
             let option = options?.first { $0.names?.contains { $0.text == parameter.optionName } ?? false }
             return (
