@@ -4,7 +4,7 @@ public import StorageKit
 internal import StorageLog
 public import Tracing
 
-/// Tells the host's logging, metrics and tracing how a store is doing.
+/// Reports how a store is doing to the host's logging, metrics and tracing.
 ///
 /// ```swift
 /// let reporter = SignalReporter(storage, logger: logger)
@@ -21,7 +21,7 @@ public import Tracing
 ///   correlation id as `storagekit.correlation`.
 /// - **Logs**: a warning for each write and each read that took long, with what it took so long for.
 ///
-/// Nothing of it happens in the way of a write: what it took is put into a queue behind its answer, and ``run()`` does the rest. What doesn't
+/// No write waits for it: what a write took is put into a queue behind its answer, and ``run()`` does the rest. What doesn't
 /// fit into the queue is dropped and counted (`storagekit_dropped_signals_total`). Values of rows are in none of it; statements are, as they
 /// were written, so bind values instead of writing them into SQL.
 ///

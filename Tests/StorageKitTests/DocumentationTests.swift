@@ -25,7 +25,8 @@ import Testing
         "StorageSQLiteClientTests/ClientExamples.swift",
         "StorageSQLiteClientTests/NIOExamples.swift", "StorageSyncTests/SourceExamples.swift",
         "StorageSyncTests/Engines/SyncExamples.swift", "StorageServerTests/HubExamples.swift",
-        "StorageHTTPTests/RESTExamples.swift", "StorageUITests/StandIn/DocumentationExample.swift",
+        "StorageSignalsTests/SignalExamples.swift", "StorageHTTPTests/RESTExamples.swift",
+        "StorageUITests/StandIn/DocumentationExample.swift",
         "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
     ]
 

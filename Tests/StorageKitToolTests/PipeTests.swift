@@ -20,15 +20,13 @@ import Testing
         #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
     }
 
-    @Test("Completions name the commands", arguments: ["bash", "zsh", "fish"])
+    /// What the tool answers then is tested in the shells themselves: see `CompletionTests`.
+    @Test("Completions ask the tool", arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) throws {
         let outcome = try ToolProcess.run(["completions", shell], store: nil)
         #expect(outcome.status == 0)
         #expect(outcome.errors == "")
-        for word in ["history", "verify", "--oneline"] {
-            // Fish writes long options without their hyphens.
-            #expect(outcome.output.contains(shell == "fish" ? word.replacingOccurrences(of: "--", with: "") : word))
-        }
+        #expect(outcome.output.contains(" complete \(shell) "))
     }
 
     #if os(Linux)  // Opening a pseudo-terminal differs elsewhere.
@@ -70,6 +68,7 @@ import Testing
             let process = ToolProcess.prepared(arguments, store: store)
             process.environment?["NO_COLOR"] = noColor
             process.environment?["COLUMNS"] = nil
+            process.environment?["STORAGEKIT_PAGER"] = "cat"
             process.standardOutput = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
             let reader = BackgroundThread { () -> [UInt8] in
                 var bytes: [UInt8] = []

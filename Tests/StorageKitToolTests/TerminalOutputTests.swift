@@ -22,7 +22,7 @@ import Testing
         Case("terminal-sql-expanded", "sql", "-x", "SELECT * FROM posts"),
         Case("terminal-history-expanded", "history", "posts/a/1", "-x"),
         Case("terminal-tail", "tail"), Case("terminal-stats", "stats"), Case("terminal-verify", "verify"),
-        Case("terminal-doctor", "doctor"), Case("terminal-schema", "schema"),
+        Case("terminal-doctor", "doctor"), Case("terminal-guard", "guard", "status"), Case("terminal-schema", "schema"),
         Case("terminal-schema-log", "schema", "log"),
         Case("terminal-schema-diff", "schema", "diff", "t:1"), Case("terminal-tag", "tag"),
         Case("terminal-note", "note"),

@@ -86,8 +86,11 @@ struct Order {
             storage, logger: lines.logger, metrics: TestMetrics(), tracer: InMemoryTracer(),
             configuration: SignalConfiguration(slowRead: .zero))
         let running = Task { try await reporter.run() }
-        _ = try await storage.query(Order.self).where { $0.total == 500 }.fetch()
-        try await eventually { lines.all.contains { $0.metadata["reason"] == "full-scan" } }
+        // Until the reporter observes, and a read doesn't wait longer for a connection than it takes.
+        try await eventually {
+            _ = try await storage.query(Order.self).where { $0.total == 500 }.fetch()
+            return lines.all.contains { $0.metadata["reason"] == "full-scan" }
+        }
         let line = try #require(lines.all.first { $0.metadata["reason"] == "full-scan" })
         #expect(line.metadata["statement"]?.description.contains("orders") == true)
         running.cancel()

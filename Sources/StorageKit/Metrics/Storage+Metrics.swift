@@ -59,7 +59,7 @@ extension StorageCounters {
         text.add(
             "storagekit_page_cache_misses_total", .counter, pageCacheMisses, help: "Pages that the writer had to read.")
         text.add(
-            "storagekit_sealed_runs_total", .counter, sealedRuns, help: "Runs of rows of the log that were sealed.")
+            "storagekit_sealed_runs_total", .counter, sealedRuns, help: "Runs of segments that were sealed.")
         text.add(
             "storagekit_longest_sealing_seconds", .gauge, longestSealing.seconds,
             help: "The longest time for which sealing has held the writer.")
@@ -85,7 +85,7 @@ extension EngineCounters {
             help: "Transactions that concerned no live result.")
         text.add(
             "storagekit_live_wakeups_total", .counter, wakeups, help: "Live results that a step changed or looked at.")
-        text.add("storagekit_live_reloads_total", .counter, reloads, help: "Live results that were read anew.")
+        text.add("storagekit_live_reloads_total", .counter, reloads, help: "Live results that were read again.")
         text.add("storagekit_live_statements_total", .counter, statements, help: "Statements that live results ran.")
     }
 }

@@ -80,7 +80,7 @@ extension StoreMetrics {
                 help: "Time of the last commit, in seconds since 1970.")
         }
         if let stored {
-            text.add("storagekit_segments", .gauge, stored.segments, help: "Sealed rows of the log.")
+            text.add("storagekit_segments", .gauge, stored.segments, help: "Sealed segments.")
             text.add(
                 "storagekit_log_bytes", .gauge, stored.logBytes, help: "Bytes of the log in the file, with tombstones.")
             text.add(
@@ -90,7 +90,8 @@ extension StoreMetrics {
         text.add("storagekit_file_bytes", .gauge, fileBytes, help: "Bytes of the store's file.")
         text.add("storagekit_wal_bytes", .gauge, walBytes, help: "Bytes of the write-ahead log beside it.")
         text.add(
-            "storagekit_unsealed_segments", .gauge, unsealed.rows, help: "Rows of the log's tail, which aren't sealed.")
+            "storagekit_unsealed_segments", .gauge, unsealed.rows,
+            help: "Segments of the log's tail, which aren't sealed.")
         text.add("storagekit_unsealed_events", .gauge, unsealed.events, help: "Events in the log's tail.")
         text.add(
             "storagekit_sealing_debt_events", .gauge, unsealed.due,

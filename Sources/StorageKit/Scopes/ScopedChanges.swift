@@ -9,9 +9,9 @@ extension ScopedStorage {
     /// for try await change in mine.changes(since: .head) { try await send(change.events) }
     /// ```
     ///
-    /// A row that comes into the scope is an insert with all its columns, one that leaves it a delete; what happens to rows
-    /// outside isn't told. Whoever applies the events to the rows of the scope at `point` has the rows of the scope at each commit.
-    /// Positions are those of the store, so their gaps tell that something else was changed, and nothing more.
+    /// A row that comes into the scope is an insert with all its columns, one that leaves it a delete; changes of rows
+    /// outside aren't returned. The events, applied to the rows of the scope at `point`, give the rows of the scope at each commit.
+    /// Positions are those of the store, so their gaps show that something else was changed, and nothing more.
     ///
     /// Conditions are evaluated on values as they were recorded. A column that they name and that was converted hides the rows of before its
     /// conversion.

@@ -1,7 +1,7 @@
 public import StorageLog
 
 extension Storage {
-    /// What this process has done with the store since it was opened: plain numbers, which are counted whether anybody asks or not.
+    /// What this process has done with the store since it was opened: plain numbers, which are always counted.
     public var counters: StorageCounters { engine.counters }
 
     /// Calls `body` behind the answer of each write that took `threshold` or longer, with what it took so long for.
@@ -13,8 +13,7 @@ extension Storage {
     /// ```
     ///
     /// `body` runs on the writer's queue, where the next commits wait for it: pass on what it gets, and don't call the store. The parts of
-    /// a write are measured while somebody observes; it costs less than a thousandth of a commit. Without an observer a write looks at one
-    /// number. Imports, rebuilds and other series of commits aren't reported.
+    /// a write are measured while an observer is registered. Without one, a write looks at one number. Imports, rebuilds and other series of commits aren't reported.
     ///
     /// - Parameters:
     ///   - threshold: Zero for every write.
@@ -37,7 +36,7 @@ extension Storage {
     /// ```
     ///
     /// Reads are those of queries, of `get`, of history and of the first results of live views. `body` runs on the thread of the read's
-    /// connection: pass on what it gets. While somebody observes, each read also looks at the counters of its connection's
+    /// connection: pass on what it gets. While an observer is registered, each read also looks at the counters of its connection's
     /// statements.
     ///
     /// - Returns: What ends it once it is cancelled or let go of.

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Somebody's wish to be told of commits or reads that took long. It ends when it is cancelled or let go of.
+/// A registered observer of commits or reads that took long. It ends when it is cancelled or released.
 public final class SignalObservation: Sendable {
     private let onCancel: Mutex<(@Sendable () -> Void)?>
 

@@ -30,14 +30,14 @@ public struct StorageCounters: Sendable, Hashable {
     public internal(set) var checkpoints = 0
     /// How long that took altogether.
     public internal(set) var checkpointDuration = Duration.zero
-    /// Pages that the write-ahead log held after the last transaction. They stay until they are checkpointed and nobody reads
-    /// them.
+    /// Pages that the write-ahead log held after the last transaction. They stay until they are checkpointed and no reader
+    /// needs them.
     public internal(set) var walPages = 0
     /// How often a page was found in the writer's cache.
     public internal(set) var pageCacheHits = 0
     /// How often it had to be read.
     public internal(set) var pageCacheMisses = 0
-    /// Runs of rows of the log that were sealed.
+    /// Runs of segments that were sealed.
     public internal(set) var sealedRuns = 0
     /// The longest time for which the writer was held for one of them.
     public internal(set) var longestSealing = Duration.zero

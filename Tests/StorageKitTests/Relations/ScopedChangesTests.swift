@@ -7,8 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ScopedChangesTests {
     private func novels(_ changes: [CommitChanges]) -> [String] {
         changes.flatMap(\.events).map { event in
-            let fields = (event.new ?? event.old ?? []).map { "\($0.column) \($0.value)" }.sorted().joined(
-                separator: ", ")
+            let fields = (event.new ?? event.old ?? []).filter { $0.column != "updatedAt" }
+                .map { "\($0.column) \($0.value)" }.sorted().joined(separator: ", ")
             return "\(event.operation) \(event.key[0].value): \(fields)"
         }
     }

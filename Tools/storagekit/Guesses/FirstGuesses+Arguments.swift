@@ -28,7 +28,7 @@ extension FirstGuesses {
         {
             return "To bring rows back: storagekit restore-state POINT \(ShellWords.quoted(first)) --dry-run"
         }
-        return example(of: command, root: root)
+        return example(of: [command] + arguments, root: root)
     }
 
     private static func next(for command: String, _ arguments: [String]) -> String? {
@@ -60,9 +60,13 @@ extension FirstGuesses {
     }
 
     /// The first example of a command's own help.
-    private static func example(of command: String, root: any ParsableCommand.Type) -> String? {
-        let type = root.configuration.subcommands.first { $0.configuration.commandName == command }
-        let line = type?.configuration.discussion.split(separator: "\n").first { $0.hasPrefix("  storagekit ") }
+    private static func example(of words: [String], root: any ParsableCommand.Type) -> String? {
+        var type = root
+        for word in words {
+            guard let next = type.configuration.subcommands.first(where: { $0._commandName == word }) else { break }
+            type = next
+        }
+        let line = type.configuration.discussion.split(separator: "\n").first { $0.hasPrefix("  storagekit ") }
         return line.map { "For example: \($0.drop { $0 == " " })" }
     }
 

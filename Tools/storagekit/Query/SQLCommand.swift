@@ -49,6 +49,11 @@ struct SQLCommand: AsyncParsableCommand, FormattedPagedCommand {
         } else {
             text = String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
         }
+        guard text.contains(where: { !$0.isWhitespace }) else {
+            throw CommandError(
+                .usage, "There is no query.",
+                next: "For example: storagekit sql -s app.sqlite \"SELECT * FROM users WHERE id = 42\"")
+        }
         let (command, shown) = (self, rows.display)
         try await store.read { try command.answer(text, shown, $0) }
     }
