@@ -31,8 +31,6 @@ typedef enum {
 typedef struct {
     // Whether it is under way, has released the savepoint around it, has taken more than it may.
     int runs, released, outgrown;
-    // Whether it has made a trigger that doesn't run yet.
-    int made_trigger;
     // What had been captured before it.
     buffer_mark start;
     int has_allowance;
@@ -114,7 +112,6 @@ struct storage_capture {
     // The writer's file where it has a write-ahead log; where not, whether it was made to read only.
     struct guarded_file *file;
     int reads_only;
-    int runs_no_triggers;
     uint64_t statement_count;
     int looks_at_schema;
     // Whether a body itself has run a statement that may change the schema.

@@ -252,8 +252,6 @@ void capture_on_change(
     captured_table *table = find_table(capture, name);
     capture->change_count++;
     if (is_forbidden(capture, table, name)) fail(capture, STORAGE_CAPTURE_RESERVED_TABLE, 0, 0);
-    // What the writer records behind the body, such as the trigger itself, has no triggers.
-    if (capture->body.made_trigger && capture->body.runs && !capture->engine) fail(capture, STORAGE_CAPTURE_NEW_TRIGGER, 0, 0);
     if (!table || is_outgrown(capture)) return;
     if (sqlite3_preupdate_blobwrite(database) >= 0) {
         fail(capture, STORAGE_CAPTURE_BLOB_WRITE, table->entity, 0);

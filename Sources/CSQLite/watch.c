@@ -34,21 +34,10 @@ static const char *skip_comments(const char *sql) {
     }
 }
 
-// A temporary trigger runs even where others don't.
-static int makes_trigger(const char *create) {
-    if (strncasecmp(create, "create", 6) != 0) return 0;
-    return strncasecmp(skip_comments(create + 6), "trigger", 7) == 0;
-}
-
 // Once its transaction is over, a database in memory has no lock to refuse: its connection is made to read only.
 static void bar_writing(storage_capture *capture) {
     capture->reads_only = 1;
     sqlite3_exec(capture->database, "PRAGMA query_only = 1", 0, 0, 0);
-}
-
-void storage_capture_set_triggers(storage_capture *capture, int enabled) {
-    capture->runs_no_triggers = !enabled;
-    storage_set_triggers_enabled(capture->database, enabled);
 }
 
 // One change of the schema at a time, while the body of a commit makes them: after two of them nobody could tell a renamed
@@ -74,9 +63,6 @@ int capture_on_statement(unsigned kind, void *context, void *statement, void *te
     if (strncasecmp(sql, "alter", 5) == 0 || strncasecmp(sql, "create", 6) == 0 || strncasecmp(sql, "drop", 4) == 0) {
         capture->schema_suspicion = 1;
         if (capture->body.runs && !capture->engine) capture->body_changed_schema = 1;
-        if (capture->body.runs && !capture->engine && capture->runs_no_triggers && makes_trigger(sql)) {
-            capture->body.made_trigger = 1;
-        }
     }
     return 0;
 }

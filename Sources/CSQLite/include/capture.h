@@ -105,8 +105,6 @@ enum {
     STORAGE_CAPTURE_OUTGROWN = 11,
     // The table lacks a column that the catalog has: another program has changed it.
     STORAGE_CAPTURE_FOREIGN_TABLE = 12,
-    // A row was changed after a trigger was made in the same commit, on a connection that runs no triggers until then.
-    STORAGE_CAPTURE_NEW_TRIGGER = 13,
 };
 
 typedef struct storage_capture storage_capture;
@@ -205,9 +203,6 @@ int storage_capture_register_functions(storage_capture *capture);
 
 // The function that the triggers of the write guard call. Its name is the message of programs that don't have it.
 #define STORAGE_WRITE_GUARD "this table is guarded: write with StorageKit or storagekit exec, or turn the guard off (storagekit guard off)"
-// Whether triggers run on the connection. To be called while no statement runs: SQLite prepares all of them again.
-void storage_capture_set_triggers(storage_capture *capture, int enabled);
-
 // Says that every captured change is in the log now, so that the transaction may commit.
 void storage_capture_set_logged(storage_capture *capture, int logged);
 // While set, changes aren't captured: the engine writes derived state.

@@ -50,12 +50,10 @@ struct SchemaRun {
                 // Tables that are made anew would otherwise take the rows that refer to them along.
                 let isMigrating = pending.contains { $0.once != nil }
                 try writer.with(settings: isMigrating ? [("foreign_keys", "0")] : []) {
-                    try writer.with(triggers: .always) {
-                        try writer.group(db) {
-                            for step in pending { try run(step, with: writer, in: db, adding: &plan) }
-                            if isMigrating { try checkReferences(db) }
-                            if !keeping { throw Undo() }
-                        }
+                    try writer.group(db) {
+                        for step in pending { try run(step, with: writer, in: db, adding: &plan) }
+                        if isMigrating { try checkReferences(db) }
+                        if !keeping { throw Undo() }
                     }
                 }
             }

@@ -7,8 +7,6 @@ struct IntrospectedSchema {
     var version: Int64
     /// By name, folded.
     var tables: [ExactText: IntrospectedTable]
-    /// Whether there are triggers beside those of the log and of the write guard.
-    var hasForeignTriggers = false
 }
 
 struct IntrospectedTable {
@@ -85,9 +83,6 @@ extension IntrospectedSchema {
             var sql = objects.string(4)
             let (type, name) = (objects.string(0), objects.string(1))
             if WriteGuard.owns(type, name, on: objects.string(2), sql) { continue }
-            if type == "trigger", !StoreSchema.objects.contains(where: { $0.name == name && $0.sql == sql }) {
-                hasForeignTriggers = true
-            }
             // A table that was made anew has another spelling of its name: SQLite writes it when the table is renamed.
             if objects.string(0) == "table" {
                 sql = TableSQL.renaming(sql, to: quoted(objects.string(1))) ?? sql

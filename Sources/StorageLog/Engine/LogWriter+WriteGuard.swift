@@ -2,22 +2,13 @@ internal import CSQLite
 package import GRDB
 internal import StorageCore
 
-/// Whether triggers run on the writer's connection.
-package enum TriggerUse: Sendable {
-    /// Where there are others than those of the write guard.
-    case asNeeded
-    /// Also where a commit makes the first one, and changes rows after that.
-    case always
-    /// Where what they did is written as well.
-    case never
-}
-
 /// What the writer knows of the write guard.
 struct WriteGuardState {
     var isOn = false
     /// The schema at which the triggers were as they should be.
     var keptVersion: Int64 = -1
-    var triggers = TriggerUse.asNeeded
+    /// False while what triggers did is written as well.
+    var runsTriggers = true
 }
 
 extension LogWriter {
@@ -46,27 +37,17 @@ extension LogWriter {
         return hasChanged
     }
 
-    /// Before a commit: triggers run where there are others than the guard's. The log's own triggers aren't needed on this
-    /// connection, because capture refuses what they refuse.
-    ///
-    /// They can't be turned on while a statement runs, which SQLite would end. So a commit that makes the first trigger and
-    /// then changes rows is refused.
+    /// Before a commit: other steps of the engine switch triggers on when they are done.
     func setTriggers() {
-        let runs =
-            switch writeGuard.triggers {
-            case .always: true
-            case .never: false
-            case .asNeeded: !writeGuard.isOn || schema.introspected?.hasForeignTriggers ?? true
-            }
-        storage_capture_set_triggers(capture, runs ? 1 : 0)
+        if !writeGuard.runsTriggers { database.setTriggersEnabled(false) }
     }
 
-    /// Runs groups in which triggers run otherwise than usual.
-    package func with<Result>(triggers: TriggerUse, _ body: () throws -> Result) rethrows -> Result {
-        writeGuard.triggers = triggers
+    /// Runs groups in which no triggers run, because what they did is written as well.
+    package func withoutTriggers<Result>(_ body: () throws -> Result) rethrows -> Result {
+        writeGuard.runsTriggers = false
         defer {
-            writeGuard.triggers = .asNeeded
-            setTriggers()
+            writeGuard.runsTriggers = true
+            database.setTriggersEnabled(true)
         }
         return try body()
     }

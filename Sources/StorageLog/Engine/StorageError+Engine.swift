@@ -54,11 +54,6 @@ extension StorageError {
                 remedy: "Drop the column; compute it in a view or query.")
         case STORAGE_CAPTURE_RESERVED_TABLE:
             return StorageError.reservedTable()
-        case STORAGE_CAPTURE_NEW_TRIGGER:
-            return StorageError(
-                .invalidArgument,
-                "A commit makes the first trigger of a store with a write guard, and changes rows after it.",
-                remedy: "Change the rows in a later commit, in which the trigger runs, or before it is made.")
         case STORAGE_CAPTURE_NULL_IN_KEY:
             return StorageError(
                 .invalidValue,

@@ -9,8 +9,7 @@ internal import StorageCore
 /// - The setting is a bit of `storage_meta`. A version that doesn't know it reads the store and doesn't write.
 /// - The triggers aren't part of an entity's definition: nothing that makes tables from the catalog makes them. They are
 ///   looked after at the end of each transaction that changes the schema (`LogWriter.keepWriteGuard`).
-/// - While there is no other trigger, the writer runs none (`LogWriter.setTriggers`): a table with a trigger costs
-///   each statement a journal of its own.
+/// - A table with a trigger costs each statement a journal of its own; the decision has the figures.
 package enum WriteGuard {
     private static let bit = StoreSchema.writeGuardBit
 

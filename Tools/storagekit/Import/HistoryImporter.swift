@@ -79,7 +79,7 @@ final class HistoryImporter {
     /// twice, or stand in the way of those operations.
     private func withoutActions(_ body: () throws -> Void) throws {
         try writer.with(settings: [("foreign_keys", "0")]) {
-            try writer.with(triggers: .never, body)
+            try writer.withoutTriggers(body)
         }
     }
 
