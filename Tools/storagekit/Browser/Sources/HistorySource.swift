@@ -66,7 +66,8 @@ struct HistorySource: PageSource {
             event.headline(showsTarget: false).limited, opens: .commit(event.commit.number), subject: subject)
         // In the history of a cell there is no narrower one.
         let target = row.column == nil ? event.target : nil
-        let columns = event.columnLines(opening: target, only: row.column.map { [$0] }, notes: version.notes, subject: subject)
+        let columns = event.columnLines(
+            opening: target, only: row.column.map { [$0] }, notes: version.notes, subject: subject)
         let lines = columns.map { $0.opening(.commit(event.commit.number)) }
         return try writer.add(ScreenItem(at: version.position...version.position, [head] + lines))
     }
