@@ -110,8 +110,9 @@ import Testing
 
     // MARK: The store itself
 
-    /// What conflict clauses leave of several rows isn't compared: SQLite updates the rows of a table with triggers in another order.
-    @Test("The store's own writes are captured with the guard as without", arguments: testSeeds(3))
+    /// The same statements with the guard and without: the same events, tables and answers. SQLite updates the rows of a table
+    /// with triggers in another order, so the store without the guard has triggers that do nothing.
+    @Test("The store's own writes are the same with the guard", arguments: testSeeds(3))
     func ownWrites(seed: UInt64) async throws {
         let folder = try TemporaryFolder()
         var generator = HostileStatements(seed: seed)
@@ -123,7 +124,16 @@ import Testing
             configuration.clock = StillClock(microseconds: SampleStore.start)
             let engine = try StorageEngine.open(path: path, configuration: configuration)
             _ = try await engine.commit(CommitMetadata()) { writer, db in
-                for table in HostileTables.all { try writer.adopt(db, table.name, table.sql) }
+                for table in HostileTables.all {
+                    try writer.adopt(db, table.name, table.sql)
+                    for operation in isGuarded ? [] : ["INSERT", "UPDATE", "DELETE"] {
+                        try db.execute(
+                            sql: """
+                                CREATE TRIGGER idle_\(table.name)_\(operation) AFTER \(operation) ON \(table.name)
+                                WHEN random() IS NULL BEGIN SELECT 1; END
+                                """)
+                    }
+                }
             }
             if isGuarded { try await engine.setWriteGuard(true) }
             var result: [String] = []
@@ -136,7 +146,9 @@ import Testing
                     _ = try await engine.commit(CommitMetadata()) { _, db in
                         let names = try String.fetchAll(
                             db,
-                            sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'storage%'")
+                            sql:
+                                "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'storage%' AND name NOT LIKE 'idle%'"
+                        )
                         for name in names { try db.execute(sql: "DROP TRIGGER \(name)") }
                     }
                 }
@@ -161,12 +173,11 @@ import Testing
             }
             try await engine.close()
             result.append(try ToolProcess.run(["export"], store: path).output)
-            result.append(try ToolProcess.run(["schema"], store: path).output)
             try DeclaredImportTests.expectSound(path, "seed \(seed), \(isGuarded)")
             results.append(result)
         }
         #expect(results[0].count > 100)
-        #expect(results[0].last == results[1].last, "seed \(seed)")
+        for (plain, guarded) in zip(results[0], results[1]) { try #require(plain == guarded, "seed \(seed)") }
     }
 
     @Test("A trigger runs from its own commit on, and stops when it is dropped")
@@ -199,7 +210,7 @@ import Testing
         try DeclaredImportTests.expectSound(store, "triggers")
     }
 
-    /// Whatever makes, renames or replaces a table: it is guarded afterwards, and nothing tells of the triggers.
+    /// Whatever makes, renames or replaces a table: it is guarded afterwards, and nothing shows the triggers.
     @Test("Tables that are made later are guarded too")
     func laterTables() async throws {
         let folder = try TemporaryFolder()
@@ -246,7 +257,7 @@ import Testing
         try expectGuarded(store, 3, "dropped")
     }
 
-    @Test("Nothing but the file's own schema tells of the guard")
+    @Test("Nothing but the file's own schema shows the guard")
     func invisible() throws {
         let folder = try TemporaryFolder()
         let store = try Self.store(folder, guarded: false)

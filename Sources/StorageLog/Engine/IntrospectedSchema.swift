@@ -81,8 +81,11 @@ extension IntrospectedSchema {
         while try objects.step() {
             let table = objects.string(2).folded
             var sql = objects.string(4)
-            let (type, name) = (objects.string(0), objects.string(1))
-            if WriteGuard.owns(type, name, on: objects.string(2), sql) { continue }
+            if objects.string(0) == "trigger",
+                WriteGuard.owns(trigger: objects.string(1), on: objects.string(2), sql: sql)
+            {
+                continue
+            }
             // A table that was made anew has another spelling of its name: SQLite writes it when the table is renamed.
             if objects.string(0) == "table" {
                 sql = TableSQL.renaming(sql, to: quoted(objects.string(1))) ?? sql

@@ -237,7 +237,9 @@ extension LogWriter {
         while try select.step() {
             let (name, sql) = (select.string(0), select.string(1))
             // Those come and go with their tables, and are made again where they are missing.
-            if WriteGuard.owns(select.string(2), name, on: select.string(3), sql) { continue }
+            if select.string(2) == "trigger", WriteGuard.owns(trigger: name, on: select.string(3), sql: sql) {
+                continue
+            }
             objects[name] = sql
         }
         return objects

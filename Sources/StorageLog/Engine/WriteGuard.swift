@@ -4,7 +4,7 @@ internal import StorageCore
 /// The write guard: triggers on entity tables that refuse what other programs write.
 ///
 /// A trigger calls a function that only the engine's writer connection has, so a statement of another program fails when
-/// it is prepared. SQLite tells the name of the missing function, and that name is the message.
+/// it is prepared. SQLite's message names the missing function, and that name says why.
 ///
 /// - The setting is a bit of `storage_meta`. A version that doesn't know it reads the store and doesn't write.
 /// - The triggers aren't part of an entity's definition: nothing that makes tables from the catalog makes them. They are
@@ -27,7 +27,7 @@ package enum WriteGuard {
     package static func triggers(of entity: CatalogEntity) -> [(name: String, sql: String)] {
         ["insert", "update", "delete"].map { operation in
             let name = "\(prefix)\(entity.id)_\(operation)"
-            return (name, sql(name, operation, on: entity.stored))
+            return (name, sql(of: name, after: operation, on: entity.stored))
         }
     }
 
@@ -57,12 +57,12 @@ package enum WriteGuard {
 
     private static let prefix = "storage_entity_"
 
-    /// Whether an object of the schema is such a trigger, on whatever table.
-    static func owns(_ type: String, _ name: String, on table: String, _ sql: String) -> Bool {
-        guard type == "trigger", name.hasPrefix(prefix) else { return false }
+    /// Whether a trigger is one of them, on whatever table.
+    static func owns(trigger name: String, on table: String, sql: String) -> Bool {
+        guard name.hasPrefix(prefix) else { return false }
         let parts = name.dropFirst(prefix.count).split(separator: "_", maxSplits: 1)
         guard parts.count == 2, UInt32(parts[0]) != nil else { return false }
-        return ExactText(sql) == ExactText(Self.sql(name, String(parts[1]), on: table))
+        return ExactText(sql) == ExactText(Self.sql(of: name, after: String(parts[1]), on: table))
     }
 
     /// Triggers with such names, whatever they do.
@@ -75,7 +75,7 @@ package enum WriteGuard {
     }
 
     /// After the row was changed, because a trigger before it makes SQLite look up the row twice.
-    private static func sql(_ name: String, _ operation: String, on table: String) -> String {
+    private static func sql(of name: String, after operation: String, on table: String) -> String {
         """
         CREATE TRIGGER \(name) AFTER \(operation.uppercased()) ON \(quoted(table))
         WHEN \(quoted(STORAGE_WRITE_GUARD))() IS NOT 1
