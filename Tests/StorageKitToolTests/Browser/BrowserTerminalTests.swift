@@ -7,29 +7,36 @@ import Testing
 @testable import StorageLog
 
 /// `storagekit ui` as people use it: in tmux.
-@Suite(.enabled(if: TmuxTerminal.program != nil, "tmux isn't installed"))
+@Suite(.enabled(if: TerminalSession.isAvailable, "tmux isn't installed"))
 struct BrowserTerminalTests {
     private static let inNormalMode =
         "stty -a | grep -o ' icanon\\| echo \\|-icanon\\|-echo ' | tr -d '\\n'; echo ' done'\n"
 
+    private static func shell(
+        in folder: TemporaryFolder, columns: Int = 80, rows: Int = 24, environment: [String: String] = [:]
+    ) throws -> TerminalSession {
+        try TerminalSession(
+            "exec /bin/sh -i", columns: columns, rows: rows,
+            environment: ["PS1": "$ ", "TZ": "UTC", "LC_ALL": "C.UTF-8"].merging(environment) { $1 }, in: folder)
+    }
+
     /// Opens the browser, does something, and expects the terminal to be as it was.
     private func run(
         _ sample: SampleStore, columns: Int = 80, rows: Int = 24, environment: [String: String] = [:],
-        _ body: (TmuxTerminal) async throws -> Void
+        _ body: (TerminalSession) async throws -> Void
     ) async throws {
-        let terminal = try await TmuxTerminal(
-            columns: columns, rows: rows, in: sample.folder.url, environment: environment)
-        terminal.type("echo before; storagekit ui -s \(sample.path); echo status $?\n")
+        let terminal = try Self.shell(in: sample.folder, columns: columns, rows: rows, environment: environment)
+        try terminal.type("echo before; storagekit ui -s \(sample.path); echo status $?\n")
         try await terminal.wait(for: "? keys")
         try await body(terminal)
     }
 
-    private func expectRestored(_ terminal: TmuxTerminal, status: Int) async throws {
+    private func expectRestored(_ terminal: TerminalSession, status: Int) async throws {
         // What was there before is there again, and keys are lines again.
         let screen = try await terminal.wait(for: "status \(status)")
         #expect(screen.contains("before"))
         #expect(!screen.contains("? keys"))
-        terminal.type(Self.inNormalMode)
+        try terminal.type(Self.inNormalMode)
         try await terminal.wait(for: " icanon echo  done")
     }
 
@@ -46,12 +53,12 @@ struct BrowserTerminalTests {
                 #expect(lines.prefix(rows).dropFirst().map(String.init) == Array(expected.frame.text.dropFirst()))
             }
             try await expected.close()
-            terminal.press("j", "Enter")
+            try terminal.press("j", "Enter")
             try await terminal.wait(for: "commit t:")
-            terminal.press("PPage", "NPage", "G", "Enter")
-            terminal.press("Escape")
+            try terminal.press("PPage", "NPage", "G", "Enter")
+            try terminal.press("Escape")
             try await terminal.wait(for: "q back")
-            terminal.press("Q")
+            try terminal.press("Q")
             try await expectRestored(terminal, status: 0)
         }
     }
@@ -66,7 +73,7 @@ struct BrowserTerminalTests {
             try terminal.resize(columns: 60, rows: 12)
             try await terminal.wait(for: "Enter show")
             #expect(try terminal.screen().contains(">"))
-            terminal.press("q")
+            try terminal.press("q")
             try await expectRestored(terminal, status: 0)
         }
     }
@@ -74,7 +81,7 @@ struct BrowserTerminalTests {
     @Test("The terminal is as it was after Ctrl-C")
     func interrupted() async throws {
         try await run(SampleStore.shared.value) { terminal in
-            terminal.press("C-c")
+            try terminal.press("C-c")
             try await expectRestored(terminal, status: 0)
         }
     }
@@ -91,14 +98,14 @@ struct BrowserTerminalTests {
     @Test("It stops and continues")
     func suspending() async throws {
         try await run(SampleStore()) { terminal in
-            terminal.press("C-z")
+            try terminal.press("C-z")
             try await terminal.wait(for: "Stopped")
-            terminal.type(Self.inNormalMode)
+            try terminal.type(Self.inNormalMode)
             try await terminal.wait(for: " icanon echo  done")
-            terminal.type("clear; fg; echo status $?\n")
+            try terminal.type("clear; fg; echo status $?\n")
             try await terminal.wait(for: "? keys")
-            terminal.press("j")
-            terminal.press("q")
+            try terminal.press("j")
+            try terminal.press("q")
             try await terminal.wait(for: "status 0")
         }
     }
@@ -107,17 +114,17 @@ struct BrowserTerminalTests {
     func undo() async throws {
         let sample = try await SampleStore()
         try await run(sample) { terminal in
-            terminal.press("u")
+            try terminal.press("u")
             try await terminal.wait(for: "Would be done: 1 row deleted.")
-            terminal.press("Enter")
+            try terminal.press("Enter")
             try await terminal.wait(for: "reason")
-            terminal.type("wrong größe\n")
+            try terminal.type("wrong größe\n")
             try await terminal.wait(for: "Continue? [y/N]")
-            terminal.press("y")
+            try terminal.press("y")
             try await terminal.wait(for: "1 row deleted.")
             let screen = try await terminal.wait(for: "\"wrong größe\"")
             #expect(screen.contains("t:8"))
-            terminal.press("q")
+            try terminal.press("q")
             try await expectRestored(terminal, status: 0)
         }
         let log = try ToolProcess.run(["log", "-n", "1", "--format", "jsonl"], store: sample.path)
@@ -130,13 +137,13 @@ struct BrowserTerminalTests {
         let sample = try await SampleStore()
         let before = try ToolProcess.run(["log"], store: sample.path).output
         try await run(sample) { terminal in
-            terminal.press("u")
+            try terminal.press("u")
             try await terminal.wait(for: "Would be done")
-            terminal.press("Enter", "Enter")
+            try terminal.press("Enter", "Enter")
             try await terminal.wait(for: "Continue?")
-            terminal.press(answer)
+            try terminal.press(answer)
             try await terminal.wait(for: answer == "n" ? "Nothing was changed." : "q back")
-            terminal.press("Q")
+            try terminal.press("Q")
             try await expectRestored(terminal, status: 0)
         }
         #expect(try ToolProcess.run(["log"], store: sample.path).output == before)
@@ -148,11 +155,11 @@ struct BrowserTerminalTests {
         let writer = try SampleStore.open(sample.path)
         let before = writer.committed
         try await run(sample) { terminal in
-            terminal.press("u")
+            try terminal.press("u")
             try await terminal.wait(for: "Would be done")
-            terminal.press("Enter", "Enter")
+            try terminal.press("Enter", "Enter")
             try await terminal.wait(for: "Continue?")
-            terminal.press("y")
+            try terminal.press("y")
             try await terminal.wait(for: "\(getpid())")
             #expect(writer.committed == before)
             // Commits that come meanwhile are counted, and shown when asked for.
@@ -160,9 +167,9 @@ struct BrowserTerminalTests {
                 try db.execute(sql: "INSERT INTO users(name) VALUES ('Zoe')")
             }
             try await terminal.wait(for: "1 new commit: f")
-            terminal.press("f")
+            try terminal.press("f")
             try await terminal.wait(for: "\"meanwhile\"")
-            terminal.press("q")
+            try terminal.press("q")
             try await expectRestored(terminal, status: 0)
         }
         try await writer.close()
@@ -182,10 +189,10 @@ struct BrowserTerminalTests {
         try await run(sample) { terminal in
             let screen = try await terminal.wait(for: "\\u{1b}[31mred")
             #expect(screen.contains("\\u{1b}]0;title"))
-            terminal.press("Enter")
+            try terminal.press("Enter")
             try await terminal.wait(for: "\\u{1b}c\\u{202e}x")
             #expect(try terminal.screen().contains("日本\\u{1b}[2J"))
-            terminal.press("Q")
+            try terminal.press("Q")
             try await expectRestored(terminal, status: 0)
         }
     }
@@ -193,8 +200,8 @@ struct BrowserTerminalTests {
     @Test("Without colours the selection is still seen")
     func noColor() async throws {
         try await run(SampleStore.shared.value, environment: ["NO_COLOR": "1"]) { terminal in
-            #expect(try terminal.screen().contains("\n> t:6"))
-            terminal.press("q")
+            try await terminal.wait(for: "\n> t:6")
+            try terminal.press("q")
             try await expectRestored(terminal, status: 0)
         }
     }
@@ -206,8 +213,8 @@ struct BrowserTerminalTests {
         #expect(inPipe.status == 2)
         #expect(inPipe.output == "")
         for command in ["storagekit log", "show", "tail"] { #expect(inPipe.errors.contains(command)) }
-        let terminal = try await TmuxTerminal(in: sample.folder.url)
-        terminal.type("TERM=dumb storagekit ui -s \(sample.path); echo status $?\n")
+        let terminal = try Self.shell(in: sample.folder)
+        try terminal.type("TERM=dumb storagekit ui -s \(sample.path); echo status $?\n")
         let screen = try await terminal.wait(for: "status 2")
         #expect(screen.contains("TERM is dumb"))
     }
@@ -215,8 +222,8 @@ struct BrowserTerminalTests {
     @Test("A store that isn't there is an error on the ordinary screen")
     func missingStore() async throws {
         let folder = try TemporaryFolder()
-        let terminal = try await TmuxTerminal(in: folder.url)
-        terminal.type("storagekit ui -s nothing.sqlite; echo status $?\n")
+        let terminal = try Self.shell(in: folder)
+        try terminal.type("storagekit ui -s nothing.sqlite; echo status $?\n")
         let screen = try await terminal.wait(for: "status 3")
         #expect(screen.contains("error:"))
     }

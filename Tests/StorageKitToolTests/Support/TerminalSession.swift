@@ -11,8 +11,10 @@ final class TerminalSession {
             .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }
 
-    /// Holds the socket, so that no session of anybody else is touched, and the home of the program.
+    /// Where the program runs, and its home.
     let folder: TemporaryFolder
+    /// In the folder, so that no other session is touched, and of this session alone.
+    private let socket: String
 
     /// - Parameters:
     ///   - command: What a shell runs in the folder.
@@ -22,6 +24,7 @@ final class TerminalSession {
         in folder: TemporaryFolder
     ) throws {
         self.folder = folder
+        socket = folder.path("tmux-\(UInt32.random(in: 0 ... .max))")
         var variables = ToolProcess.environment(store: nil)
         variables["COLUMNS"] = nil
         variables["TERM"] = nil
@@ -41,12 +44,18 @@ final class TerminalSession {
         _ = try? tmux(["kill-server"])
     }
 
-    /// Types text as it stands.
+    /// Types text; a line feed is Enter.
     func type(_ text: String) throws {
-        // At the end of a word, it would end the command of tmux.
-        let word = text.hasSuffix(";") ? text.dropLast() + "\\;" : text
-        try tmux(["send-keys", "-l", word])
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            if index > 0 { try press("Enter") }
+            guard !line.isEmpty else { continue }
+            // At the end of a word, it would end the command of tmux.
+            let word = line.hasSuffix(";") ? line.dropLast() + "\\;" : line
+            try tmux(["send-keys", "-l", "--", String(word)])
+        }
     }
+
+    func resize(columns: Int, rows: Int) throws { try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"]) }
 
     /// Presses keys by tmux's names: Enter, Tab, C-c.
     func press(_ keys: String...) throws { try tmux(["send-keys"] + keys) }
@@ -62,10 +71,28 @@ final class TerminalSession {
         Int(try tmux(["display-message", "-p", "#{pane_dead_status}"]).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
+    /// Waits until the screen shows a text.
+    ///
+    /// - Returns: The screen.
+    @discardableResult
+    func wait(for text: String) async throws -> String {
+        var shown = ""
+        try await wait(within: .seconds(60)) { screen in
+            shown = screen
+            return screen.contains(text)
+        }
+        return shown
+    }
+
     /// Waits for what the screen is to show.
     func wait(within limit: Duration = .seconds(20), for isShown: (String) -> Bool) async throws {
         do {
-            try await eventually(within: limit) { try isShown(screen()) }
+            try await eventually(within: limit) {
+                if isShown(try screen()) { return true }
+                // A look is a process of its own.
+                try await Task.sleep(for: .milliseconds(20))
+                return false
+            }
         } catch is NotEventually {
             throw OtherScreen(description: "The screen shows:\n\(try screen())")
         }
@@ -78,7 +105,7 @@ final class TerminalSession {
         // The server would keep the pipes of other tests open, which wait for their ends.
         let closing =
             "for f in /proc/self/fd/*; do n=${f##*/}; (( n > 2 )) && eval \"exec $n>&-\"; done; exec tmux \"$@\""
-        process.arguments = ["-c", closing, "tmux", "-u", "-S", folder.path("tmux")] + arguments
+        process.arguments = ["-c", closing, "tmux", "-u", "-S", socket] + arguments
         process.environment = ["PATH": "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin", "LC_ALL": "C.UTF-8"]
         process.standardInput = FileHandle.nullDevice
         let (output, errors) = (Pipe(), Pipe())
