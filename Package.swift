@@ -374,9 +374,8 @@ let package = Package(
         .executableTarget(
             name: "hot-paths",
             dependencies: [
-                "CallgrindRequests", "StorageKitTool", "StorageKit", "StorageRouting", "StorageLog", "StorageCore",
-                "CSQLite",
-                "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                "CallgrindRequests", "StorageKitTool", "StorageTesting", "StorageKit", "StorageRouting", "StorageLog",
+                "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tools/hot-paths",
             exclude: ["Baselines", "CallgrindRequests"]),

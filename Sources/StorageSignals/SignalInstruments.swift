@@ -26,9 +26,9 @@ final class SignalInstruments: Sendable {
     }
 
     func record(_ timing: CommitTiming) {
-        commit.recordNanoseconds(timing.duration.wholeNanoseconds)
-        disk.recordNanoseconds(timing.disk.wholeNanoseconds)
-        queue.recordNanoseconds(timing.queue.wholeNanoseconds)
+        commit.recordNanoseconds(timing.duration.nanoseconds)
+        disk.recordNanoseconds(timing.disk.nanoseconds)
+        queue.recordNanoseconds(timing.queue.nanoseconds)
     }
 
     func record(_ state: StateReading, since last: StateReading) {

@@ -39,7 +39,7 @@ public final class SignalReporter: Sendable {
     let instruments: SignalInstruments
     private let tracer: (any Tracer)?
     private let signals: AsyncStream<Signal>
-    private let observations: [SignalObservation]
+    private let observations: [StorageObservation]
 
     /// Begins to observe a store.
     ///
@@ -130,7 +130,7 @@ public final class SignalReporter: Sendable {
         }
         span.end(
             at: CommitInstant(
-                nanosecondsSinceEpoch: start.nanosecondsSinceEpoch + UInt64(timing.duration.wholeNanoseconds)))
+                nanosecondsSinceEpoch: start.nanosecondsSinceEpoch + UInt64(timing.duration.nanoseconds)))
     }
 }
 
@@ -172,13 +172,5 @@ extension SignalReporter {
             metadata["scanned_rows"] = "\(timing.scannedRows)"
         }
         logger.warning("slow read", metadata: metadata)
-    }
-}
-
-extension Duration {
-    /// At most 292 years.
-    var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return min(max(seconds, 0), 9_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

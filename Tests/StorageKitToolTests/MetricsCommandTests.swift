@@ -29,7 +29,7 @@ import Testing
     func escaping() {
         var text = PrometheusText()
         let samples = [(labels: [(name: "projection", value: "a\"b\\c\nd")], value: 1)]
-        text.add("storagekit_dead_letters", .gauge, samples, help: "One\\two\nthree.")
+        text.add("storagekit_dead_letters", as: .gauge, samples, help: "One\\two\nthree.")
         #expect(
             text.text == """
                 # HELP storagekit_dead_letters One\\\\two\\nthree.

@@ -23,7 +23,7 @@ import Testing
         let engine: StorageEngine
         let asker = Asker()
         let transactions = Mutex<[[Attached]]>([])
-        private let observation = Mutex<CommitObservation?>(nil)
+        private let observation = Mutex<StorageObservation?>(nil)
 
         init() async throws {
             engine = try TestStore.inMemory()

@@ -315,7 +315,7 @@ import Testing
         let engine = try StorageEngine.openInMemory(configuration: configuration)
         try await engine.adopt("t", Self.table)
         let calls = Counter()
-        let own = Mutex<CommitObservation?>(nil)
+        let own = Mutex<StorageObservation?>(nil)
         let observation = engine.onCommit {
             calls.add()
             if calls.value == 2 { own.withLock { $0 }?.cancel() }

@@ -58,7 +58,7 @@
         @Test("It serves tickets, their live list, their past and backups, and ends in order")
         func service() async throws {
             let door = Ticket(id: "1", title: "Door squeaks", assignee: nil, isDone: false)
-            // The stream begins with what there is, and tells each change.
+            // The stream begins with what there is, and reports each change.
             let stream = try await HTTPClient.shared.execute(
                 HTTPClientRequest(url: url + "/tickets/live"), timeout: .seconds(20))
             #expect(stream.headers.first(name: "Content-Type") == "text/event-stream")

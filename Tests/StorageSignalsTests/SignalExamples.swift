@@ -4,7 +4,7 @@ import StorageSignals
 
 /// The code of the guide "Watch a store in production".
 enum SignalExamples {
-    static func observe(_ storage: Storage) -> [SignalObservation] {
+    static func observe(_ storage: Storage) -> [StorageObservation] {
         let slowWrites = storage.observeCommits(longerThan: .milliseconds(100)) { commit in
             print("slow write: \(commit.duration), mostly \(commit.reason)", commit.metadata.correlation ?? "")
         }

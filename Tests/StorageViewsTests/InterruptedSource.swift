@@ -80,5 +80,5 @@ final class InterruptedSource: FeedSource {
 
     func stop() { live.stop() }
 
-    func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { live.onClose(body) }
+    func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation { live.onClose(body) }
 }

@@ -19,5 +19,5 @@ struct QuietSource: FeedSource {
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {}
     func stop() {}
 
-    func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { live.onClose(body) }
+    func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation { live.onClose(body) }
 }

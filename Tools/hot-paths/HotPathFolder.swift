@@ -2,6 +2,7 @@ import Foundation
 import StorageCore
 import StorageKit
 import StorageLog
+import StorageTesting
 
 /// The folder of one run, and the store in it.
 struct HotPathFolder: Sendable {
@@ -12,17 +13,12 @@ struct HotPathFolder: Sendable {
     /// A file of the folder.
     func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
 
-    /// An empty store. Nothing happens in it by itself, and its clock stands.
+    /// An empty store. Nothing happens in it by itself, and its time is fixed.
     func store(_ declare: (inout Schema) throws -> Void) throws -> Storage {
-        var config = StorageConfig(clock: StandingClock())
+        var config = StorageConfig(clock: ManualClock())
         config.sealsInBackground = false
         return try StorageKit.start(at: file("store.sqlite"), config: config, declare).facade
     }
-}
-
-/// A time that is always the same.
-struct StandingClock: StorageClock {
-    var now: Date { Date(timeIntervalSince1970: 1_704_067_200) }
 }
 
 extension Storage {

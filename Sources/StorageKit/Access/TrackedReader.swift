@@ -10,7 +10,7 @@ final class TrackedReader<Value: Sendable>: Sendable {
     private let storage: Storage
     private let body: @Sendable (Database) throws -> Value
     private let rings: AsyncStream<Void>
-    private let observation: CommitObservation
+    private let observation: StorageObservation
     private let last = Mutex<TrackedState?>(nil)
 
     init(_ storage: Storage, _ body: @escaping @Sendable (Database) throws -> Value) {

@@ -111,7 +111,7 @@ struct TrackedRegion: Sendable {
 
 /// The tables that statements open, by their programs.
 ///
-/// SQLite tells an authorizer, from which GRDB's regions come, neither of the columns that `USING` and `NATURAL JOIN` compare, nor of a
+/// SQLite reports to an authorizer, from which GRDB's regions come, neither the columns that `USING` and `NATURAL JOIN` compare, nor a
 /// table of which nothing else is read. (Seen with 3.40.1.) Its programs name all tables by their root pages.
 private struct OpenedTables {
     private let tables: [Int: String]

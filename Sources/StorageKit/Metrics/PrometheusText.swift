@@ -28,13 +28,13 @@ package struct PrometheusText: Sendable {
     package init() {}
 
     /// One number without labels.
-    package mutating func add(_ name: String, _ kind: Kind, _ value: some MetricNumber, help: String) {
-        add(name, kind, [([], value)], help: help)
+    package mutating func add(_ name: String, as kind: Kind, _ value: some MetricNumber, help: String) {
+        add(name, as: kind, [([], value)], help: help)
     }
 
     /// A family whose samples differ in their labels.
     package mutating func add<Number: MetricNumber>(
-        _ name: String, _ kind: Kind, _ samples: [(labels: [(name: String, value: String)], value: Number)],
+        _ name: String, as kind: Kind, _ samples: [(labels: [(name: String, value: String)], value: Number)],
         help: String
     ) {
         guard !samples.isEmpty else { return }

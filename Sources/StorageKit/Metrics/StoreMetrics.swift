@@ -70,31 +70,33 @@ extension StoreMetrics.Stored {
 extension StoreMetrics {
     package func write(to text: inout PrometheusText) {
         text.add(
-            "storagekit_events_total", .counter, head.position,
+            "storagekit_events_total", as: .counter, head.position,
             help: "Events in the log; also the position of its head.")
         text.add(
-            "storagekit_commits_total", .counter, head.commit, help: "Commits in the log; also the number of the last.")
+            "storagekit_commits_total", as: .counter, head.commit,
+            help: "Commits in the log; also the number of the last.")
         if head.commit > 0 {
             text.add(
-                "storagekit_last_commit_timestamp_seconds", .gauge, Double(head.time) / 1_000_000,
+                "storagekit_last_commit_timestamp_seconds", as: .gauge, Double(head.time) / 1_000_000,
                 help: "Time of the last commit, in seconds since 1970.")
         }
         if let stored {
-            text.add("storagekit_segments", .gauge, stored.segments, help: "Sealed segments.")
+            text.add("storagekit_segments", as: .gauge, stored.segments, help: "Sealed segments.")
             text.add(
-                "storagekit_log_bytes", .gauge, stored.logBytes, help: "Bytes of the log in the file, with tombstones.")
+                "storagekit_log_bytes", as: .gauge, stored.logBytes,
+                help: "Bytes of the log in the file, with tombstones.")
             text.add(
-                "storagekit_log_raw_bytes", .gauge, stored.rawBytes,
+                "storagekit_log_raw_bytes", as: .gauge, stored.rawBytes,
                 help: "Bytes of the log's events before compression.")
         }
-        text.add("storagekit_file_bytes", .gauge, fileBytes, help: "Bytes of the store's file.")
-        text.add("storagekit_wal_bytes", .gauge, walBytes, help: "Bytes of the write-ahead log beside it.")
+        text.add("storagekit_file_bytes", as: .gauge, fileBytes, help: "Bytes of the store's file.")
+        text.add("storagekit_wal_bytes", as: .gauge, walBytes, help: "Bytes of the write-ahead log beside it.")
         text.add(
-            "storagekit_unsealed_segments", .gauge, unsealed.rows,
+            "storagekit_unsealed_segments", as: .gauge, unsealed.rows,
             help: "Segments of the log's tail, which aren't sealed.")
-        text.add("storagekit_unsealed_events", .gauge, unsealed.events, help: "Events in the log's tail.")
+        text.add("storagekit_unsealed_events", as: .gauge, unsealed.events, help: "Events in the log's tail.")
         text.add(
-            "storagekit_sealing_debt_events", .gauge, unsealed.due,
+            "storagekit_sealing_debt_events", as: .gauge, unsealed.due,
             help:
                 "Events of full windows that aren't sealed yet: what is left of it while nothing is written isn't being worked on."
         )
@@ -103,7 +105,7 @@ extension StoreMetrics {
 
     private func writeProjections(to text: inout PrometheusText) {
         func add(
-            _ name: String, _ kind: PrometheusText.Kind = .gauge, help: String, _ value: (ProjectionStatus) -> Int64
+            _ name: String, help: String, _ value: (ProjectionStatus) -> Int64
         ) {
             let samples = projections.map { projection in
                 (
@@ -111,7 +113,7 @@ extension StoreMetrics {
                     value: value(projection)
                 )
             }
-            text.add(name, kind, samples, help: help)
+            text.add(name, as: .gauge, samples, help: help)
         }
         add("storagekit_projection_lag_events", help: "Positions that a projection is behind the head.") { $0.lag }
         add(

@@ -23,7 +23,7 @@ struct ScopedRows: Sendable {
     }
 
     private let scope: StorageScope
-    /// Rows as they were after the last event that was read of them. The position tells whether it is the one before another event.
+    /// Rows as they were after the last event that was read of them. The position shows whether it is the one before another event.
     private var images: [Row: RowImage] = [:]
     private static let maximumImages = 10_000
 

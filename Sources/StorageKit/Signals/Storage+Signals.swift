@@ -13,7 +13,8 @@ extension Storage {
     /// ```
     ///
     /// `body` runs on the writer's queue, where the next commits wait for it: pass on what it gets, and don't call the store. The parts of
-    /// a write are measured while an observer is registered. Without one, a write looks at one number. Imports, rebuilds and other series of commits aren't reported.
+    /// a write are measured while an observer is registered. Without one, a write looks at one number.
+    /// Imports, rebuilds and other series of commits aren't reported.
     ///
     /// - Parameters:
     ///   - threshold: Zero for every write.
@@ -23,7 +24,7 @@ extension Storage {
     public func observeCommits(
         longerThan threshold: Duration = .zero, capture: (@Sendable () -> (any Sendable)?)? = nil,
         _ body: @escaping @Sendable (CommitTiming) -> Void
-    ) -> SignalObservation {
+    ) -> StorageObservation {
         engine.observeCommits(longerThan: threshold, capture: capture, body)
     }
 
@@ -42,7 +43,7 @@ extension Storage {
     /// - Returns: What ends it once it is cancelled or let go of.
     public func observeReads(
         longerThan threshold: Duration, _ body: @escaping @Sendable (ReadTiming) -> Void
-    ) -> SignalObservation {
+    ) -> StorageObservation {
         engine.observeReads(longerThan: threshold, body)
     }
 }

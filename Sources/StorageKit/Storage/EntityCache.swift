@@ -20,7 +20,7 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
         var entries: LeastRecentlyUsed<[UInt8], Entry>
         /// How often rows of this type were changed; a value that was read before a change isn't kept after it.
         var changes = 0
-        var observation: CommitObservation?
+        var observation: StorageObservation?
     }
 
     private let state: Mutex<State>

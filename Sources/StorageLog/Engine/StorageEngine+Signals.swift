@@ -17,14 +17,14 @@ extension StorageEngine {
     package func observeCommits(
         longerThan threshold: Duration, capture: (@Sendable () -> (any Sendable)?)? = nil,
         _ body: @escaping @Sendable (CommitTiming) -> Void
-    ) -> SignalObservation {
+    ) -> StorageObservation {
         signals.add(EngineSignals.CommitObserver(threshold: threshold, capture: capture, receive: body))
     }
 
     /// Calls `body` at the end of each read that took `threshold` or longer, on its connection's thread: it must be quick.
     package func observeReads(
         longerThan threshold: Duration, _ body: @escaping @Sendable (ReadTiming) -> Void
-    ) -> SignalObservation {
+    ) -> StorageObservation {
         signals.add(EngineSignals.ReadObserver(threshold: threshold, receive: body))
     }
 }

@@ -180,7 +180,7 @@ extension StorageEngine {
         note(jobs, outcomes, timing, end: end)
     }
 
-    /// Counts commits that have been answered, and tells those who want to know how long they took.
+    /// Counts commits that have been answered, and reports to observers how long they took.
     private func note(
         _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: GroupTiming,
         end: ContinuousClock.Instant

@@ -125,11 +125,11 @@ extension StorageEngine {
     /// more than pass it on, and doesn't read.
     ///
     /// - Returns: What ends it once it is cancelled or let go of. A call that is under way is finished.
-    package func onCommit(_ body: @escaping @Sendable () -> Void) -> CommitObservation { observers.onCommit(body) }
+    package func onCommit(_ body: @escaping @Sendable () -> Void) -> StorageObservation { observers.onCommit(body) }
 
     /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of. It costs
     /// commits nothing.
-    package func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { observers.onClose(body) }
+    package func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation { observers.onClose(body) }
 
     /// Where the log must end, as far as it is known beside it; nil in memory.
     package func acknowledgedEnd() -> AcknowledgedEnd? { isFile ? AcknowledgedEnd(store: path) : nil }

@@ -45,11 +45,11 @@ package final class CommitObservers: Sendable {
     /// - Parameter closed: Called when the store is closed.
     package func add(
         closed: @escaping @Sendable () -> Void = {}, _ observer: @escaping @Sendable (CommittedEvents) -> Void
-    ) -> CommitObservation {
+    ) -> StorageObservation {
         let token = next.add(1, ordering: .relaxed).newValue
         observers.withLock { $0[token] = Observer(receive: observer, closed: closed) }
         count.add(1, ordering: .releasing)
-        return CommitObservation { [weak self] in self?.remove(token) }
+        return StorageObservation { [weak self] in self?.remove(token) }
     }
 
     private func remove(_ token: Int) {
@@ -75,21 +75,21 @@ extension CommitObservers {
     }
 
     /// Calls `body` after transactions until the observation is let go of, and a last time when the store is closed.
-    func onCommit(_ body: @escaping @Sendable () -> Void) -> CommitObservation {
+    func onCommit(_ body: @escaping @Sendable () -> Void) -> StorageObservation {
         let token = next.add(1, ordering: .relaxed).newValue
         addBell(token, Bell(ring: body, end: body))
-        return CommitObservation { [weak self] in self?.removeBell(token) }
+        return StorageObservation { [weak self] in self?.removeBell(token) }
     }
 
     /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of.
-    func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation {
+    func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation {
         let token = next.add(1, ordering: .relaxed).newValue
         let isClosed = bells.withLock { bells in
             if !bells.isClosed { bells.ends[token] = body }
             return bells.isClosed
         }
         if isClosed { body() }
-        return CommitObservation { [weak self] in _ = self?.bells.withLock { $0.ends.removeValue(forKey: token) } }
+        return StorageObservation { [weak self] in _ = self?.bells.withLock { $0.ends.removeValue(forKey: token) } }
     }
 
     private func addBell(_ token: Int, _ bell: Bell) {

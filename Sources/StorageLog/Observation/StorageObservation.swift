@@ -1,14 +1,17 @@
 internal import Synchronization
 
-/// Somebody's wish to be called after commits. It ends when it is cancelled or let go of.
-package final class CommitObservation: Sendable {
+/// A registered observer of a store. It ends when it is cancelled or released.
+///
+/// Isolation: `Sendable`; it can be cancelled from any thread, also more than once.
+public final class StorageObservation: Sendable {
     private let onCancel: Mutex<(@Sendable () -> Void)?>
 
     init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = Mutex(onCancel) }
 
     deinit { cancel() }
 
-    package func cancel() {
+    /// Ends it. A call that is under way is finished.
+    public func cancel() {
         let onCancel = onCancel.withLock { onCancel in
             defer { onCancel = nil }
             return onCancel

@@ -32,27 +32,27 @@ final class EngineSignals: Sendable {
     /// Whether anybody wants to know of reads.
     var observesReads: Bool { readCount.load(ordering: .acquiring) > 0 }
 
-    func add(_ observer: CommitObserver) -> SignalObservation {
+    func add(_ observer: CommitObserver) -> StorageObservation {
         let token = state.withLock { state in
             state.next += 1
             state.commits[state.next] = observer
             return state.next
         }
         commitCount.add(1, ordering: .releasing)
-        return SignalObservation { [weak self] in
+        return StorageObservation { [weak self] in
             guard let self, state.withLock({ $0.commits.removeValue(forKey: token) }) != nil else { return }
             commitCount.subtract(1, ordering: .releasing)
         }
     }
 
-    func add(_ observer: ReadObserver) -> SignalObservation {
+    func add(_ observer: ReadObserver) -> StorageObservation {
         let token = state.withLock { state in
             state.next += 1
             state.reads[state.next] = observer
             return state.next
         }
         readCount.add(1, ordering: .releasing)
-        return SignalObservation { [weak self] in
+        return StorageObservation { [weak self] in
             guard let self, state.withLock({ $0.reads.removeValue(forKey: token) }) != nil else { return }
             readCount.subtract(1, ordering: .releasing)
         }

@@ -1,9 +1,9 @@
 internal import CSQLite
 internal import GRDB
 
-/// Measures one read, where somebody wants to know of those that take long.
+/// Measures one read, where there is an observer of those that take long.
 struct ReadMeasurement: Sendable {
-    /// Nil where nobody wants to know.
+    /// Nil where there is no observer.
     let signals: EngineSignals?
     let threshold: Duration
     let called: ContinuousClock.Instant
@@ -47,7 +47,7 @@ struct ReadMeasurement: Sendable {
         let reason: ReadTiming.Reason?
     }
 
-    /// Hands over what the connection's statements have done since the last time, and begins to count anew.
+    /// Hands over what the connection's statements have done since the last time, and counts from zero again.
     private static func forEachStatement(of connection: Connection, _ body: (Work) -> Void) {
         var next = sqlite3_next_stmt(connection.handle, nil)
         while let statement = next {

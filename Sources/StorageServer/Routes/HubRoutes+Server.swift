@@ -42,8 +42,9 @@
             var text = try await storage.metrics()
             let outboxes = try await storage.readHistory { try OutboxStatus.all(in: $0.database) }
             outboxes.write(to: &text)
-            text.add("storagekit_hub_streams", .gauge, streams.total, help: "Streams of changes and live queries.")
-            text.add("storagekit_hub_waiting_pulls", .gauge, hub.waitingPulls, help: "Pulls that wait for a change.")
+            text.add("storagekit_hub_streams", as: .gauge, streams.total, help: "Streams of changes and live queries.")
+            text.add(
+                "storagekit_hub_waiting_pulls", as: .gauge, hub.waitingPulls, help: "Pulls that wait for a change.")
             return Response(json: Array(text.text.utf8), type: PrometheusText.contentType)
         }
     }

@@ -7,7 +7,7 @@ extension [OutboxStatus] {
             [(name: "engine", value: outbox.manager), (name: "path", value: outbox.path)]
         }
         text.add(
-            "storagekit_outbox_writes", .gauge,
+            "storagekit_outbox_writes", as: .gauge,
             flatMap { outbox in
                 [
                     ("waiting", outbox.writes.count { $0.state == .waiting }),
@@ -16,7 +16,7 @@ extension [OutboxStatus] {
                 ].map { (labels: labels(outbox) + [(name: "state", value: $0.0)], value: $0.1) }
             }, help: "Writes that a remote hasn't accepted, by engine, path and state.")
         text.add(
-            "storagekit_outbox_failures", .gauge, map { (labels: labels($0), value: $0.failures) },
+            "storagekit_outbox_failures", as: .gauge, map { (labels: labels($0), value: $0.failures) },
             help: "Failures since the remote's last answer.")
     }
 }

@@ -62,8 +62,6 @@ extension Duration {
     /// A number of days, of 24 hours each.
     public static func days(_ count: Double) -> Duration { .seconds(count * 86_400) }
 
-    var seconds: Double { self / .seconds(1) }
-
     fileprivate var secondsText: String {
         let seconds = seconds
         return seconds == seconds.rounded() && abs(seconds) < 1e15 ? "\(Int64(seconds)) s" : "\(seconds) s"

@@ -107,7 +107,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     @ObservationIgnored private var waiting: Task<Void, Never>?
     @ObservationIgnored private var retries = RetryDelay()
     /// Without a text there is no node that would end when the store is closed.
-    @ObservationIgnored private var ending: CommitObservation?
+    @ObservationIgnored private var ending: StorageObservation?
 
     package init(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, indexes: SearchIndexes,

@@ -60,7 +60,7 @@ import Testing
             explanation.anchors == ["chapters.novelId", "chapters.pages", "novels.id", "novels.novelistId"])
     }
 
-    /// SQLite tells an authorizer, from which GRDB's region comes, of none of the columns that these name without a table.
+    /// SQLite reports to an authorizer, from which GRDB's region comes, none of the columns that these name without a table.
     @Test(
         "Columns that tables are joined by count where the SQL doesn't name them",
         arguments: [

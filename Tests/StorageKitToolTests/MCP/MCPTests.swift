@@ -138,7 +138,7 @@ import Testing
         #expect((50...200).contains(first.rows.count))
         let second = try await client.call("sql", ["cursor": try #require(first.cursor), "limit": 1])
         #expect(second.rows.first?["i"] as? Int == first.rows.count + 1)
-        // A row that never fits is told, and passed over.
+        // A row that never fits is reported, and left out.
         let wide = try await client.call(
             "sql", ["sql": "SELECT hex(zeroblob(5000000)) AS x UNION ALL SELECT 'short' AS x"])
         #expect(wide.rows.isEmpty)
@@ -160,7 +160,7 @@ import Testing
         #expect(next.rows.first?["one"] as? Int == 1)
     }
 
-    @Test("A cancelled call ends without an answer, and progress is told until then")
+    @Test("A cancelled call ends without an answer, and progress is reported until then")
     func cancelling() async throws {
         let client = try await MCPClient(try await sample())
         try client.send(

@@ -14,7 +14,7 @@ import Testing
             }
             let listing = try tool.listing(for: .june2025).text
             #expect(!listing.contains(#""description":"""#), "\(tool.name)")
-            #expect(!listing.contains("storagekit "), "\(tool.name) tells of the command line")
+            #expect(!listing.contains("storagekit "), "\(tool.name) names the command line")
         }
     }
 

@@ -42,7 +42,7 @@ struct MCPCommand: AsyncParsableCommand {
                     "Name it in the program's settings, as command \"storagekit\" with arguments \"mcp\", \"-s\", \(ShellWords.quoted(path))."
             )
         }
-        // A name that is wrong is told at once, and not by each tool.
+        // A name that is wrong is reported at once, and not by each tool.
         try await store.openForReading().close()
         let server = MCPServer(store: path, limits: MCPLimits(bytes: maximumBytes, seconds: timeLimit))
         let signals = Self.end(server)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A command that takes changes back: first it is planned, then done.
+/// A command that reverts changes: first it is planned, then done.
 protocol ReversalCommand: AsyncParsableCommand {
     /// What it does, with what was named looked up in the store.
     func reversalRun() async throws -> ReversalRun

@@ -19,7 +19,7 @@ struct ReversalRun: Sendable {
     struct Plan: Sendable {
         let title: String
         let report: RevertReport
-        /// Which commit is taken back, by whom it was and why: what makes sense of a plan.
+        /// Which commit is reverted, by whom it was and why: what makes sense of a plan.
         let subject: StyledLine?
         let catalog: Catalog
         /// Whether there are conflicts, and the command doesn't say what to do about them.

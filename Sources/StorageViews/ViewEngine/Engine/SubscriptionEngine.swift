@@ -103,7 +103,7 @@ package actor SubscriptionEngine {
     ) throws -> Result { try source.read([interest]) { try body($0.rows) } }
 
     /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of.
-    nonisolated func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { source.onClose(body) }
+    nonisolated func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation { source.onClose(body) }
 
     /// A number for a node.
     func makeId() -> Int {

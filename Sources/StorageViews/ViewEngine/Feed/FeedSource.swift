@@ -39,7 +39,7 @@ package protocol FeedSource: Sendable {
     func stop()
 
     /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of.
-    func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation
+    func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation
 }
 
 /// One state of a store: its rows, and the log that has led to them.

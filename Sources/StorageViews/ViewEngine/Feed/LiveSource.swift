@@ -10,7 +10,7 @@ package final class LiveSource: FeedSource {
     private let following = Mutex(Following())
 
     private struct Following {
-        var observations: [CommitObservation] = []
+        var observations: [StorageObservation] = []
         var columns: [UInt32] = []
     }
 
@@ -77,7 +77,7 @@ package final class LiveSource: FeedSource {
     }
 
     package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
-        var new: [CommitObservation] = []
+        var new: [StorageObservation] = []
         let emitsEvents = emitsEvents
         if emitsEvents { new.append(engine.observers.add(closed: closed) { inbox.take($0) }) }
         // Where events aren't emitted, it rings when the store is closed too; whoever looks then finds it closed.
@@ -97,7 +97,7 @@ package final class LiveSource: FeedSource {
         for observation in old { observation.cancel() }
     }
 
-    package func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { engine.onClose(body) }
+    package func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation { engine.onClose(body) }
 
     deinit { engine.observers.requestedColumns.request([], for: self) }
 }

@@ -19,7 +19,7 @@ package final class ReplaySource: FeedSource {
         var closed: (@Sendable () -> Void)?
         var inbox: CommitInbox?
         /// Reports that the store is closed, which a snapshot doesn't notice otherwise.
-        var ending: CommitObservation?
+        var ending: StorageObservation?
     }
 
     private let engine: StorageEngine
@@ -105,5 +105,5 @@ package final class ReplaySource: FeedSource {
         live.stop()
     }
 
-    package func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { live.onClose(body) }
+    package func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation { live.onClose(body) }
 }

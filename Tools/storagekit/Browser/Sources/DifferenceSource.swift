@@ -20,9 +20,9 @@ final class DifferenceSource: PageSource {
     func read(_ page: LinePage, in store: HistoryReader, to writer: PageWriter) throws {
         try reading.use(making: { try makeReading(store, writer) }) { reading in
             if page.isBackward {
-                try Self.readBackward(page, &reading, writer)
+                try Self.readBackward(page, with: &reading, to: writer)
             } else {
-                try Self.readForward(page, &reading, writer)
+                try Self.readForward(page, with: &reading, to: writer)
             }
         }
     }
@@ -46,7 +46,7 @@ final class DifferenceSource: PageSource {
     }
 
     /// Item 0 is the heading, the others are changes.
-    private static func readForward(_ page: LinePage, _ reading: inout Reading, _ writer: PageWriter) throws {
+    private static func readForward(_ page: LinePage, with reading: inout Reading, to writer: PageWriter) throws {
         var number: Int64
         switch page {
         case .after(let cursor): number = cursor.upperBound + 1
@@ -61,7 +61,7 @@ final class DifferenceSource: PageSource {
         while let change = try reading.next(), try writer.add(item(change, number: reading.passed)) {}
     }
 
-    private static func readBackward(_ page: LinePage, _ reading: inout Reading, _ writer: PageWriter) throws {
+    private static func readBackward(_ page: LinePage, with reading: inout Reading, to writer: PageWriter) throws {
         var end: Int64
         if case .before(let cursor) = page {
             end = cursor.lowerBound

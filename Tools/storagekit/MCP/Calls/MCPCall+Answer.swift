@@ -76,7 +76,7 @@ extension MCPCall {
 
     /// How the answer goes on.
     private func continuation(_ reading: MCPReading) -> (cursor: String, next: String) {
-        // A row that can never be sent is passed over.
+        // A row that can never be sent is left out.
         let passed = reading.rows.rows.count + (reading.rows.tooLongRow == nil ? 0 : 1)
         let cursor = cursors.add(question.rest(after: passed, readFrom: reading.reports))
         if let length = reading.rows.tooLongRow {

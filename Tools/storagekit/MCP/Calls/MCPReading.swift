@@ -29,7 +29,7 @@ struct MCPReading {
         // Reports first: they were written before the rows that may end the reading.
         var open = [child.reports, child.errors, child.output]
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        var told = 0
+        var reported = 0
         defer { errors = String(decoding: errorBytes, as: UTF8.self) }
         while !open.isEmpty {
             let passed = (ContinuousClock.now - start) / .seconds(1)
@@ -38,12 +38,12 @@ struct MCPReading {
                 rows.cut()
                 return
             }
-            if Int(passed) > told {
-                told = Int(passed)
-                progress(told)
+            if Int(passed) > reported {
+                reported = Int(passed)
+                progress(reported)
             }
             var polls = open.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            let wait = min(seconds - passed, Double(told + 1) - passed)
+            let wait = min(seconds - passed, Double(reported + 1) - passed)
             guard poll(&polls, nfds_t(polls.count), Int32(wait * 1000) + 1) > 0 else { continue }
             for ready in polls where ready.revents != 0 {
                 let count = Foundation.read(ready.fd, &buffer, buffer.count)
