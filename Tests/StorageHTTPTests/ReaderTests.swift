@@ -64,7 +64,7 @@
                     let data = output.fileHandleForReading.readDataToEndOfFile()
                     continuation.resume(returning: String(decoding: data, as: UTF8.self))
                 }
-                do { try process.run() } catch { continuation.resume(throwing: error) }
+                do { try process.start() } catch { continuation.resume(throwing: error) }
             }
         }
 

@@ -52,7 +52,7 @@ import Testing
             ["PROGRAM": program.path, "STOCK": store, "USER": "anna"]) { $1 }
         let output = Pipe()
         process.standardOutput = output
-        try process.run()
+        try process.start()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return String(decoding: data, as: UTF8.self)

@@ -18,7 +18,7 @@ import Testing
             ["tail", "-f", "--from", "@\(first)", "--for", "900", "--format", "jsonl"], store: store.path)
         let pipe = Pipe()
         process.standardOutput = pipe
-        try process.run()
+        try process.start()
         let commits = 60
         for number in 0..<commits {
             _ = try await engine.commit(CommitMetadata()) { _, db in
@@ -69,7 +69,7 @@ import Testing
             command + ["-n", "1", "--for", "900", "--format", "jsonl"], store: store.path)
         let (output, errors) = (Pipe(), Pipe())
         (process.standardOutput, process.standardError) = (output, errors)
-        try process.run()
+        try process.start()
         #expect(!output.fileHandleForReading.nextBytes().isEmpty)
         let other = store.folder.path("other.sqlite")
         try FileManager.default.copyItem(atPath: store.path, toPath: other)

@@ -165,7 +165,7 @@ struct ImportExportTests {
         let process = ToolProcess.prepared(["import", "--quiet", "-"], store: folder.path())
         let pipe = Pipe()
         process.standardInput = pipe
-        try process.run()
+        try process.start()
         func send(_ numbers: ClosedRange<Int>) throws {
             let text = numbers.map { line($0, "insert", "\($0)", "{\"n\":\($0)}") + "\n" }.joined()
             try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
@@ -338,7 +338,7 @@ struct ImportExportTests {
         let file = try folder.write(lines)
         for milliseconds in [60, 150, 300] {
             let process = ToolProcess.prepared(["import", "--quiet", file], store: folder.path())
-            try process.run()
+            try process.start()
             // Killed at different moments of the import.
             usleep(UInt32(milliseconds * 1_000))
             kill(process.processIdentifier, SIGKILL)

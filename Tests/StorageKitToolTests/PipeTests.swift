@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// How commands behave when their output isn't read to the end, and on a terminal.
@@ -76,7 +77,7 @@ import Testing
                 while case let count = read(master, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
                 return bytes
             }
-            try process.run()
+            try process.start()
             // When nobody has the terminal open any more, reading ends.
             close(slave)
             process.waitUntilExit()

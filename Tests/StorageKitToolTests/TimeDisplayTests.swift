@@ -25,7 +25,7 @@ import Testing
         process.environment?["TZ"] = zone
         let pipe = Pipe()
         process.standardOutput = pipe
-        try process.run()
+        try process.start()
         let text = pipe.fileHandleForReading.allBytes()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0, "\(words)")

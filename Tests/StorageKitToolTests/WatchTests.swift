@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import StorageLog
@@ -30,7 +31,7 @@ import Testing
             let pipe = Pipe()
             process.standardOutput = pipe
             handle = pipe.fileHandleForReading
-            try process.run()
+            try process.start()
         }
 
         deinit {

@@ -49,7 +49,7 @@
                 process.arguments = ["python3", "-c", Self.program, path]
                 process.standardInput = input
                 process.standardOutput = output
-                try process.run()
+                try process.start()
                 try #require(try output.fileHandleForReading.read(upToCount: 1) == Data("!".utf8))
             }
 

@@ -21,7 +21,7 @@
             ]
             let output = Pipe()
             outcome.standardOutput = output
-            try outcome.run()
+            try outcome.start()
             let text = output.fileHandleForReading.readDataToEndOfFile()
             return try #require(Int(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)))
         }
@@ -33,10 +33,15 @@
             let tool = LineProcess.path(of: "storagekit")
             let process = try LineProcess(
                 Self.script, [folder.path("notes.sqlite"), "0", "\(port)"], environment: ["STORAGEKIT": tool])
-            let lines = await process.next { $0.hasPrefix("Open ") }
-            let serving = try #require(lines.first { $0.hasPrefix("Serving on ") })
-            let hub = serving.dropFirst("Serving on ".count)
-            let token = try #require(lines.last?.split(separator: " ").last)
+            // The hub and the script print in either order.
+            var (serving, open) = (String?.none, String?.none)
+            _ = await process.next { line in
+                if line.hasPrefix("Serving on ") { serving = line }
+                if line.hasPrefix("Open ") { open = line }
+                return serving != nil && open != nil
+            }
+            let hub = try #require(serving).dropFirst("Serving on ".count)
+            let token = try #require(open?.split(separator: " ").last)
 
             var put = HTTPClientRequest(url: "\(hub)/v1/collections/notes/documents/1")
             put.method = .PUT

@@ -27,7 +27,7 @@
             let output = Pipe()
             process.standardOutput = output
             process.standardError = output
-            try process.run()
+            try process.start()
             let text = output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             return (process.terminationStatus, String(decoding: text, as: UTF8.self))

@@ -45,7 +45,7 @@ package struct HistoryFile: CustomStringConvertible, Sendable {
         process.standardOutput = pipe
         // Whoever prints more than is read says so.
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return try data.split(separator: UInt8(ascii: "\n")).map { line in

@@ -24,7 +24,7 @@ package final class LineProcess {
         self.lines = lines
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
             .merging(environment) { $1 }
-        try process.run()
+        try process.start()
         // On a thread of its own: of a handle that calls back when there is something to read, libdispatch uses what it has freed,
         // now and then.
         Thread.detachNewThread { [handle = output.fileHandleForReading] in
@@ -45,7 +45,7 @@ package final class LineProcess {
 
     /// A test that has failed half-way leaves no process behind.
     deinit {
-        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        process.killWithChildren()
     }
 
     package var processIdentifier: Int32 { process.processIdentifier }

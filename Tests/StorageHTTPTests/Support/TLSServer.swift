@@ -130,7 +130,7 @@
                 "subjectAltName=\(name)",
             ]
             process.standardError = FileHandle.nullDevice
-            try process.run()
+            try process.start()
             process.waitUntilExit()
             guard process.terminationStatus == 0 else { throw NoCertificate(status: process.terminationStatus) }
             return (

@@ -39,7 +39,7 @@ struct FaultLab {
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         var bytes = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A process that writes to a store and can be killed at any moment.
 final class Worker {
@@ -36,7 +37,7 @@ final class Worker {
         process.standardOutput = other?.input ?? output
         process.standardError = FileHandle.nullDevice
         if other != nil { try output.fileHandleForWriting.close() }
-        try process.run()
+        try process.start()
         // On a thread of its own: of a handle that calls back when there is something to read, libdispatch uses what it has
         // freed, now and then.
         Thread.detachNewThread { [printed, handle = output.fileHandleForReading] in
@@ -54,7 +55,7 @@ final class Worker {
 
     /// A test that has failed half-way leaves no process behind.
     deinit {
-        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        process.killWithChildren()
     }
 
     var pid: Int32 { process.processIdentifier }

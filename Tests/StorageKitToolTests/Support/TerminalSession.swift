@@ -111,7 +111,7 @@ final class TerminalSession {
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
-        try process.run()
+        try process.start()
         let data = output.fileHandleForReading.allBytes()
         process.waitUntilExit()
         return String(decoding: data, as: UTF8.self)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 extension ToolProcess {
     /// Runs the tool with its standard output on a terminal of that many columns.
@@ -26,7 +27,7 @@ extension ToolProcess {
         }
         let errors = Pipe()
         process.standardError = errors
-        try process.run()
+        try process.start()
         close(slave)
         let errorHandle = errors.fileHandleForReading
         let errorReader = BackgroundThread { errorHandle.allBytes() }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The tool as its users run it: as a process.
 struct ToolProcess {
@@ -75,7 +76,7 @@ struct ToolProcess {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         let start = ContinuousClock.now
-        try process.run()
+        try process.start()
         if let delay {
             try await Task.sleep(for: delay)
             kill(process.processIdentifier, SIGKILL)
@@ -99,7 +100,7 @@ struct ToolProcess {
         let errors = Pipe()
         process.standardOutput = output
         process.standardError = errors
-        try process.run()
+        try process.start()
         let errorHandle = errors.fileHandleForReading
         // Both are read at once, because a full pipe would stop the process.
         let errorReader = BackgroundThread { errorHandle.allBytes() }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import StorageLog
@@ -41,7 +42,7 @@ enum SecondDecoder {
         process.arguments = ["python3"] + arguments
         let (output, error) = (Pipe(), Pipe())
         (process.standardOutput, process.standardError) = (output, error)
-        try process.run()
+        try process.start()
         let lines = try output.fileHandleForReading.readToEnd() ?? Data()
         let message = try error.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
