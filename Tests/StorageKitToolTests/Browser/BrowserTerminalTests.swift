@@ -155,6 +155,8 @@ struct BrowserTerminalTests {
         let writer = try SampleStore.open(sample.path)
         let before = writer.committed
         try await run(sample) { terminal in
+            // Commits are counted from those of a timeline that was read.
+            try await terminal.wait(for: "beginning")
             try terminal.press("u")
             try await terminal.wait(for: "Would be done")
             try terminal.press("Enter", "Enter")
