@@ -13,6 +13,9 @@ extension MaterializedSnapshot {
         let entity = try withDeclaredDefaults(entity, of: source)
         // An attempt that failed may have left it.
         loose.withLock { _ = $0.remove(entity.id) }
+        try target.execute("PRAGMA cache_size = -\(Self.fillingKibibytes)")
+        // A larger cache than is needed is no harm.
+        defer { try? target.execute("PRAGMA cache_size = -\(Self.readingKibibytes)") }
         try PreparedStatement(target, "BEGIN").execute()
         do {
             do {
@@ -163,6 +166,12 @@ extension MaterializedSnapshot {
         let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
         return try count.step() ? count.integer(0) : 0
     }
+
+    /// The memory of SQLite's cache while a table is filled, in the order of the log: keys and rows are written in any place, and
+    /// a page that doesn't stay in memory is written to the temporary file for each of them.
+    private static let fillingKibibytes = 32_000
+    /// The same once it is filled, as there may be several snapshots. It is SQLite's own.
+    private static let readingKibibytes = 2_000
 
     /// So many events for a row are folded before they are written; fewer keep the order in which rows were inserted.
     private static let manyVersions: Int64 = 4
