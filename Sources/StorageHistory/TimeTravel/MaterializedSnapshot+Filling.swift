@@ -16,6 +16,7 @@ extension MaterializedSnapshot {
         try target.execute("PRAGMA cache_size = -\(Self.fillingKibibytes)")
         // A larger cache than is needed is no harm.
         defer { try? target.execute("PRAGMA cache_size = -\(Self.readingKibibytes)") }
+        defer { AttachedStore.detach(from: target) }
         try PreparedStatement(target, "BEGIN").execute()
         do {
             do {
@@ -136,7 +137,7 @@ extension MaterializedSnapshot {
         if isThere, now?.columns == past.columns {
             // Copying a row costs a fraction of decoding and applying an event.
             if rows / 4 + (head - position) < position {
-                try TableCopy(from: source, to: target).run(entity.stored)
+                try copy(entity, rows: rows, from: source, to: target)
                 guard position < head else { return }
                 return try TableReplay(target: self.target(entity), database: target, source: source)
                     .undoEvents(in: position + 1...head)
@@ -162,6 +163,16 @@ extension MaterializedSnapshot {
         for conversion in conversions { try convert(conversion, of: entity, in: target) }
     }
 
+    private func copy(_ entity: CatalogEntity, rows: Int64, from source: Connection, to target: Connection) throws {
+        // A table without the constraints has its columns in another order.
+        if rows >= Self.manyRows, !isLoose(entity),
+            try AttachedStore.copy(entity.stored, from: source, to: target)
+        {
+            return
+        }
+        try TableCopy(from: source, to: target).run(entity.stored)
+    }
+
     private static func count(_ entity: CatalogEntity, in database: Connection) throws -> Int64 {
         let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
         return try count.step() ? count.integer(0) : 0
@@ -172,6 +183,9 @@ extension MaterializedSnapshot {
     private static let fillingKibibytes = 32_000
     /// The same once it is filled, as there may be several snapshots. It is SQLite's own.
     private static let readingKibibytes = 2_000
+
+    /// To attach a store takes about as long as to copy so many rows one by one.
+    private static let manyRows: Int64 = 1_000
 
     /// So many events for a row are folded before they are written; fewer keep the order in which rows were inserted.
     private static let manyVersions: Int64 = 4
