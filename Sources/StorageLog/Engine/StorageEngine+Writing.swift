@@ -174,18 +174,26 @@ extension StorageEngine {
         _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: GroupTiming
     ) {
         let end = ContinuousClock.now
+        count(jobs, outcomes, end: end)
         for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
         // Those who wait for their commits go first.
         writer?.ring()
-        note(jobs, outcomes, timing, end: end)
+        report(jobs, outcomes, timing, end: end)
     }
 
-    /// Counts commits that have been answered, and reports to observers how long they took.
-    private func note(
-        _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: GroupTiming,
+    /// Counts commits, before they are answered: whoever has waited for one finds it counted.
+    private func count(
+        _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>],
         end: ContinuousClock.Instant
     ) {
         signals.note(zip(jobs, outcomes).lazy.map { (end - $0.called, (try? $1.get()) != nil) })
+    }
+
+    /// Reports to observers how long commits took that have been answered.
+    private func report(
+        _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: GroupTiming,
+        end: ContinuousClock.Instant
+    ) {
         guard signals.observesCommits else { return }
         for (index, (job, outcome)) in zip(jobs, outcomes).enumerated() {
             signals.report(timing.commit(index, job, outcome, end: end), captured: job.captured)
@@ -193,8 +201,10 @@ extension StorageEngine {
     }
 
     private func fail(_ job: CommitQueue.Job, _ error: any Error) {
+        let end = ContinuousClock.now
+        count([job], [.failure(error)], end: end)
         job.finish(.failure(error))
-        note([job], [.failure(error)], GroupTiming(start: .now, isDetailed: false), end: .now)
+        report([job], [.failure(error)], GroupTiming(start: end, isDetailed: false), end: end)
     }
 
     private func attempt(_ jobs: ArraySlice<CommitQueue.Job>, _ db: GRDB.Database) -> GroupOutcome {
