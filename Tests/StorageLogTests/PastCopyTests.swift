@@ -45,13 +45,13 @@ import Testing
                 WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 1600)
                 INSERT INTO \(table.name) SELECT \(table.values), 0 FROM c
                 """)
-            // Row numbers have gaps, as they have in the copy.
+            // Rowids have gaps, as they have in the copy.
             try await engine.commit("DELETE FROM \(table.name) WHERE n % 4 = 1")
         }
         return engine
     }
 
-    /// All values of a table, and its row numbers.
+    /// All values of a table, and its rowids.
     private static func rows(of table: Table, _ db: GRDB.Database) throws -> [String] {
         let columns = try String.fetchAll(
             db, sql: "SELECT name FROM pragma_table_info(?) WHERE name <> '_position'", arguments: [table.name])
@@ -60,11 +60,11 @@ import Testing
             db, sql: "SELECT rowid || ':' || \(values) FROM \(table.name) ORDER BY rowid")
     }
 
-    private static func withoutNumber(_ row: String) -> Substring {
+    private static func withoutRowid(_ row: String) -> Substring {
         row.firstIndex(of: ":").map { row[row.index(after: $0)...] } ?? row[...]
     }
 
-    @Test("The past of a large table has its values and row numbers", arguments: [SnapshotSchema.current, .asRecorded])
+    @Test("The past of a large table has its values and rowids", arguments: [SnapshotSchema.current, .asRecorded])
     func wholeTables(schema: SnapshotSchema) async throws {
         let folder = try TemporaryFolder()
         let engine = try await open(folder)
@@ -85,8 +85,8 @@ import Testing
                 #expect(past[index] == before[index], "\(table.name)")
                 continue
             }
-            // A table of its own making has numbers of its own.
-            #expect(past[index].map(Self.withoutNumber).sorted() == before[index].map(Self.withoutNumber).sorted())
+            // A table of its own making has rowids of its own.
+            #expect(past[index].map(Self.withoutRowid).sorted() == before[index].map(Self.withoutRowid).sorted())
         }
         try await engine.close()
     }
@@ -111,9 +111,9 @@ import Testing
             }
             return (before, past)
         }
-        // Rows are copied one by one, and get numbers of their own where nothing names them.
+        // Rows are copied one by one, and get rowids of their own where nothing names them.
         for (index, table) in Self.tables.enumerated() {
-            #expect(past[index].map(Self.withoutNumber) == before[index].map(Self.withoutNumber), "\(table.name)")
+            #expect(past[index].map(Self.withoutRowid) == before[index].map(Self.withoutRowid), "\(table.name)")
         }
         try await engine.close()
     }

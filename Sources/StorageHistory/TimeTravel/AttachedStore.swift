@@ -5,13 +5,13 @@ internal import StorageLog
 
 /// A store whose file is attached to the connection of a temporary database, for reading, to copy whole tables into it.
 ///
-/// Between tables of the same declaration in one connection, SQLite copies records and indexes as they are, with their row
-/// numbers (`xferOptimization` in <https://sqlite.org/src/file/src/insert.c>). Reading and inserting the rows one by one takes four
+/// Between tables of the same declaration in one connection, SQLite copies records and indexes as they are, with their
+/// rowids (`xferOptimization` in <https://sqlite.org/src/file/src/insert.c>). Reading and inserting the rows one by one takes four
 /// times as long, and more where keys come in random order. Where SQLite finds the declarations different, as it does with CHECK
 /// constraints, it inserts row by row itself.
 ///
-/// An attached file has a state of its own, which is later than the one that another connection reads. It serves only where both have
-/// the same log and the same schema: then their tables are equal, too.
+/// An attached file has a state of its own, which may be later than the one that another connection reads. It serves only where both
+/// have the same log and the same schema: then nothing that the store has written lies between them.
 enum AttachedStore {
     private static let name = "storage_source"
 

@@ -184,7 +184,7 @@ extension MaterializedSnapshot {
     /// The same once it is filled, as there may be several snapshots. It is SQLite's own.
     private static let readingKibibytes = 2_000
 
-    /// To attach a store takes about as long as to copy so many rows one by one.
+    /// For fewer rows no store is attached, which opens the file and reads its schema.
     private static let manyRows: Int64 = 1_000
 
     /// So many events for a row are folded before they are written; fewer keep the order in which rows were inserted.
