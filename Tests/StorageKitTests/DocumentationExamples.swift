@@ -307,6 +307,25 @@ struct Chore: Codable {
         }
         #expect(results.count == 5)
         #expect(rows.map(\.title).last == "wash it")
+        try await optimistic(storage, open)
+    }
+
+    private struct Server {
+        func accept(_ chore: Chore) async throws -> Chore { chore }
+    }
+
+    private nonisolated static func optimistic(_ storage: Storage, _ open: LiveList<Chore>) async throws {
+        for try await chores in open.optimistic {
+            for chore in chores.value { print(chore.title, chores.isPending(chore) ? "(saving)" : "") }
+            break
+        }
+        let (chore, server) = (Chore(id: 5, title: "wash up", isDone: false), Server())
+        try await storage.optimistically([.save(chore), .delete(Chore.self, id: 2)], reason: "Replace")
+        try await storage.optimistically([.save(chore)]) {
+            let accepted = try await server.accept(chore)
+            try await storage.save(accepted)
+        }
+        #expect(try await storage.get(Chore.self, id: 5)?.title == "wash up")
     }
 
     private nonisolated static func sql(_ context: StorageKit.Context) async {

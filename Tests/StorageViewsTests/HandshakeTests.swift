@@ -137,7 +137,7 @@ import Testing
             let (gate, begun) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let reads = (0..<12).map { _ in
                 Task {
-                    try await source.readBeside { _ in
+                    try await source.readBeside(overlaying: []) { _ in
                         begun.signal()
                         gate.wait()
                     }

@@ -60,9 +60,11 @@ final class InterruptedSource: FeedSource {
 
     var readsBeside: Bool { live.readsBeside }
 
-    func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws {
+    func readBeside(
+        overlaying rows: [OptimisticRow], _ body: @escaping @Sendable (FeedState) throws -> Void
+    ) async throws {
         pass()
-        try await live.readBeside { state in
+        try await live.readBeside(overlaying: rows) { state in
             self.pass()
             try body(state)
             self.pass()

@@ -78,44 +78,18 @@ extension MaterializedSnapshot {
         try PreparedStatement(target, select.string(0)).execute()
     }
 
-    /// An empty table of the same columns without constraints. Its columns compare as those of the store do, and keep
-    /// what events hold as it is: that has been through the column's affinity, which changes nothing the second time.
+    /// An empty table of the same columns without constraints.
     ///
     /// Keys are compared by their bytes, as the log does it: what was one key to the collation of another time may be
     /// two.
     private func makeLoose(_ entity: CatalogEntity, in target: Connection) throws {
-        let collations = try Self.collations(target)
-        let columns = entity.live.map { column in
-            let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
-            let isCollated = column.collation != CatalogColumn.binary && collations.contains(column.collation)
-            return quoted(column.stored) + type(of: column, in: entity)
-                + (isCollated ? " COLLATE \(quoted(column.collation))" : "") + fallback
-        }
+        let columns = try LooseTable.columns(of: entity, in: target)
         let key = entity.key.map { "\(quoted($0.stored)) COLLATE BINARY" }.joined(separator: ", ")
         try PreparedStatement(
             target,
             "CREATE TABLE \(quoted(entity.stored)) (\(columns.joined(separator: ", ")), _position, PRIMARY KEY (\(key)))"
         ).execute()
         loose.withLock { _ = $0.insert(entity.id) }
-    }
-
-    /// A type with the column's affinity.
-    private func type(of column: CatalogColumn, in entity: CatalogEntity) -> String {
-        switch column.affinity {
-        case .blob: return ""
-        case .integer:
-            // INTEGER makes a key the row number, which other values than integers can't be.
-            let isRowNumber = entity.key.count == 1 && column.type.lowercasedASCII == "integer"
-            return isRowNumber || column.keyOrdinal == 0 ? " INTEGER" : " INT"
-        case .text, .numeric, .real: return " \(column.affinity.rawValue)"
-        }
-    }
-
-    private static func collations(_ database: Connection) throws -> Set<String> {
-        let select = try PreparedStatement(database, "SELECT upper(name) FROM pragma_collation_list")
-        var names: Set<String> = []
-        while try select.step() { names.insert(select.string(0)) }
-        return names
     }
 
     private func isLoose(_ entity: CatalogEntity) -> Bool { loose.withLock { $0.contains(entity.id) } }

@@ -1,5 +1,6 @@
 public import GRDB
 internal import StorageCore
+internal import StorageLog
 internal import StorageRouting
 public import StorageViews
 internal import Synchronization
@@ -68,6 +69,25 @@ extension Storage {
                     return { () async throws(StorageError) -> Difference? in
                         try await reader.next().map { difference($0.old, $0.new, $0.position) }
                     }
+                }
+            },
+            optimistic: { onError in
+                LiveSequence {
+                    let reader = DistinctReader(storage, body, onError)
+                    let source = LiveValueSource<Value>(
+                        next: { () async throws(StorageError) -> PositionedValue<Value>? in
+                            try await reader.next().map { ($0.new, $0.position) }
+                        },
+                        read: { rows in
+                            try await storage.engine.readFirst { db in
+                                try OptimisticTables.read(rows, in: db) {
+                                    (try body(db), try LogHead.load(db).position)
+                                }
+                            }
+                        })
+                    let optimistic = OptimisticReader(
+                        source, storage.subscriptions.optimisticChanges, of: nil, onError: onError)
+                    return { () async throws(StorageError) -> OptimisticValue<Value>? in try await optimistic.next() }
                 }
             },
             explain: {

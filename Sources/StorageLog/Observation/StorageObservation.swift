@@ -6,7 +6,7 @@ internal import Synchronization
 public final class StorageObservation: Sendable {
     private let onCancel: Mutex<(@Sendable () -> Void)?>
 
-    init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = Mutex(onCancel) }
+    package init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = Mutex(onCancel) }
 
     deinit { cancel() }
 

@@ -42,8 +42,9 @@ package final class RowLayout {
             entity,
             columns: entity.live.map { column in
                 var collation: UnsafePointer<CChar>?
+                // By the name of its database: a temporary view of the same name has no collations to tell.
                 sqlite3_table_column_metadata(
-                    database.handle, nil, entity.stored, column.stored, nil, &collation, nil, nil, nil)
+                    database.handle, "main", entity.stored, column.stored, nil, &collation, nil, nil, nil)
                 let name = collation.map { String(cString: $0).uppercased() } ?? RowPredicate.Collation.binary.rawValue
                 return Column(
                     id: column.id, name: column.name, stored: column.stored,

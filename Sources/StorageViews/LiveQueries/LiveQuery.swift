@@ -23,16 +23,19 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
 
     private let readSnapshots: @Sendable (@escaping ErrorHandler) -> LiveSequence<Value>
     private let readDifferences: @Sendable (_ since: KnownState?, @escaping ErrorHandler) -> LiveSequence<Difference>
+    private let readOptimistic: @Sendable (@escaping ErrorHandler) -> LiveSequence<OptimisticValue<Value>>
     private let explainNode: @Sendable () async throws -> SubscriptionExplanation?
 
     /// Follows something else than a node.
     package init(
         snapshots: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<Value>,
         differences: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<Difference>,
+        optimistic: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<OptimisticValue<Value>>,
         explain: @escaping @Sendable () async throws -> SubscriptionExplanation?
     ) {
         readSnapshots = snapshots
         readDifferences = { _, onError in differences(onError) }
+        readOptimistic = optimistic
         explainNode = explain
     }
 
@@ -96,6 +99,27 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
         since token: ChangeToken, onError: @escaping ErrorHandler = { _ in }
     ) -> LiveSequence<Difference> { readDifferences(.token(token), onError) }
 
+    /// The current result with the changes that are pending, and the result after each change: what
+    /// `storage.optimistically(…)` is about to store is shown before it is stored.
+    ///
+    /// ```swift
+    /// for try await tasks in storage.query(Task.self).orderBy(\.due).live().optimistic {
+    ///     show(tasks.value) { task in tasks.isPending(task) ? .dimmed : .normal }
+    /// }
+    /// ```
+    ///
+    /// While changes are pending, the query is run again for each change of its rows, pending or stored; otherwise it costs what
+    /// ``snapshots`` does. A full-text search finds rows by the texts that are stored, so that it doesn't find new ones.
+    /// All other sequences and views show what is stored, and nothing else.
+    public var optimistic: LiveSequence<OptimisticValue<Value>> { optimistic { _ in } }
+
+    /// The current result with the changes that are pending, and the result after each change, as ``optimistic``.
+    ///
+    /// - Parameter onError: As for ``snapshots(onError:)``.
+    public func optimistic(onError: @escaping ErrorHandler) -> LiveSequence<OptimisticValue<Value>> {
+        readOptimistic(onError)
+    }
+
     /// How the query is found by changes, and what that has cost. It is read for that.
     ///
     /// - Throws: `StorageError` where the query can't be answered, or with `closed`.
@@ -110,17 +134,14 @@ extension LiveQuery {
         _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node,
         _ convert: @escaping @Sendable (Node.Update) throws -> Update
     ) where Update.Whole == Value, Update.Difference == Difference {
-        readSnapshots = { onError in
-            LiveSequence<Value> {
-                let reader = LiveReader(engine, makeNode, from: Update.Whole(), onError: onError) { update, value in
-                    let update = try convert(update)
-                    guard update.fits(value) else { return Value?.none }
-                    update.apply(to: &value)
-                    return value
-                }
-                return { () async throws(StorageError) -> Value? in try await reader.next() }
-            }
+        let values = NodeValues(engine, makeNode, from: Update.Whole()) { update, value in
+            let update = try convert(update)
+            guard update.fits(value) else { return Value?.none }
+            update.apply(to: &value)
+            return value
         }
+        readSnapshots = values.snapshots
+        readOptimistic = values.optimistic
         readDifferences = { known, onError in
             LiveSequence<Difference> {
                 let reader = LiveReader(engine, makeNode, from: (), since: known, onError: onError) { update, _ in
@@ -139,17 +160,13 @@ extension LiveQuery {
         _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node,
         value read: @escaping @Sendable (Node.Update.Whole) throws -> Value
     ) where Difference == ValueDifference<Value> {
-        readSnapshots = { onError in
-            LiveSequence<Value> {
-                let reader = LiveReader(engine, makeNode, from: Node.Update.Whole(), onError: onError) {
-                    update, whole in
-                    guard update.fits(whole) else { return Value?.none }
-                    update.apply(to: &whole)
-                    return try read(whole)
-                }
-                return { () async throws(StorageError) -> Value? in try await reader.next() }
-            }
+        let values = NodeValues(engine, makeNode, from: Node.Update.Whole()) { update, whole in
+            guard update.fits(whole) else { return Value?.none }
+            update.apply(to: &whole)
+            return try read(whole)
         }
+        readSnapshots = values.snapshots
+        readOptimistic = values.optimistic
         readDifferences = { _, onError in
             LiveSequence<Difference> {
                 let start = (whole: Node.Update.Whole(), value: Value?.none)

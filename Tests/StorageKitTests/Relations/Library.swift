@@ -1,3 +1,4 @@
+import Foundation
 import StorageKit
 import TestSupport
 
@@ -36,8 +37,9 @@ struct Chapter: Hashable {
 }
 
 enum Library {
-    static func open(hasIndexes: Bool = true) async throws -> Storage {
-        try StorageKit.inMemory { schema in
+    /// - Parameter url: The store's file; in memory where nil.
+    static func open(hasIndexes: Bool = true, at url: URL? = nil) async throws -> Storage {
+        let declare: (inout Schema) throws -> Void = { schema in
             schema.autoSchema(PublisherRecord.self, NovelistRecord.self, NovelRecord.self, ChapterRecord.self)
             if hasIndexes {
                 schema.migration("foreign keys") { db in
@@ -49,7 +51,9 @@ enum Library {
                     }
                 }
             }
-        }.facade
+        }
+        guard let url else { return try StorageKit.inMemory(declare).facade }
+        return try StorageKit.start(at: url, declare).facade
     }
 
     /// A change of a random row, or of several rows.

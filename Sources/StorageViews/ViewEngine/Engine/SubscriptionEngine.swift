@@ -17,6 +17,8 @@ package actor SubscriptionEngine {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     package nonisolated let deliveryQueue = DeliveryQueue()
     nonisolated let source: any FeedSource
+    /// What is shown before it is stored, to those who ask for it.
+    package nonisolated let optimisticChanges = OptimisticChanges()
 
     /// Whether it follows its source.
     enum Phase {

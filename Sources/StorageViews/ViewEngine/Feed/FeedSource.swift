@@ -18,9 +18,13 @@ package protocol FeedSource: Sendable {
     var readsBeside: Bool { get }
 
     /// Runs `body` on one state, on another connection and thread than ``read(_:_:)``, so that neither waits for the other.
-    func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws
+    ///
+    /// - Parameter rows: What is read as if it were stored, where the source is the store.
+    func readBeside(
+        overlaying rows: [OptimisticRow], _ body: @escaping @Sendable (FeedState) throws -> Void
+    ) async throws
 
-    /// Runs `body` as ``readBeside(_:)`` does, on the rows of an earlier state, in today's schema.
+    /// Runs `body` as ``readBeside(overlaying:_:)`` does, on the rows of an earlier state, in today's schema.
     ///
     /// - Returns: False where that state can't be read, or its rows are too many; nothing has run then.
     func readPast(
@@ -60,7 +64,9 @@ package struct FeedState {
 extension FeedSource {
     package var readsBeside: Bool { false }
 
-    package func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws { try read([], body) }
+    package func readBeside(
+        overlaying rows: [OptimisticRow], _ body: @escaping @Sendable (FeedState) throws -> Void
+    ) async throws { try read([], body) }
 
     package func readPast(
         at state: KnownState, of interests: [Interest], _ body: @escaping @Sendable (FeedState) throws -> Void

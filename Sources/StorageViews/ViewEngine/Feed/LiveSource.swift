@@ -29,9 +29,13 @@ package final class LiveSource: FeedSource {
 
     package var readsBeside: Bool { true }
 
-    package func readBeside(_ body: @escaping @Sendable (FeedState) throws -> Void) async throws {
+    package func readBeside(
+        overlaying rows: [OptimisticRow], _ body: @escaping @Sendable (FeedState) throws -> Void
+    ) async throws {
         try await engine.readFirst { db in
-            try body(FeedState(rows: db, log: try db.connection, position: try LogHead.load(db).position))
+            try OptimisticTables.read(rows, in: db) {
+                try body(FeedState(rows: db, log: try db.connection, position: try LogHead.load(db).position))
+            }
         }
     }
 

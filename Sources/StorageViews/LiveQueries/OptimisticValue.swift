@@ -1,0 +1,19 @@
+internal import StorageCore
+public import StorageEntities
+
+/// What a live query finds, as if changes that aren't stored yet were.
+public struct OptimisticValue<Value: Sendable>: Sendable {
+    /// What the query finds with the pending changes.
+    public let value: Value
+    /// The position of the stored state that the pending changes are laid over.
+    public let position: Int64
+    let pending: Set<OptimisticRow.Name>
+
+    /// Whether the value may show something that isn't stored yet.
+    public var hasPendingChanges: Bool { !pending.isEmpty }
+
+    /// Whether the entity's row has a pending change.
+    public func isPending<Entity: RegisteredEntity>(_ entity: Entity) -> Bool {
+        pending.contains(OptimisticRow.Name(Entity.self, id: entity.id))
+    }
+}

@@ -1,0 +1,47 @@
+internal import StorageCore
+internal import StorageLog
+internal import StorageRouting
+
+/// The first read of a node beside the engine.
+///
+/// Sound as `@unchecked Sendable`: who makes it waits for ``perform(on:overlaying:)``, which alone touches it meanwhile.
+final class FirstRead<Node: LiveNode>: @unchecked Sendable {
+    let node: Node
+    /// The schema of the state that was read; before that, the one that the engine knows.
+    private(set) var schema: KnownSchema
+    private(set) var position: Int64 = 0
+
+    init(node: Node, schema: KnownSchema) { (self.node, self.schema) = (node, schema) }
+
+    /// - Parameter rows: What is read as if it were stored.
+    func perform(on source: any FeedSource, overlaying rows: [OptimisticRow] = []) async throws {
+        try await source.readBeside(overlaying: rows) { state in
+            if try !self.schema.isCurrent(state) { self.schema = try KnownSchema(state) }
+            try self.read(state)
+        }
+    }
+
+    /// Reads a state that the consumer has already.
+    ///
+    /// - Returns: Whether that can be had.
+    func perform(on source: any FeedSource, at known: KnownState) async throws -> Bool {
+        try await source.readPast(at: known, of: node.interests) { state in
+            self.schema = try KnownSchema(state)
+            try self.read(state)
+            _ = try self.node.takeUpdate(at: state.position)
+        }
+    }
+
+    private func read(_ state: FeedState) throws {
+        let connection = try state.rows.connection
+        let layouts = try node.interests.map { interest in
+            guard let entity = schema.entity(named: interest.entity) else {
+                throw StorageError.noEntity(interest.entity)
+            }
+            return RowLayout(entity, in: connection, fullText: schema.fullText(of: entity.id))
+        }
+        try node.bind(to: layouts)
+        try node.reload(Snapshot(state, isUrgent: true))
+        position = state.position
+    }
+}
