@@ -169,6 +169,8 @@
                         .POST, path, token: token, body: body,
                         headers: headers.merging(["Accept": "text/event-stream"]) { one, _ in one })
                 }
+                // The form of a header doesn't depend on whether the answer is a stream.
+                let once = ["Accept": "application/json", "Last-Event-ID": ""]
                 let other = try await hub.token("none", [HubGrant(entity: "other")])
                 for (answer, status, code) in [
                     (try await ask("{}", other), 403, "forbidden"),
@@ -178,6 +180,7 @@
                     (try await ask(#"{"limitToLast":1}"#, token), 422, "invalid"),
                     (try await ask("{}", token, ["Last-Event-ID": "12"]), 400, "malformed"),
                     (try await ask("{}", token, ["Last-Event-ID": "1.1.1.00-x"]), 400, "malformed"),
+                    (try await ask("{}", token, once), 400, "malformed"),
                 ] {
                     #expect(answer.status == status, "\(answer.body)")
                     #expect(answer.code == code)

@@ -29,21 +29,28 @@
             // Checked before the body is read: refused requests must be cheap.
             guard request.access.mayRead(entity) else { throw HubError.forbidden }
             let query = try await request.message(QueryBuilder.self)
+            // Checked for an answer without a stream too, as the header's form doesn't depend on that.
+            let point = try resumePoint(request)
             let accept = request.request.headers[.accept] ?? ""
-            if accept.contains("text/event-stream") { return try await live(query, of: entity, request) }
-            return Response(json: try await hub.documents(of: entity, matching: query, as: request.access).json)
+            guard accept.contains("text/event-stream") else {
+                return Response(json: try await hub.documents(of: entity, matching: query, as: request.access).json)
+            }
+            return try await live(query, of: entity, after: point, request)
+        }
+
+        private func resumePoint(_ request: HubRequest) throws -> HubResumePoint? {
+            guard let id = request.request.headers[.lastEventID] else { return nil }
+            guard let point = HubResumePoint(text: id) else {
+                throw HubProblem(
+                    .malformed, "Last-Event-ID isn't an id of a live query. Send the id of its last event, or none.")
+            }
+            return point
         }
 
         /// The documents that match a query, and what changes in them.
-        private func live(_ query: QueryBuilder, of entity: String, _ request: HubRequest) async throws -> Response {
-            let point = try request.request.headers[.lastEventID].map { id in
-                guard let point = HubResumePoint(text: id) else {
-                    throw HubProblem(
-                        .malformed, "Last-Event-ID isn't an id of a live query. Send the id of its last event, or none."
-                    )
-                }
-                return point
-            }
+        private func live(
+            _ query: QueryBuilder, of entity: String, after point: HubResumePoint?, _ request: HubRequest
+        ) async throws -> Response {
             guard let slot = streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
             let feed = try hub.follow(entity, matching: query, after: point, as: request.access)
             // An invalid request is answered by a status, not in the stream.
