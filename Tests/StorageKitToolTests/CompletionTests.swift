@@ -7,8 +7,6 @@ import Testing
 
 /// Tab completes what a store has, in the shells that people use.
 @Suite struct CompletionTests {
-    static let shells = ["bash", "zsh", "fish"]
-
     /// Keys with everything that a shell, a target or a terminal gives a meaning to; each begins differently.
     static let keys = [
         "a b", "it's", "say \"hi\"", "x/y", "p,q", "é t", "日本 語", "$HOME", "k`d`", "100%", "c#d", "semi;colon&|",
@@ -165,10 +163,9 @@ import Testing
 
     @Test(
         "The shells complete whole words",
-        .enabled(if: TerminalSession.isAvailable, "tmux isn't installed"), arguments: shells)
+        .enabled(if: TerminalSession.isAvailable, "tmux isn't installed"), arguments: ShellSession.names)
     func shellsCompleteWords(_ shell: String) async throws {
         guard TerminalSession.isInstalled(shell) else {
-            // Tools/test --all installs all of them.
             print("skipped: \(shell) isn't installed")
             return
         }
@@ -207,42 +204,27 @@ import Testing
 
 /// Somebody at the prompt of a shell, who presses Tab and looks at what the line has become.
 private struct ShellTypist {
-    let shell: String
-    let session: TerminalSession
+    private let shell: ShellSession
+    private var session: TerminalSession { shell.session }
     private var file: String { session.folder.path("words") }
 
     init(_ shell: String, in folder: TemporaryFolder) async throws {
-        self.shell = shell
         let script = folder.path(shell == "zsh" ? "_storagekit" : "completions")
         let text = try ToolProcess.run(["completions", shell], store: nil).output
         try Data(text.utf8).write(to: URL(fileURLWithPath: script))
         // Writes its words, each ended by a zero byte, and then puts them there at once.
         let words = "for w in \"$@\"; do printf '%s\\0' \"$w\"; done > words.new; mv words.new words"
-        let (startup, command): (String, String) =
+        let startup =
             switch shell {
-            case "bash":
-                (
-                    "args() { \(words); }; source completions; set +H; PS1='ready> '",
-                    "bash --noprofile --rcfile startup -i"
-                )
-            case "zsh":
-                (
-                    "args() { \(words) }; fpath+=($PWD); autoload -Uz compinit; compinit -u; bindkey -e; setopt no_bang_hist; PS1='ready> '",
-                    "ZDOTDIR=\"$PWD\" zsh -i"
-                )
+            case "bash": "args() { \(words); }; source completions"
+            case "zsh": "args() { \(words) }; fpath+=($PWD); autoload -Uz compinit; compinit -u"
             default:
-                (
-                    """
-                    function args; for w in $argv; printf '%s\\0' $w; end > words.new; mv words.new words; end
-                    function fish_prompt; printf 'ready> '; end
-                    function fish_greeting; end
-                    source completions
-                    """, "fish --no-config --init-command 'source startup'"
-                )
+                """
+                function args; for w in $argv; printf '%s\\0' $w; end > words.new; mv words.new words; end
+                source completions
+                """
             }
-        try Data(startup.utf8).write(to: URL(fileURLWithPath: folder.path(shell == "zsh" ? ".zshrc" : "startup")))
-        session = try TerminalSession(command, columns: 160, in: folder)
-        try await session.wait { $0.contains("ready>") }
+        self.shell = try await ShellSession(shell, startup: startup, in: folder)
     }
 
     /// Text as the shell reads it, without quotation marks around it.
@@ -250,10 +232,7 @@ private struct ShellTypist {
         text.map { $0.isASCII && !$0.isLetter && !$0.isNumber && !"/%".contains($0) ? "\\\($0)" : "\($0)" }.joined()
     }
 
-    func run(_ line: String) throws {
-        try session.type(line)
-        try session.press("Enter")
-    }
+    func run(_ line: String) throws { try shell.run(line) }
 
     /// The words of a line after Tab was pressed at its end: a function prints them in place of the tool.
     func words(completing line: String) async throws -> [String] {
