@@ -290,6 +290,27 @@ struct Article: Equatable {
         var views: Int
     }
 
+    /// As the cookbook's table of tokenizers says.
+    private static let searches: [(tokenizer: String, query: String, expected: [String])] = [
+        ("unicode61", "muller", ["german"]), ("unicode61", "läu*", ["german"]), ("unicode61", "strasse", []),
+        ("trigram", "日本語", ["japanese"]), ("trigram", "日本", []), ("trigram", "üll", ["german"]),
+        ("trigram", "ull", []), ("porter", "run", ["english"]),
+    ]
+
+    @Test("Texts in other languages are found", arguments: searches)
+    func languages(tokenizer: String, query: String, expected: [String]) async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(ArticleRecord.self)
+            $0.addFullTextSearch(table: "articles", columns: ["title"], tokenizer: tokenizer)
+        }.facade
+        try await storage.save([
+            Article(id: "english", title: "Running", content: ""),
+            Article(id: "german", title: "Müller läuft auf der Straße", content: ""),
+            Article(id: "japanese", title: "日本語の文章", content: ""),
+        ])
+        #expect(try await ids(storage, query) == expected)
+    }
+
     @Test("Every tokenizer works, and an unknown one is refused")
     func everyTokenizer() async throws {
         for (tokenizer, query, count) in [
