@@ -70,13 +70,15 @@ import Testing
     }
 
     /// Modules whose comments have no example that isn't compiled.
-    private static let modules = ["StorageServer", "StorageSQLiteClient", "StorageSQLiteNIO"]
+    private static let modules = ["StorageKit", "StorageServer", "StorageSQLiteClient", "StorageSQLiteNIO"]
 
     /// Each line of an example in a comment stands, in its order, among the module's compiled examples. A line with … is
     /// for the reader.
     @Test("Every line of an example in a comment is compiled", arguments: modules)
     func examplesOfCommentsAreCompiled(module: String) throws {
-        let compiled = try Self.lines("Tests/\(module)Tests/CommentExamples.swift")
+        // A store as a client is compiled with the other clients.
+        let modules = module == "StorageKit" ? [module, "StorageSQLiteClient"] : [module]
+        let compiled = try modules.flatMap { try Self.lines("Tests/\($0)Tests/CommentExamples.swift") }
         let folder = Self.root.appendingPathComponent("Sources/\(module)")
         let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         var count = 0

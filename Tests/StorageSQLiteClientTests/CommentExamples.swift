@@ -1,8 +1,10 @@
 #if SQLITE_ENGINE_GRDB
     import GRDB
+    import StorageKit
     import StorageSQLiteClient
 
-    /// The examples of the module's comments, compiled and not run. `DocumentationTests` compares them with this file.
+    /// The examples of the module's comments, compiled and not run. `DocumentationTests` compares them with this file, and
+    /// those of `StorageKit` about clients.
     enum CommentExamples {
         struct Item: Codable, FetchableRecord, PersistableRecord, TableRecord {
             var id: Int64
@@ -110,6 +112,12 @@
             let items = try await database.read { db in try Item.fetchAll(db) }
             try await database.write { db in try item.insert(db) }
             print(items.count)
+        }
+
+        static func store(_ storage: Storage) async throws {
+            prepareDependencies { $0.sqliteClient = storage.sqliteClient }
+            let client = storage.sqliteClient(actor: "importer", reason: "nightly import")
+            try await client.write { db in try db.execute("DELETE FROM drafts") }
         }
 
         static func dependencies(importer: Importer) async throws {

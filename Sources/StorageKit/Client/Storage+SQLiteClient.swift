@@ -19,6 +19,11 @@
 
         /// The store as an `SQLiteClient` whose commits say who made them.
         ///
+        /// ```swift
+        /// let client = storage.sqliteClient(actor: "importer", reason: "nightly import")
+        /// try await client.write { db in try db.execute("DELETE FROM drafts") }
+        /// ```
+        ///
         /// - Parameters:
         ///   - actor: Who makes the changes; the task-local ``CommitContext/actor`` where nil. Of a body inside of another one
         ///     that of the outer counts, as both are one commit.

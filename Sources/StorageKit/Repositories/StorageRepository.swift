@@ -97,6 +97,10 @@ extension StorageRepository {
 
     /// A page of entities by number. ``FetchableQuery/page(after:size:)`` pages through rows that change.
     ///
+    /// ```swift
+    /// let page = try await users.getPage(orderBy: "name", limit: 20, offset: 40)
+    /// ```
+    ///
     /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset, `invalid-name` for a column
     ///   that the entity doesn't have; also as ``Storage`` says.
     public func getPage(
@@ -121,10 +125,19 @@ public struct AnyRepository<E: RegisteredEntity>: StorageRepository {
 
 extension Storage {
     /// The repository of an entity.
+    ///
+    /// ```swift
+    /// let users = storage.repository(User.self)
+    /// let anna = try await users.get(id: "1")
+    /// ```
     public func repository<E: RegisteredEntity>(_ type: E.Type) -> GenericRepository<E, E.Record> {
         GenericRepository(storage: self)
     }
 
     /// The repository of an entity, without its record's type.
+    ///
+    /// ```swift
+    /// let service = UserService(users: storage.anyRepository(User.self))
+    /// ```
     public func anyRepository<E: RegisteredEntity>(_ type: E.Type) -> AnyRepository<E> { repository(type).erased }
 }

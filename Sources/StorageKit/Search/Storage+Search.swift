@@ -32,6 +32,12 @@ extension Storage {
 
     /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
     ///
+    /// ```swift
+    /// for result in try await storage.searchWithSnippets(Article.self, query: "swift", snippetColumn: 1) {
+    ///     print(result.entity.title, result.snippet ?? "")
+    /// }
+    /// ```
+    ///
     /// - Parameter snippetColumn: The column to show, by its index among the indexed columns, starting at 0.
     /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
     ///   syntax when that is asked for.
@@ -42,6 +48,10 @@ extension Storage {
     }
 
     /// How many entities fit a text.
+    ///
+    /// ```swift
+    /// let count = try await storage.searchCount(Article.self, query: "swift concur*")
+    /// ```
     ///
     /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
     ///   syntax when that is asked for.

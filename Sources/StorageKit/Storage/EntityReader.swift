@@ -84,6 +84,10 @@ extension EntityReader {
 
     /// A page of entities.
     ///
+    /// ```swift
+    /// let page = try await storage.page(User.self, orderBy: "name", limit: 20, offset: 40)
+    /// ```
+    ///
     /// - Parameters:
     ///   - limit: How many at the most; 0 or more.
     ///   - offset: How many to leave out first; 0 or more.

@@ -42,6 +42,11 @@ extension Storage {
 
     /// The token of a position: for readers that keep where they are, and may meet a restored copy of the store later.
     ///
+    /// ```swift
+    /// let receipt = try await storage.save(user)
+    /// let token = try await storage.changeToken(at: receipt.position)
+    /// ```
+    ///
     /// - Throws: `StorageError` with `not-found` if the log doesn't have the position, or with `closed`.
     public func changeToken(at position: Int64) async throws -> ChangeToken {
         try await engine.read { db in

@@ -6,6 +6,11 @@ public import StorageMaintenance
 extension Storage {
     /// Checks the whole store against its log; reads every byte of it once.
     ///
+    /// ```swift
+    /// let report = try await storage.verify()
+    /// for finding in report.findings { print(finding.message) }
+    /// ```
+    ///
     /// - Returns: What was found. Damage is a finding, not an error; commits that `normal` durability has lost with the power are
     ///   a warning.
     ///

@@ -16,7 +16,8 @@ extension Storage {
     /// ``save(_:expecting:)`` no other change is overwritten unseen:
     ///
     /// ```swift
-    /// if var (user, position) = try await storage.getWithPosition(User.self, id: "1") {
+    /// if let (found, position) = try await storage.getWithPosition(User.self, id: "1") {
+    ///     var user = found
     ///     user.name = "Anna"
     ///     try await storage.save(user, expecting: .position(position))
     /// }

@@ -6,6 +6,10 @@ extension Storage {
     /// Turns the write guard on or off: with it, statements of other programs that insert, update or delete rows of entities
     /// fail, and the message says why.
     ///
+    /// ```swift
+    /// try await storage.setWriteGuard(true)
+    /// ```
+    ///
     /// Without it such writes succeed, and `verify` and `rebuild` find them afterwards. The guard is a setting of the file:
     /// copies and backups have it too, and so have tables that are made later. It consists of triggers that call a function
     /// which only the store's own connection has. Reads are as they were. What the

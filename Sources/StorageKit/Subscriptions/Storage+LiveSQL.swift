@@ -12,10 +12,12 @@ extension Storage {
     /// struct Total: Decodable, FetchableRecord, Identifiable, Equatable { var id: String; var pages: Int }
     ///
     /// let totals = storage.live { db in
-    ///     try Total.fetchAll(db, sql: """
-    ///         SELECT authors.id, sum(pages) AS pages FROM authors JOIN books ON authorId = authors.id
-    ///         GROUP BY authors.id ORDER BY pages DESC
-    ///         """)
+    ///     try Total.fetchAll(
+    ///         db,
+    ///         sql: """
+    ///             SELECT authors.id, sum(pages) AS pages FROM authors JOIN books ON authorId = authors.id
+    ///             GROUP BY authors.id ORDER BY pages DESC
+    ///             """)
     /// }
     /// for try await rows in totals.snapshots { … }
     /// ```

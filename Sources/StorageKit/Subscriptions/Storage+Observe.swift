@@ -56,6 +56,12 @@ extension Storage {
     }
 
     /// Like ``observeAll(_:orderBy:ascending:bufferingPolicy:onError:)``, without lists that equal the one before.
+    ///
+    /// ```swift
+    /// for await users in storage.observeAllDistinct(User.self, orderBy: "name") {
+    ///     show(users)
+    /// }
+    /// ```
     public func observeAllDistinct<E: RegisteredEntity & Equatable>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true,
         bufferingPolicy: AsyncStream<[E]>.Continuation.BufferingPolicy = .bufferingNewest(1),

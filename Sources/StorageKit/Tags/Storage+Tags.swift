@@ -33,6 +33,10 @@ extension Storage {
 
     /// Takes a tag away. What it pointed to stays as it is.
     ///
+    /// ```swift
+    /// try await storage.removeTag("release-3", reason: "never shipped")
+    /// ```
+    ///
     /// - Throws: `not-found` where there is no such tag.
     @discardableResult
     public func removeTag(_ name: String, actor: String? = nil, reason: String? = nil) async throws -> CommitReceipt {
@@ -41,10 +45,18 @@ extension Storage {
 
     /// All tags, in the order of the points that they name.
     ///
+    /// ```swift
+    /// for tag in try await storage.tags() { print(tag.name, tag.position) }
+    /// ```
+    ///
     /// - Throws: ``StorageError`` with `closed`.
     public func tags() async throws -> [StorageTag] { try await readHistory { try $0.tags.tags() } }
 
     /// Every change of a tag, oldest first, also of one that is deleted by now.
+    ///
+    /// ```swift
+    /// for event in try await storage.history(ofTag: "release-3") { print(event.operation, event.position) }
+    /// ```
     ///
     /// - Throws: ``StorageError`` with `closed`.
     public func history(ofTag name: String) async throws -> [StorageEvent] {
@@ -77,6 +89,10 @@ extension Storage {
 
     /// Takes the note of a point away.
     ///
+    /// ```swift
+    /// try await storage.removeNote(at: .commit(77))
+    /// ```
+    ///
     /// - Throws: `not-found` where there is none.
     @discardableResult
     public func removeNote(
@@ -86,6 +102,10 @@ extension Storage {
     }
 
     /// All notes, in the order of the points that they are about.
+    ///
+    /// ```swift
+    /// for note in try await storage.notes() { print(note.position, note.text) }
+    /// ```
     ///
     /// - Throws: ``StorageError`` with `closed`.
     public func notes() async throws -> [StorageNote] { try await readHistory { try $0.tags.notes() } }

@@ -52,6 +52,11 @@ public struct StorageSnapshot: EntityReader {
 
     /// The entities whose indexed columns fitted a text then, best first: as the index is declared now.
     ///
+    /// ```swift
+    /// let before = try await storage.asOf(.commit(41))
+    /// let found = try await before.search(Article.self, query: "swift")
+    /// ```
+    ///
     /// See ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.
     ///
     /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
@@ -94,6 +99,12 @@ public struct StorageSnapshot: EntityReader {
     }
 
     /// Runs SQL of your own on tables as they were then.
+    ///
+    /// ```swift
+    /// let total = try await storage.asOf(.commit(41)).read(["orders"]) { db in
+    ///     try Double.fetchOne(db, sql: "SELECT sum(total) FROM orders") ?? 0
+    /// }
+    /// ```
     ///
     /// - Parameter tables: The entities that `body` reads; all of them where none is named, which costs more.
     /// - Throws: What `body` throws; ``StorageError``: `closed`, `not-found` for a table that wasn't there then.
