@@ -1,0 +1,108 @@
+internal import CSQLite
+internal import GRDB
+internal import StorageCore
+package import StorageLog
+
+extension LogWriter {
+    /// Makes the entity's table, or adds the columns that it lacks. Part of the commit under way.
+    ///
+    /// - Throws: `schema-mismatch` where a column that is there has another type or key.
+    package func declare(_ definition: EntityDefinition) throws {
+        try definition.validate()
+        guard let known = catalog.entity(named: definition.name) else { return try create(definition) }
+        if definition.isWhole { try definition.checkUndeclared(in: known) }
+        let indexes = Dictionary(
+            known.columns.indices.filter { !known.columns[$0].isDropped }.map {
+                (ExactText(known.columns[$0].name), $0)
+            }
+        ) { first, _ in first }
+        var adopted = known
+        var fresh: [EntityDefinition.Column] = []
+        for column in definition.columns {
+            if let index = indexes[ExactText(column.schema.name)] {
+                try adopted.columns[index].check(column, of: known)
+                adopted.columns[index].adoptCoding(of: column)
+            } else {
+                fresh.append(column)
+            }
+        }
+        if adopted != known {
+            record(adopted)
+            try schemaChanged()
+        }
+        guard !fresh.isEmpty else { return }
+        guard known.live.count + fresh.count <= Limits.columns else { throw StorageError.tooManyColumns(known.name) }
+        try add(fresh, to: adopted)
+    }
+
+    private func create(_ definition: EntityDefinition) throws {
+        try checkFree(definition)
+        try statement(definition.createTable).execute()
+        var next = catalog.nextId
+        var entity = CatalogEntity(id: next, name: definition.name, stored: definition.stored, columns: [])
+        var ordinal = 0
+        for column in definition.columns {
+            next += 1
+            if column.schema.primaryKey { ordinal += 1 }
+            entity.columns.append(
+                CatalogColumn(
+                    id: next, name: column.schema.name, stored: column.stored, type: column.schema.type,
+                    keyOrdinal: column.schema.primaryKey ? ordinal : 0, required: column.schema.notNull,
+                    coding: column.coding))
+        }
+        record(entity)
+        try schemaChanged()
+    }
+
+    /// - Throws: `schema-mismatch` where something that isn't the entity has its table's name.
+    private func checkFree(_ definition: EntityDefinition) throws {
+        let select = try statement("SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE")
+        select.bind(text: definition.stored, at: 1)
+        defer { select.reset() }
+        guard try select.step() else { return }
+        throw StorageError(
+            .schemaMismatch,
+            "There is a \(try select.row.text(at: 0)) \"\(definition.stored)\" that was made with SQL and isn't the entity \"\(definition.name)\".",
+            remedy:
+                "Call adopt(\"\(definition.stored)\") before autoSchema if it is the entity's table; otherwise rename one of them."
+        )
+    }
+
+    /// Adds a column to an entity's table.
+    func add(_ column: EntityDefinition.Column, to entity: CatalogEntity) throws { try add([column], to: entity) }
+
+    /// Adds columns to an entity's table, and looks at the schema once, at their end.
+    private func add(_ columns: [EntityDefinition.Column], to entity: CatalogEntity) throws {
+        for column in columns { try addToTable(column, of: entity) }
+        try schemaChanged()
+        guard var entity = catalog.entity(id: entity.id) else { return }
+        // The table has names and types; what the declaration says beyond that is added here.
+        let ids = entity.idsByStoredName
+        let indexById = Dictionary(uniqueKeysWithValues: entity.columns.enumerated().map { ($1.id, $0) })
+        for column in columns {
+            guard let index = ids[column.stored.folded].flatMap({ indexById[$0] }) else { continue }
+            entity.columns[index].name = column.schema.name
+            entity.columns[index].coding = column.coding
+            entity.columns[index].type = column.schema.type
+        }
+        record(entity)
+    }
+
+    private func addToTable(_ column: EntityDefinition.Column, of entity: CatalogEntity) throws {
+        guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
+        // SQLite adds no column that refers to a row and has a default.
+        var definition = column.columnSQL(
+            refers: !column.schema.notNull && column.schema.defaultValue == nil, isStrict: entity.isStrict)
+        if let value = column.schema.defaultValue ?? (column.schema.notNull ? column.schema.neutralValue : nil) {
+            definition += " DEFAULT \(value)"
+        } else if column.schema.notNull {
+            throw StorageError(
+                .schemaMismatch,
+                "\"\(entity.name)\" gets a column \"\(column.schema.name)\" that must have a value, and its rows from before have none.",
+                remedy:
+                    "Make the property optional, give it a constant as its value, or add the column with a DEFAULT in a migration before autoSchema."
+            )
+        }
+        try PreparedStatement(database, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(definition)").execute()
+    }
+}
