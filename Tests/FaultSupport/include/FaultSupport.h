@@ -74,11 +74,11 @@ enum {
     FAULT_EFFECT_SHORT = 2,
 };
 
-// Lets call number `first` of these kinds fail, counted from 1 from now on, and all later ones too if `lasts`.
+// Lets call number `first` of each of these kinds fail, counted from 1 from now on, and all later ones too if `lasts`.
 void fault_arm(uint32_t kinds, uint64_t first, int lasts, int effect);
 // Ends failing. Returns how many calls have failed.
 uint64_t fault_disarm(void);
-// How many calls of the armed kinds there were.
-uint64_t fault_call_count(void);
+// How many calls of a kind there were since it was armed; the kind is one bit.
+uint64_t fault_call_count(uint32_t kind);
 
 #endif
