@@ -1,6 +1,7 @@
 import ArgumentParser
 import CSQLite
 import Foundation
+import StorageCore
 
 /// What the executable calls.
 package enum CommandLineTool {
@@ -105,7 +106,9 @@ struct StorageKitTool: AsyncParsableCommand {
     private static func status(reporting error: any Error) -> ExitStatus {
         if error is BrokenPipe { return .done }
         if let status = error as? ExitStatus { return status }
-        let code = exitCode(for: error)
+        // Only what the parser itself says can be help. It writes its help before it knows, which takes longer than most commands.
+        let isOwn = error is CommandError || error is StorageError
+        let code = isOwn ? ExitCode.failure : exitCode(for: error)
         if code == .success {
             // Help and version are what was asked for, so they go to standard output.
             try? show(fullMessage(for: error) + "\n")

@@ -69,7 +69,7 @@ struct AdoptCommand: AsyncParsableCommand {
         }
         guard inPlace else {
             let path = try store.path()
-            try change.confirmation.confirmReplacing(path, isForced: force)
+            try change.confirmReplacing(path, isForced: force)
             let plan = try await adoption.run(to: path, replacing: force)
             bars.finish()
             return try finish(plan, store: path, backup: nil)

@@ -33,7 +33,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if !fix, change.dryRun || change.reason != nil || change.confirmation.yes {
+        if !fix, change.dryRun || change.reason != nil || change.yes {
             throw ValidationError("--dry-run, --reason and --yes require --fix.")
         }
     }
@@ -92,7 +92,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let rebuilds = repairs.filter { if case .rebuild = $0 { true } else { false } }
         guard !rebuilds.isEmpty else { return }
         let plan = rebuilds.map(\.plan).joined(separator: ", ")
-        try change.confirmation.confirmIfAttended("This would \(plan); what the log doesn't know is lost. Continue?")
+        try change.confirmIfAttended("This would \(plan); what the log doesn't know is lost. Continue?")
     }
 
     /// Repairs what can be rebuilt, records and prints what was done.

@@ -52,7 +52,7 @@ struct ExecCommand: AsyncParsableCommand {
     private func run(_ sql: String, in storage: Storage) async throws {
         let output = ResultOutput(format)
         // A script that says --yes has its answer, and needn't wait for a plan.
-        if change.dryRun || !change.confirmation.yes {
+        if change.dryRun || !change.yes {
             let plan = try await storage.engine.execute(sql, metadata: change.metadata, isDryRun: true)
             if change.dryRun || plan.count == 0 { return try write(plan, isDone: !change.dryRun, to: output) }
             let summary = PlanText.summary(inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted)

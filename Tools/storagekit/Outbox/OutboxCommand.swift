@@ -61,7 +61,7 @@ struct OutboxCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if action == .list, all || change.dryRun || change.reason != nil || change.confirmation.yes {
+        if action == .list, all || change.dryRun || change.reason != nil || change.yes {
             throw ValidationError("--all, --dry-run, --reason and --yes require retry or discard.")
         }
         if all, document != nil || position != nil { throw ValidationError("Name a document or write, or add --all.") }

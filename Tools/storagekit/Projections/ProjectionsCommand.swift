@@ -39,7 +39,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
 
     func validate() throws {
         let isReading = action == .list || action == .deadLetters
-        if isReading, change.dryRun || change.reason != nil || change.confirmation.yes {
+        if isReading, change.dryRun || change.reason != nil || change.yes {
             throw ValidationError("--dry-run, --reason and --yes require pause, resume or reset.")
         }
     }
@@ -126,7 +126,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
         }
         if change.dryRun { return try writePlan(projection) }
         if action == .reset {
-            try change.confirmation.confirmIfAttended(
+            try change.confirmIfAttended(
                 "Empty the tables of \(name) when its program opens the store next. Continue?")
         }
         let instruction = action.instruction

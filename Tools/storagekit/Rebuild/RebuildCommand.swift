@@ -91,7 +91,7 @@ struct RebuildCommand: AsyncParsableCommand {
         if change.dryRun || leftovers.isEmpty { return try writeAbandoned(leftovers, recorded: nil) }
         if !leftovers.kept.isEmpty {
             let kept = leftovers.kept.map { TargetArgument(table: $0).description }.joined(separator: ", ")
-            try change.confirmation.confirmIfAttended("Discard the kept copies of \(kept). Continue?")
+            try change.confirmIfAttended("Discard the kept copies of \(kept). Continue?")
         }
         let receipt = try await store.write(isDryRun: false, mends: true) { storage in
             try await storage.abandonRebuild()

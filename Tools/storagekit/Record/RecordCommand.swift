@@ -31,7 +31,7 @@ struct RecordCommand: AsyncParsableCommand {
             return try write(plan, isDone: !change.dryRun, to: output)
         }
         let summary = PlanText.summary(of: plan.outcome)
-        if !change.confirmation.yes {
+        if !change.yes {
             if output.format == .human {
                 try PlanText.write(plan.plan, of: plan.outcome.count, to: output)
                 try output.flush()

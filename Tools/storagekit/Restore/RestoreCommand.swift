@@ -50,7 +50,7 @@ struct RestoreCommand: AsyncParsableCommand {
             try FilePlacement.check(output, replacing: force)
             outcome = try restore.plan(position)
         } else {
-            try change.confirmation.confirmReplacing(output, isForced: force)
+            try change.confirmReplacing(output, isForced: force)
             let operation = try StorageOperation(
                 "restore", subject: (backup as NSString).lastPathComponent,
                 outcome: RestoreOutcome(point: to, position: position))

@@ -12,10 +12,14 @@ struct RedoCommand: ReversalCommand {
             """)
 
     @OptionGroup var options: UndoOptions
+    @OptionGroup var store: StoreOption
+    @OptionGroup var conflicts: ConflictOption
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
 
     func reversalRun() async throws -> ReversalRun {
         let author = options.author
-        return options.reversal.run("Revert the undo") { storage, policy, metadata, isDryRun in
+        return reversal("Revert the undo") { storage, policy, metadata, isDryRun in
             try await storage.engine.redo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

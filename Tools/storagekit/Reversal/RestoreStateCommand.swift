@@ -20,7 +20,10 @@ struct RestoreStateCommand: ReversalCommand {
     @Argument(help: "Tables, or one row: users, users/42.", transform: { try TargetArgument($0) })
     var targets: [TargetArgument] = []
 
-    @OptionGroup var reversal: ReversalOptions
+    @OptionGroup var store: StoreOption
+    @OptionGroup var conflicts: ConflictOption
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
 
     func validate() throws {
         if targets.contains(where: { $0.column != nil }) {
@@ -33,7 +36,7 @@ struct RestoreStateCommand: ReversalCommand {
 
     func reversalRun() async throws -> ReversalRun {
         let command = self
-        let (position, tables, key) = try await reversal.store.read { store in
+        let (position, tables, key) = try await store.read { store in
             let position = try store.position(of: command.point)
             let names = EntityNames(store)
             if let row = command.targets.first, row.id != nil {
@@ -52,7 +55,7 @@ struct RestoreStateCommand: ReversalCommand {
             }
             return (position, tables, [])
         }
-        return reversal.run("Restore the state of @\(position)") { storage, policy, metadata, isDryRun in
+        return reversal("Restore the state of @\(position)") { storage, policy, metadata, isDryRun in
             try await storage.engine.restore(
                 tables, key: key.first, to: .position(position), policy: policy, metadata: metadata, isDryRun: isDryRun)
         }

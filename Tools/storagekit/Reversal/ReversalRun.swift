@@ -50,7 +50,7 @@ struct ReversalRun: Sendable {
             try write(plan, isDone: true)
             return outcome.conflicts.isEmpty ? nil : .partial
         }
-        if !change.confirmation.yes, format.format == .human { try showPlan(plan) }
+        if !change.yes, format.format == .human { try showPlan(plan) }
         try change.confirm(plan.question)
         let done = try await apply(plan, in: storage)
         try write(done, isDone: true)

@@ -22,13 +22,16 @@ struct RevertCommand: ReversalCommand {
         transform: { try RevertedCommits($0, now: SystemTime.now) })
     var commits: RevertedCommits
 
-    @OptionGroup var reversal: ReversalOptions
+    @OptionGroup var store: StoreOption
+    @OptionGroup var conflicts: ConflictOption
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
 
     func reversalRun() async throws -> ReversalRun {
         let command = self
-        let numbers = try await reversal.store.read { try command.commits.numbers(in: $0) }
+        let numbers = try await store.read { try command.commits.numbers(in: $0) }
         let title = numbers.count == 1 ? "Revert" : "Revert t:\(numbers.lowerBound) to t:\(numbers.upperBound)"
-        return reversal.run(title) { storage, policy, metadata, isDryRun in
+        return reversal(title) { storage, policy, metadata, isDryRun in
             try await storage.engine.revert(numbers, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

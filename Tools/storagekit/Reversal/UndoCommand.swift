@@ -14,10 +14,14 @@ struct UndoCommand: ReversalCommand {
             """)
 
     @OptionGroup var options: UndoOptions
+    @OptionGroup var store: StoreOption
+    @OptionGroup var conflicts: ConflictOption
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
 
     func reversalRun() async throws -> ReversalRun {
         let author = options.author
-        return options.reversal.run("Undo") { storage, policy, metadata, isDryRun in
+        return reversal("Undo") { storage, policy, metadata, isDryRun in
             try await storage.engine.undo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }
