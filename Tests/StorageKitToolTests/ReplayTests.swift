@@ -67,9 +67,12 @@ struct ReplayTests {
         }
         answers.removeAll { $0.rows.isEmpty }
         #expect(answers.count == 60)
-        for (position, rows) in answers {
+        // It comes to some positions again and again; what was there is asked for once.
+        for (position, visits) in Dictionary(grouping: answers, by: \.position) {
             let past = try ToolProcess.run(["at", "@\(position)", query, "--format", "jsonl"], store: store)
-            #expect(past.output.split(separator: "\n") == rows, "at @\(position), seed \(seed)")
+            for visit in visits {
+                #expect(past.output.split(separator: "\n") == visit.rows, "at @\(position), seed \(seed)")
+            }
         }
     }
 

@@ -17,13 +17,21 @@ final class SampleStore: Sendable {
     var path: String { folder.path() }
 
     /// Made once: nothing that reads it changes it.
-    static let shared = Task { try await SampleStore() }
+    static let shared = Task { try await SampleStore(segmentLength: nil) }
 
     /// 2024-05-01T10:00:00Z
     static let start: Int64 = 1_714_557_600_000_000
     private static let hour: Int64 = 3_600_000_000
 
-    init(segmentLength: Int? = nil) async throws {
+    /// A copy of the shared one, which is a single file as long as nobody has it open.
+    init() async throws {
+        let original = try await Self.shared.value
+        folder = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: original.path, toPath: folder.path())
+    }
+
+    /// - Parameter segmentLength: nil for the usual one.
+    init(segmentLength: Int?) async throws {
         folder = try TemporaryFolder()
         let engine = try Self.open(folder.path(), segmentLength: segmentLength)
         try await Self.fill(engine)
