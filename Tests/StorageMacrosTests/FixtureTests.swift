@@ -6,7 +6,7 @@ internal import Testing
 @Suite struct FixtureTests {
     @Test("Expansions are as recorded", arguments: MacroFixture.all)
     func recordedExpansion(_ fixture: MacroFixture) throws {
-        let expansion = MacroExpansion(of: try fixture.text(of: fixture.source))
+        let expansion = try fixture.expansion()
         #expect(expansion.syntaxErrors == "")
         if MacroFixture.isRecording {
             try fixture.record(expansion.expanded, in: fixture.expanded)
@@ -20,7 +20,7 @@ internal import Testing
     @Test("Every use expands or is reported", arguments: MacroFixture.all)
     func expandsOrReports(_ fixture: MacroFixture) throws {
         let source = try fixture.text(of: fixture.source)
-        let expansion = MacroExpansion(of: source)
+        let expansion = try fixture.expansion()
         let uses = source.components(separatedBy: "@StorageEntity").count - 1
         let records = expansion.expanded.components(separatedBy: "typealias E = ").count - 1
         let providers = source.components(separatedBy: "@QuerySources").count - 1
@@ -30,14 +30,14 @@ internal import Testing
 
     @Test("Every report has a remedy", arguments: MacroFixture.all)
     func everyReportHasARemedy(_ fixture: MacroFixture) throws {
-        let expansion = MacroExpansion(of: try fixture.text(of: fixture.source))
+        let expansion = try fixture.expansion()
         let remedies = expansion.diagnostics.components(separatedBy: "\n- ").count - 1
         #expect(remedies >= expansion.identifiers.count)
     }
 
     @Test("Every diagnostic has a fixture")
     func everyDiagnosticHasAFixture() throws {
-        let reported = try MacroFixture.all.flatMap { MacroExpansion(of: try $0.text(of: $0.source)).identifiers }
+        let reported = try MacroFixture.all.flatMap { try $0.expansion().identifiers }
         let expected = Self.identifiers.map { MessageID(domain: "StorageMacros", id: $0) }
         #expect(Set(reported) == Set(expected))
     }

@@ -6,7 +6,7 @@ internal import SwiftSyntaxMacroExpansion
 internal import SwiftSyntaxMacros
 
 /// What the macros make of a source, as text that a reviewer can read.
-struct MacroExpansion {
+struct MacroExpansion: Sendable {
     /// The source with every macro expanded, under a line that keeps the formatter away: a macro's expansion has the
     /// line breaks that the compiler gives it.
     let expanded: String

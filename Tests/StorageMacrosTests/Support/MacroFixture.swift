@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 internal import Testing
 
 /// A source in `Fixtures` with what it expands to and what is reported about it.
@@ -26,6 +27,16 @@ struct MacroFixture: CustomTestStringConvertible {
     func text(of file: URL) throws -> String {
         guard FileManager.default.fileExists(atPath: file.path) else { return "" }
         return try String(contentsOf: file, encoding: .utf8)
+    }
+
+    private static let expansions = Mutex<[String: MacroExpansion]>([:])
+
+    /// What the macros make of it, which is what takes the time of these tests, and so is made once for all of them.
+    func expansion() throws -> MacroExpansion {
+        if let known = Self.expansions.withLock({ $0[name] }) { return known }
+        let expansion = MacroExpansion(of: try text(of: source))
+        Self.expansions.withLock { $0[name] = expansion }
+        return expansion
     }
 
     /// Keeps a text; an empty one is kept by there being no file.
