@@ -24,14 +24,34 @@
             #"{"filters":[{"field":"any","operator":"not-in","value":[1,2]}],"orders":[{"field":"any"}],"limit":30}"#,
         ]
 
+        /// A document as it was written: read once, not for each result that it is in.
+        private struct Written: Sendable {
+            let id: String
+            let isOfAda: Bool
+            /// As results have it.
+            let text: String
+            let value: JSONValue
+
+            init(_ id: String, _ fields: [String: String]) throws {
+                self.id = id
+                isOfAda = fields["owner"] == "\"ada\""
+                let json = "{" + fields.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
+                var object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+                // The key is a field, as no document has another one of its name.
+                object["id"] = id
+                text = try LiveResult.text(["id": id, "fields": object])
+                value = try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))
+            }
+        }
+
         /// What was written, by position; nil for a deletion.
         private struct History: Sendable {
-            var writes: [(position: Int64, id: String, fields: [String: String]?)] = []
+            var writes: [(position: Int64, id: String, document: Written?)] = []
 
-            func documents(at position: Int64) -> [String: [String: String]] {
-                var documents: [String: [String: String]] = [:]
+            func documents(at position: Int64) -> [String: Written] {
+                var documents: [String: Written] = [:]
                 for write in writes.sorted(by: { $0.position < $1.position }) where write.position <= position {
-                    documents[write.id] = write.fields
+                    documents[write.id] = write.document
                 }
                 return documents
             }
@@ -79,7 +99,8 @@
                     let fields = fields(&random)
                     let outcome = try await hub.write(
                         .save(fields.mapValues { .text($0) }), to: id, of: "notes", as: .full)
-                    run.history.withLock { $0.writes.append((outcome.position, id, fields)) }
+                    let document = try Written(id, fields)
+                    run.history.withLock { $0.writes.append((outcome.position, id, document)) }
                 }
                 if Int.random(in: 0..<8, using: &random) == 0 { try await Task.sleep(for: .milliseconds(1)) }
             }
@@ -104,20 +125,11 @@
         }
 
         private static func expected(
-            _ documents: [String: [String: String]], _ query: Int, isAda: Bool
+            _ documents: [String: Written], _ query: Int, isAda: Bool
         ) throws -> [String] {
-            let visible = documents.filter { !isAda || $0.value["owner"] == "\"ada\"" }
+            let visible = documents.values.filter { !isAda || $0.isOfAda }
             let evaluation = try QueryEvaluation(QueryBuilder(json: queries[query].utf8))
-            return evaluation.select(
-                from: try visible.map { id, fields in
-                    let json = "{" + fields.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
-                    var object = try #require(
-                        try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
-                    // The key is a field, as no document has another one of its name.
-                    object["id"] = id
-                    let document = try LiveResult.text(["id": id, "fields": object])
-                    return (document, id, try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)))
-                })
+            return evaluation.select(from: visible.map { ($0.text, $0.id, $0.value) })
         }
 
         @Test("Every result is that of its position", arguments: [1, 2] as [UInt64])
@@ -137,7 +149,8 @@
                 ]
                 let outcome = try await store.write(
                     .save(first.mapValues { .text($0) }), to: "0", of: "notes", as: .full)
-                run.history.withLock { $0.writes.append((outcome.position, "0", first)) }
+                let document = try Written("0", first)
+                run.history.withLock { $0.writes.append((outcome.position, "0", document)) }
                 try await withThrowingTaskGroup(of: Void.self) { followers in
                     for query in queries.indices {
                         for isAda in [true, false] {
