@@ -172,17 +172,17 @@ extension SearchScaleTests {
     private static func sourceLines() throws -> [Document] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources")
-        // One line of four, unless more is asked for.
-        let step = max(1, Int(4 / testScale))
-        var documents: [Document] = []
+        var lines: [(file: String, text: Substring)] = []
         let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
         for case let file as URL in files! where ["swift", "c", "h", "md"].contains(file.pathExtension) {
-            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-            for line in lines.enumerated().filter({ $0.offset % step == 0 }).map(\.element) {
-                documents.append(Document(id: documents.count, title: file.lastPathComponent, text: String(line)))
-            }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            lines += text.split(separator: "\n").map { (file.lastPathComponent, $0) }
         }
-        return documents
+        // So many of all files, whatever the sources grow to, unless more are asked for.
+        let step = max(1, lines.count / max(1, Int(6_000 * testScale)))
+        return stride(from: 0, to: lines.count, by: step).enumerated().map { id, place in
+            Document(id: id, title: lines[place].file, text: String(lines[place].text))
+        }
     }
 
     private static func rows(of file: HistoryFile) throws -> [Document] {

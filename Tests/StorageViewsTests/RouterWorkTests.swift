@@ -38,7 +38,8 @@ import Testing
     @Test("Work doesn't grow with subscriptions", arguments: Shape.all)
     func constantWork(shape: Shape) throws {
         var work: [RouterCounters] = []
-        for count in [100, 1_000, 10_000, 100_000] {
+        // With as many as this, work that grows would be ten times as much; before a release, a hundred times.
+        for count in [100, 1_000, 10_000] + (testScale > 1 ? [100_000] : []) {
             let people = People()
             let router = Router()
             router.add(people.layout)
@@ -63,7 +64,7 @@ import Testing
         #expect(work.allSatisfy { $0.woken == 50 && $0.candidates == $0.evaluations })
         // A bucket may hold a few that aren't concerned, but not more and more.
         #expect(work.allSatisfy { $0.evaluations <= 50 * Bucket.largest }, "\(work)")
-        #expect(work[3].evaluations <= work[1].evaluations, "\(work)")
+        #expect(work.dropFirst(2).allSatisfy { $0.evaluations <= work[1].evaluations }, "\(work)")
     }
 
     /// 20,000 subscriptions of one tenant don't lie in one list.
