@@ -391,6 +391,19 @@ enum CommentExamples {
         for difference in report.differences { print(difference) }
     }
 
+    private struct OrderServer {
+        func place(_ order: Order) async throws -> Order { order }
+    }
+
+    static func optimistic(_ storage: Storage, task: Task, draft: Post, order: Order) async throws {
+        let server = OrderServer()
+        try await storage.optimistically([.save(task), .delete(draft)], reason: "Publish")
+        try await storage.optimistically([.save(order)]) {
+            let confirmed = try await server.place(order)
+            try await storage.save(confirmed)
+        }
+    }
+
     static func scopes(_ storage: Storage, customer: User) async throws {
         let mine = storage.scoped { scope in
             scope.allow(Order.self) { $0.customerId == customer.id }

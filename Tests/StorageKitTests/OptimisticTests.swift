@@ -93,22 +93,22 @@ import Testing
         var values = query.live().optimistic.makeAsyncIterator()
         _ = try await values.next()
         var gates: [Gate] = []
-        var tasks: [Task<Void, any Error>] = []
+        var tasks: [Task<Void, Never>] = []
         for title in ["first", "second"] {
             let gate = Gate()
             var changed = card(1)
             changed.title = title
             let change = changed
             tasks.append(
-                Task { try await storage.optimistically([.save(change)]) { await gate.wait() } })
+                Task { await storage.optimistically([.save(change)]) { await gate.wait() } })
             gates.append(gate)
             #expect(try await values.next()?.value.first?.title == title)
         }
         gates[1].open()
-        try await tasks[1].value
+        await tasks[1].value
         #expect(try await values.next()?.value.first?.title == "first")
         gates[0].open()
-        try await tasks[0].value
+        await tasks[0].value
         #expect(try await values.next()?.value.first?.title == "card 1")
     }
 
@@ -119,7 +119,7 @@ import Testing
         _ = try await values.next()
         let gate = Gate()
         let operation = Task {
-            try await storage.optimistically([.save(card(9, rank: 0))]) { await gate.wait() }
+            await storage.optimistically([.save(card(9, rank: 0))]) { await gate.wait() }
         }
         #expect(try await values.next()?.value.map(\.id) == [9, 1, 2])
         try await storage.delete(Card.self, id: 1)
@@ -127,7 +127,7 @@ import Testing
         #expect(both.value.map(\.id) == [9, 2, 3])
         #expect(both.hasPendingChanges)
         gate.open()
-        try await operation.value
+        await operation.value
         #expect(try await values.next()?.value.map(\.id) == [2, 3, 4])
     }
 
@@ -151,7 +151,7 @@ import Testing
         #expect(try await values.next()?.value.count == 3)
         let gate = Gate()
         let operation = Task {
-            try await storage.optimistically([.delete(card(2)), .save(card(3, "done")), .save(card(4))]) {
+            await storage.optimistically([.delete(card(2)), .save(card(3, "done")), .save(card(4))]) {
                 await gate.wait()
             }
         }
@@ -159,7 +159,7 @@ import Testing
         #expect(pending.value.map(\.entity.id).sorted() == [1, 3])
         #expect(pending.value.first { $0.entity.id == 3 }?.entity.lane == "done")
         gate.open()
-        try await operation.value
+        await operation.value
     }
 
     @Test("SQL of the caller's own reads pending rows")
@@ -172,13 +172,13 @@ import Testing
         #expect(try await values.next()?.value == 6)
         let gate = Gate()
         let operation = Task {
-            try await storage.optimistically([.delete(card(2)), .save(card(4))]) { await gate.wait() }
+            await storage.optimistically([.delete(card(2)), .save(card(4))]) { await gate.wait() }
         }
         let pending = try #require(try await values.next())
         #expect(pending.value == 8)
         #expect(pending.hasPendingChanges)
         gate.open()
-        try await operation.value
+        await operation.value
         #expect(try await values.next()?.value == 6)
         // Nothing of what was laid over the tables is left on any connection.
         for _ in 0..<8 {

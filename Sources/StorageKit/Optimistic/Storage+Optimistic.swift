@@ -1,6 +1,6 @@
 internal import Foundation
-public import StorageCore
-internal import StorageLog
+internal import StorageCore
+public import StorageLog
 internal import StorageViews
 
 extension Storage {
