@@ -43,4 +43,14 @@ struct cb_history {
     char *error;
 };
 
+/// What is done around the operations of one `tx`. Both functions return whether they have succeeded.
+typedef struct cb_group {
+    bool (*begin)(struct cb_group *group, cb_store *store);
+    bool (*end)(struct cb_group *group, cb_store *store);
+} cb_group;
+
+/// As `cb_store_apply_history`.
+bool cb_store_apply_groups(
+    cb_store *store, const cb_history *history, size_t operations_per_transaction, cb_group *group);
+
 #endif

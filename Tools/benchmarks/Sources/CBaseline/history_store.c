@@ -12,14 +12,6 @@ typedef struct {
 
 // MARK: SQL
 
-/// Runs the text of a builder and frees it.
-static bool run_built(cb_store *store, sqlite3_str *builder) {
-    char *sql = sqlite3_str_finish(builder);
-    bool succeeded = sql ? cb_store_execute(store, sql) : cb_store_fail(store, "build a statement");
-    sqlite3_free(sql);
-    return succeeded;
-}
-
 static sqlite3_stmt *prepare_built(cb_store *store, sqlite3_str *builder) {
     char *sql = sqlite3_str_finish(builder);
     sqlite3_stmt *statement = sql ? cb_store_prepare(store, sql) : NULL;
@@ -35,7 +27,7 @@ bool cb_store_create_history_tables(cb_store *store, const cb_history *history) 
         sqlite3_str_appendf(sql, "CREATE TABLE \"%w\" (\"%w\" TEXT PRIMARY KEY NOT NULL", table->name, table->key);
         for (size_t c = 0; c < table->column_count; c++) sqlite3_str_appendf(sql, ", \"%w\"", table->columns[c]);
         sqlite3_str_appendall(sql, ")");
-        if (!run_built(store, sql)) return false;
+        if (!cb_store_execute_built(store, sql)) return false;
     }
     return true;
 }
@@ -101,9 +93,14 @@ static size_t end_of_transaction(const cb_history *history, size_t first, size_t
     return end;
 }
 
+static bool is_first_of_group(const cb_history *history, size_t operation) {
+    return operation == 0
+        || history->operations[operation].transaction != history->operations[operation - 1].transaction;
+}
+
 static bool apply_all(
     cb_store *store, const cb_history *history, const table_statements *statements,
-    size_t operations_per_transaction) {
+    size_t operations_per_transaction, cb_group *group) {
     size_t next = 0;
     while (next < history->operation_count) {
         size_t end = end_of_transaction(history, next, operations_per_transaction);
@@ -111,7 +108,11 @@ static bool apply_all(
         bool succeeded = true;
         for (; next < end && succeeded; next++) {
             const cb_operation *operation = &history->operations[next];
-            succeeded = apply_operation(store, history, &statements[operation->table], operation);
+            if (group && is_first_of_group(history, next)) succeeded = group->begin(group, store);
+            succeeded = succeeded && apply_operation(store, history, &statements[operation->table], operation);
+            if (succeeded && group && (next + 1 == history->operation_count || is_first_of_group(history, next + 1))) {
+                succeeded = group->end(group, store);
+            }
         }
         if (!cb_store_end_transaction(store, succeeded)) return false;
     }
@@ -119,6 +120,11 @@ static bool apply_all(
 }
 
 bool cb_store_apply_history(cb_store *store, const cb_history *history, size_t operations_per_transaction) {
+    return cb_store_apply_groups(store, history, operations_per_transaction, NULL);
+}
+
+bool cb_store_apply_groups(
+    cb_store *store, const cb_history *history, size_t operations_per_transaction, cb_group *group) {
     table_statements *statements = cb_allocate(history->table_count * sizeof *statements);
     bool succeeded = true;
     for (size_t i = 0; i < history->table_count && succeeded; i++) {
@@ -127,7 +133,7 @@ bool cb_store_apply_history(cb_store *store, const cb_history *history, size_t o
         succeeded = statements[i].upsert && statements[i].delete;
     }
     succeeded = succeeded
-        && apply_all(store, history, statements, operations_per_transaction ? operations_per_transaction : 1);
+        && apply_all(store, history, statements, operations_per_transaction ? operations_per_transaction : 1, group);
     for (size_t i = 0; i < history->table_count; i++) {
         sqlite3_finalize(statements[i].upsert);
         sqlite3_finalize(statements[i].delete);

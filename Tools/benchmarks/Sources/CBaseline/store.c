@@ -17,6 +17,13 @@ bool cb_store_execute(cb_store *store, const char *sql) {
     return sqlite3_exec(store->connection, sql, NULL, NULL, NULL) == SQLITE_OK || cb_store_fail(store, sql);
 }
 
+bool cb_store_execute_built(cb_store *store, sqlite3_str *builder) {
+    char *sql = sqlite3_str_finish(builder);
+    bool succeeded = sql ? cb_store_execute(store, sql) : cb_store_fail(store, "build a statement");
+    sqlite3_free(sql);
+    return succeeded;
+}
+
 sqlite3_stmt *cb_store_prepare(cb_store *store, const char *sql) {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(store->connection, sql, -1, &statement, NULL) != SQLITE_OK) {

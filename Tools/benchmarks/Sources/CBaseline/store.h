@@ -15,6 +15,9 @@ bool cb_store_fail(cb_store *store, const char *doing);
 
 bool cb_store_execute(cb_store *store, const char *sql);
 
+/// Runs the text of a builder and frees it.
+bool cb_store_execute_built(cb_store *store, sqlite3_str *builder);
+
 /// The prepared statement, or null after an error.
 sqlite3_stmt *cb_store_prepare(cb_store *store, const char *sql);
 

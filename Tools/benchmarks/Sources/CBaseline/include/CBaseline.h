@@ -41,7 +41,7 @@ size_t cb_history_operation_count(const cb_history *history);
 
 // MARK: The store
 
-/// One connection: WAL, synchronous FULL (read back), SQLite's defaults for the rest.
+/// One connection: WAL, synchronous FULL (read back), and the other pragmas that StorageKit sets for itself.
 typedef struct cb_store cb_store;
 
 /// Opens or creates a file. The result is never null; `cb_store_error` says whether it is usable.
@@ -78,6 +78,17 @@ bool cb_store_create_history_tables(cb_store *store, const cb_history *history);
 /// Applies all operations as upserts of whole rows and deletes. A transaction ends at the first change of
 /// `tx` after `operations_per_transaction` operations.
 bool cb_store_apply_history(cb_store *store, const cb_history *history, size_t operations_per_transaction);
+
+/// Adds a table of all versions of each row, kept by triggers as sqlite-history does: the changed columns, a mask of them, a
+/// number and a time. The tables of the history are there already.
+bool cb_store_keep_row_versions(cb_store *store, const cb_history *history);
+
+/// Adds one table of changes, kept by triggers: the row before and after as JSON.
+bool cb_store_keep_json_audit(cb_store *store, const cb_history *history);
+
+/// As `cb_store_apply_history`, and stores a changeset of SQLite's session extension for each `tx`.
+bool cb_store_apply_history_with_changesets(
+    cb_store *store, const cb_history *history, size_t operations_per_transaction);
 
 // MARK: Clients
 

@@ -1,4 +1,4 @@
-/// Benchmarks of views that follow a store: the workloads W1 to W12.
+/// Benchmarks of views that follow a store: the workloads W1 to W12, and W13 to W15 in a file of their own.
 ///
 /// All stores write with the durability that doesn't wait for the disk at each commit (`synchronous` NORMAL), because
 /// the disk would hide what views cost.
@@ -7,7 +7,7 @@ extension BenchmarkCatalog {
         [
             liveEquality, liveKey, liveRange, liveAmong, livePrefix, livePart, liveUnconcerned, liveFanOut, livePage,
             liveLargePage, liveScroll, liveTotals, liveSearch, liveImport, liveSlowReader, liveStorm, liveProcesses,
-            liveRelated, liveServer,
+            liveRelated, liveServer, liveMainThread,
         ]
     }
 
@@ -121,15 +121,20 @@ extension BenchmarkCatalog {
             id: "live-unconcerned", title: "W3: commits that concern no view",
             method: """
                 One person in each commit, of a table that views look at, but none of those that any view shows. One \
-                commit after another. What a view adds is told by a store whose commits take turns: \
-                \(Format.count(workload.liveCommits)) while a view looks, as many while nobody does, 20 times. The CPU is \
-                that of the whole process.
+                commit after another. What views add is told by a store whose commits take turns: some while one view looks \
+                (\(Format.count(workload.liveCommits)), 20 times) or \(Format.count(many)) do \
+                (\(Format.count(5 * workload.liveCommits)), 5 times), as many while nobody does; the median of the turns, \
+                and the least and the most of them. The CPU is that of the whole process.
                 """,
-            budgets: [
-                Budget(
-                    title: "Time that views add to a commit that concerns none",
-                    quantity: .metricOf(LiveTurns.addedMetric, LiveTurns.name), limit: .atMost, must: 5, aim: 1)
-            ], layout: .curve
+            budgets: [few, many].flatMap { views in
+                [(LiveTurns.addedMetric, "Time"), (LiveTurns.addedCPUMetric, "CPU")].map { metric, what in
+                    Budget(
+                        title: """
+                            \(what) that \(Format.count(views)) view\(views == 1 ? "" : "s") add to a commit that concerns none
+                            """,
+                        quantity: .metricOf(metric, LiveTurns.name(views: views)), limit: .atMost, must: 5, aim: 1)
+                }
+            }, layout: .curve
         ) { _ in
             let sizes = [few, workload.liveFewSizes.last ?? few, many]
             let contenders = sizes.flatMap { size in
@@ -142,13 +147,15 @@ extension BenchmarkCatalog {
                 return (size == few ? LiveContenders.contenders(live, cast: .unwatched) : [])
                     + LiveContenders.contenders(live, views(size), cast: cast)
             }
-            let turn = LiveWorkload(
-                rows: 2 * many, questions: [.email(0)], commits: workload.liveCommits
-            ) { number in
-                LiveCommit(saved: [LivePeople.person(many + number % many, after: number)])
+            let turns = [(few, workload.liveCommits), (many, 5 * workload.liveCommits)].map { size, commits in
+                LiveTurns.contender(
+                    LiveWorkload(
+                        rows: 2 * many, questions: (0..<size).map { .email($0) }, commits: commits
+                    ) { number in
+                        LiveCommit(saved: [LivePeople.person(many + number % many, after: number)])
+                    })
             }
-            return Contest(
-                operations: 5 * workload.liveCommits, contenders: contenders + [LiveTurns.contender(turn)])
+            return Contest(operations: 5 * workload.liveCommits, contenders: contenders + turns)
         }
     }
 
@@ -254,56 +261,6 @@ extension BenchmarkCatalog {
                     quantity: .metric(LiveSlowReader.behindMetric), limit: .atMost, must: 3, aim: 2)
             ]
         ) { _ in Contest(operations: commits, contenders: LiveSlowReader.contenders(commits: commits)) }
-    }
-
-    // MARK: W13: lists with their children
-
-    private var liveRelated: Benchmark {
-        let commits = workload.liveCommits
-        let sizes = workload.liveSizes.filter { $0 <= 1_000 }
-        return Benchmark(
-            id: "live-related",
-            title: "W13: commits among lists with included children",
-            method: """
-                Each view is a list of \(LiveRelated.shelvesOfARoom) rows with \(LiveRelated.boxesOfAShelf) children each, \
-                in an order; a commit changes one child of one list, and the next one follows when its reader has it. \
-                GRDB observes a constant region with `including(all:)`. CPU is that of the whole process until the \
-                last commit is shown, with the fetches of the other views that have begun by then.
-                """, layout: .curve
-        ) { _ in
-            let rooms = sizes.last ?? 1
-            return Contest(
-                operations: commits,
-                contenders: sizes.flatMap {
-                    LiveRelated.contenders(views: $0, rooms: rooms, commits: commits, isPeer: true)
-                })
-        }
-    }
-
-    // MARK: W14: a server
-
-    private var liveServer: Benchmark {
-        let commits = workload.liveCommits * 50
-        return Benchmark(
-            id: "live-server", title: "W14: \(Format.count(commits)) commits beside the live queries of many users",
-            method: """
-                Each user has \(LiveServer.queriesOfAUser) lists of ten rows, bounded by a scope and followed as \
-                differences by a task of its own; a commit changes a row of one user. In the end the rows that each \
-                reader has put together are compared with a fresh query.
-                """,
-            budgets: [
-                Budget(
-                    title: "Lists of a server that differ from a fresh query",
-                    quantity: .metric(LiveServer.wrongMetric),
-                    limit: .atMost, must: 0, aim: 0)
-            ], layout: .curve
-        ) { _ in
-            Contest(
-                operations: commits,
-                contenders: workload.liveSizes.filter { $0 >= 10 && $0 <= 1_000 }.map {
-                    LiveServer.contender(users: $0, commits: commits)
-                })
-        }
     }
 
     // MARK: W12: two processes

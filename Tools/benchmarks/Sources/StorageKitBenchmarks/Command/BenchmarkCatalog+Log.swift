@@ -103,4 +103,63 @@ extension BenchmarkCatalog {
             Contest(operations: 1, contenders: StorageKitContenders.asOf(rows: rows, events: events))
         }
     }
+
+    /// What the budgets of a large table name: measured with fewer events where those are asked for.
+    var asOfRandom: Benchmark {
+        let log = workload.randomLog
+        let names = StorageKitContenders.randomAsOfNames
+        let table = "a table of \(Format.count(log.rows)) rows among \(Format.count(log.events)) events in random order"
+        return Benchmark(
+            id: "as-of-random",
+            title:
+                "A table of \(Format.count(log.rows)) rows as of a point in \(Format.count(log.events)) events in random order",
+            method: """
+                \(Format.count(log.rows)) inserts, then updates of rows at random, \(RandomLog.rowsPerCommit) a commit. The \
+                store is opened before the run, the past has not been asked for. A count needs no values; the sum of the \
+                ages does, and is compared with what the events make it.
+                """,
+            budgets: [
+                Budget(
+                    title: "Sum over \(table), in the middle", quantity: .metricOf(Self.asOfMetric, names.middleSum),
+                    limit: .atMost, must: 5_000, aim: 2_000),
+                Budget(
+                    title: "Count of \(table), in the middle", quantity: .metricOf(Self.asOfMetric, names.middleCount),
+                    limit: .atMost, must: 5_000, aim: 2_000),
+                Budget(
+                    title: "Count of \(table), 10 commits back",
+                    quantity: .metricOf(Self.asOfMetric, names.recentCount), limit: .atMost, must: 100, aim: 20),
+            ]
+        ) { _ in
+            Contest(operations: 1, contenders: StorageKitContenders.asOf(log))
+        }
+    }
+
+    static let asOfMetric = "ms of an as-of"
+    static let logRatioMetric = "log bytes by those of zstd -19"
+    static let storageRatioMetric = "all storage_* pages by those of zstd -19"
+
+    func logSizeOfHistory(_ history: HistoryFile) -> Benchmark {
+        Benchmark(
+            id: "log-size-" + history.name,
+            title: "Log size of the history `\(history.name)`",
+            method: """
+                Bytes of the pages that hold the log after `storagekit import`, against `zstd -19` of the JSON Lines with \
+                whole rows; and those of all tables and indexes of the store's own, the tombstones of deleted rows \
+                included.
+                """,
+            budgets: [
+                Budget(
+                    title: "Log of `\(history.name)`, against `zstd -19` of its JSON Lines",
+                    quantity: .metric(Self.logRatioMetric), limit: .atMost, must: 2, aim: 1.2)
+            ], layout: .curve
+        ) { workspace in
+            guard let store = try await StorageKitTool.importedStore(of: history, in: workspace) else {
+                return Contest(operations: 1, contenders: [])
+            }
+            let compressed = try history.compressedBytes(in: workspace.shared)
+            return Contest(
+                operations: 1,
+                contenders: [StorageKitContenders.logSize(ofHistoryAt: store, compressedBytes: compressed)])
+        }
+    }
 }

@@ -98,7 +98,9 @@ extension BenchmarkCatalog {
             method: """
                 From plain JSON Lines. "C upsert" applies operations parsed beforehand as upserts of whole rows and \
                 deletes, 10,000 a transaction in whole `tx` groups, into tables that have all columns from the start; \
-                "C parse and upsert" also reads and parses the file.
+                "C parse and upsert" also reads and parses the file. The others of C do the same, in the same transactions, and keep \
+                history: by triggers that write the changed columns of each version of a row as sqlite-history does, or both \
+                rows as JSON; or as a changeset of SQLite's session extension for each `tx`.
                 """,
             budgets: [
                 Budget(

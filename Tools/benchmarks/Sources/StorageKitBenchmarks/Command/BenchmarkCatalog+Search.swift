@@ -11,7 +11,8 @@ extension BenchmarkCatalog {
             method: """
                 A title of 4 to 8 and a body of 40 to 120 words each, both indexed, tokenizer `porter`; \
                 \(Format.count(perCommit)) a commit, durability full. In GRDB an FTS5 table with external content, kept \
-                in step by triggers. What a contender takes longer than without the index is its cost of indexing.
+                in step by triggers. What a contender takes longer than without the index is its cost of indexing. \
+                StorageKit seals its log within the clock.
                 """,
             budgets: [
                 Budget(
@@ -32,6 +33,32 @@ extension BenchmarkCatalog {
             let batches = DocumentBatches(
                 documents: all, perCommit: perCommit, probe: probe,
                 probeCount: try GRDBDocuments.rowsFound([probe], limit: count, among: all))
+            return Contest(
+                operations: count,
+                contenders: GRDBContenders.insert(batches) + StorageKitContenders.insert(batches))
+        }
+    }
+
+    var insertSingleDocuments: Benchmark {
+        let count = workload.singleDocuments
+        return Benchmark(
+            id: "search-insert-single",
+            title: "Insert \(Format.count(count)) documents into a full-text index, one a commit",
+            method: """
+                As before, but one document a commit, one commit after another, into a table and an index of \
+                \(Format.count(workload.documents)) documents. StorageKit seals its log within the clock.
+                """,
+            budgets: [ContenderName.handwrittenRecord, ContenderName.cachedStatement].map { peer in
+                Budget(
+                    title: "One document a commit into a full-text index, against a \(peer)",
+                    quantity: .cpuRatio(to: peer), limit: .atMost, must: 1.5, aim: 1)
+            }
+        ) { _ in
+            let all = documents.documents(workload.documents + count)
+            let batches = DocumentBatches(
+                before: all.prefix(workload.documents), documents: Array(all.suffix(count)), perCommit: 1,
+                probe: documents.vocabulary[200],
+                probeCount: try GRDBDocuments.rowsFound([documents.vocabulary[200]], limit: all.count, among: all))
             return Contest(
                 operations: count,
                 contenders: GRDBContenders.insert(batches) + StorageKitContenders.insert(batches))

@@ -9,9 +9,10 @@ struct BenchmarkCatalog {
 
     var benchmarks: [Benchmark] {
         [saveMany, saveConcurrently, saveOneByOne, readAll, lookUp, lookUpInOneTransaction, query]
-            + [insertDocuments, search, searchWithSnippets] + histories.map(importHistory)
+            + [insertDocuments, insertSingleDocuments, search, searchWithSnippets] + histories.map(importHistory)
             + [rebuild, rebuildVersions, rebuildLarge] + histories.map(rebuildHistory)
-            + [replay, logSize, rowHistory, open, peakMemory, asOf] + [toolOnLargeLog]
+            + [replay, logSize, rowHistory, open, peakMemory, asOf, asOfRandom] + [toolOnLargeLog]
+            + histories.map(logSizeOfHistory)
             + histories.map(toolOnHistory) + client + live
     }
 }

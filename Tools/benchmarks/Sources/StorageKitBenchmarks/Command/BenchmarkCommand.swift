@@ -29,7 +29,7 @@ struct BenchmarkCommand: AsyncParsableCommand {
     @Option(help: "A change history to import, JSON Lines or .zst. May be given several times.", completion: .file())
     var history: [String] = []
 
-    @Option(help: "Events in the large log. (default: 10000000, with --quick 20000)")
+    @Option(help: "Events in the large logs. (default: 10000000, with --quick 20000)")
     var events: Int?
 
     @Option(help: "Write the report to this file.", completion: .file())
@@ -39,7 +39,7 @@ struct BenchmarkCommand: AsyncParsableCommand {
     var date: String?
 
     @Option(
-        help: "Keep databases in this directory; the large log is reused by the next run. (default: a temporary one)",
+        help: "Keep databases in this directory; the large logs are reused by the next run. (default: a temporary one)",
         completion: .directory)
     var workDirectory: String?
 
@@ -69,7 +69,10 @@ struct BenchmarkCommand: AsyncParsableCommand {
 
     private var catalog: BenchmarkCatalog {
         var workload = quick ? Workload.quick : Workload()
-        if let events { workload.largeLog = LargeLog(events: events) }
+        if let events {
+            workload.largeLog = LargeLog(events: events)
+            workload.randomLog = RandomLog(events: events)
+        }
         return BenchmarkCatalog(
             workload: workload, histories: history.map { HistoryFile(source: URL(fileURLWithPath: $0)) })
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// SQLite by itself, in C, without history.
 enum CContenders {
     private static let operationsPerTransaction = 10_000
@@ -75,16 +77,44 @@ enum CContenders {
                     try store.apply(history, operationsPerTransaction: operationsPerTransaction)
                     return []
                 }),
-            Contender(
-                ContenderName.cParseAndUpsert,
-                prepare: { try CStore($0.path("c.sqlite")) },
-                run: { store in
-                    let parsed = try CHistory(path: jsonLines)
-                    try store.createTables(of: parsed)
-                    try store.apply(parsed, operationsPerTransaction: operationsPerTransaction)
-                    return []
-                }),
+            parsing(ContenderName.cParseAndUpsert, jsonLines) { store, parsed in
+                try store.apply(parsed, operationsPerTransaction: operationsPerTransaction)
+            },
+            parsing(ContenderName.cRowVersions, jsonLines) { store, parsed in
+                try store.keepRowVersions(of: parsed)
+                try store.apply(parsed, operationsPerTransaction: operationsPerTransaction)
+            },
+            parsing(ContenderName.cJSONAudit, jsonLines) { store, parsed in
+                try store.keepJSONAudit(of: parsed)
+                try store.apply(parsed, operationsPerTransaction: operationsPerTransaction)
+            },
+            parsing(ContenderName.cChangesets, jsonLines) { store, parsed in
+                try store.applyWithChangesets(parsed, operationsPerTransaction: operationsPerTransaction)
+            },
         ]
+    }
+
+    private static func parsing(
+        _ name: String, _ jsonLines: String, apply: @escaping (CStore, CHistory) throws -> Void
+    ) -> Contender {
+        Contender(
+            name,
+            prepare: { workspace in
+                let path = workspace.path("c.sqlite")
+                return (try CStore(path), path)
+            },
+            run: { store, path in
+                let parsed = try CHistory(path: jsonLines)
+                try store.createTables(of: parsed)
+                try apply(store, parsed)
+                return [fileSize(path)]
+            })
+    }
+
+    /// Without what is still in the write-ahead log.
+    private static func fileSize(_ path: String) -> Metric {
+        let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+        return Metric(name: "MB of the file, its log apart", value: Double(size) / 1_000_000)
     }
 
     static func contender(_ name: String, run: @escaping (CStore) throws -> Void) -> Contender {

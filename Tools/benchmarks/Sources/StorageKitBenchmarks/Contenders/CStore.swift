@@ -62,6 +62,18 @@ final class CStore {
         try check(cb_store_apply_history(pointer, history.pointer, operationsPerTransaction))
     }
 
+    func keepRowVersions(of history: CHistory) throws {
+        try check(cb_store_keep_row_versions(pointer, history.pointer))
+    }
+
+    func keepJSONAudit(of history: CHistory) throws {
+        try check(cb_store_keep_json_audit(pointer, history.pointer))
+    }
+
+    func applyWithChangesets(_ history: CHistory, operationsPerTransaction: Int) throws {
+        try check(cb_store_apply_history_with_changesets(pointer, history.pointer, operationsPerTransaction))
+    }
+
     func createTables(of rows: CRows) throws {
         try check(cb_store_create_tables(pointer, rows.pointer))
     }

@@ -14,6 +14,9 @@ enum ContenderName {
     static let cUpsert = "C upsert"
     static let cBulkLoad = "C bulk load"
     static let cParseAndUpsert = "C parse and upsert"
+    static let cRowVersions = "C parse and upsert, row versions by triggers"
+    static let cJSONAudit = "C parse and upsert, JSON audit by triggers"
+    static let cChangesets = "C parse and upsert, session changesets"
     static let clientOfGRDB = "SQLiteClient, GRDB"
     static let clientOfNIO = "SQLiteClient, SwiftNIO"
     /// The same commits with nobody looking.

@@ -56,7 +56,10 @@ extension GRDBContenders {
             name,
             prepare: { workspace in
                 let pool = try GRDBStore.open(workspace.path("grdb.sqlite"))
-                try await pool.write { try GRDBDocuments.create($0, isIndexed: isIndexed) }
+                try await pool.write { db in
+                    try GRDBDocuments.create(db, isIndexed: isIndexed)
+                    try GRDBDocuments.insertWithCachedStatement(batches.before, db)
+                }
                 return pool
             },
             run: { pool in

@@ -8,14 +8,17 @@ enum GRDBStore {
         city = excluded.city, active = excluded.active, score = excluded.score, updatedAt = excluded.updatedAt
         """
 
-    /// Opens a pool with `synchronous` FULL and the other settings that StorageKit gives its own connections.
-    static func open(_ path: String) throws -> DatabasePool {
+    /// Opens a pool with the settings that StorageKit gives its own connections.
+    ///
+    /// - Parameter isDurable: With `synchronous` FULL; otherwise NORMAL, which is a pool's own level.
+    static func open(_ path: String, isDurable: Bool = true) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
             try db.execute(
                 sql: "PRAGMA secure_delete = OFF; PRAGMA cache_size = -24000; PRAGMA wal_autocheckpoint = 4000")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
+        guard isDurable else { return pool }
         // The pool sets NORMAL on its writer itself, after the configuration's own preparation has run.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         let level = try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }

@@ -86,6 +86,71 @@ extension StorageKitContenders {
         }
     }
 
+    static let randomAsOfNames = (
+        middleSum: "StorageKit, sum in the middle", middleCount: "StorageKit, count in the middle",
+        recentCount: "StorageKit, count 10 commits back"
+    )
+
+    /// A large table whose rows were changed in random order.
+    static func asOf(_ log: RandomLog) -> [Contender] {
+        func contender(
+            _ name: String, _ point: @escaping @Sendable (Storage) -> StoragePoint,
+            check: @escaping @Sendable (StorageSnapshot) async throws -> Bool
+        ) -> Contender {
+            Contender(
+                name,
+                prepare: { workspace in
+                    let path = try await StorageKitStore.randomLogPath(log, in: workspace)
+                    return try StorageKitStore(path)
+                },
+                run: { store in
+                    let start = ContinuousClock.now
+                    let past = try await store.storage.asOf(point(store.storage))
+                    guard try await check(past) else { throw BenchmarkError("\(name): the answer is wrong.") }
+                    return [
+                        Metric(
+                            name: BenchmarkCatalog.asOfMetric, value: (ContinuousClock.now - start) / .milliseconds(1))
+                    ]
+                }, cleanup: { try await $0.close() })
+        }
+        // The table's declaration is an event too, so places are counted from the end.
+        let middle = log.events / 2
+        let inTheMiddle: @Sendable (Storage) -> StoragePoint = { .position($0.head - Int64(log.events - middle)) }
+        let ages = log.sumOfAges(after: middle)
+        let isCounted: @Sendable (StorageSnapshot) async throws -> Bool = {
+            try await $0.count(StoredPerson.self) == log.rows
+        }
+        return [
+            contender(randomAsOfNames.middleSum, inTheMiddle) {
+                try await $0.query(StoredPerson.self).sum(\.age) == ages
+            },
+            contender(randomAsOfNames.middleCount, inTheMiddle, check: isCounted),
+            contender(randomAsOfNames.recentCount, { _ in .before(.head, commits: 10) }, check: isCounted),
+        ]
+    }
+
+    /// - Parameter compressedBytes: What `zstd -19` makes of the history.
+    static func logSize(ofHistoryAt path: String, compressedBytes: Int) -> Contender {
+        Contender(
+            ContenderName.storageKit,
+            prepare: { _ in try DatabaseQueue(path: path, configuration: .readOnly) },
+            run: { database in
+                func bytes(_ condition: String) async throws -> Double {
+                    try await database.read { db in
+                        try Double.fetchOne(db, sql: "SELECT sum(pgsize) FROM dbstat WHERE \(condition)") ?? 0
+                    }
+                }
+                let log = try await bytes("name = 'storage_log'")
+                let all = try await bytes("name GLOB 'storage_*' OR name GLOB 'sqlite_autoindex_storage_*'")
+                return [
+                    Metric(name: "log bytes", value: log),
+                    Metric(name: "bytes of `zstd -19`", value: Double(compressedBytes)),
+                    Metric(name: BenchmarkCatalog.logRatioMetric, value: log / Double(compressedBytes)),
+                    Metric(name: BenchmarkCatalog.storageRatioMetric, value: all / Double(compressedBytes)),
+                ]
+            }, cleanup: { try $0.close() })
+    }
+
     /// Decoding everything, then rebuilding the table from it.
     static func peakMemory(_ log: LargeLog) -> [Contender] {
         [
@@ -134,6 +199,12 @@ extension StorageKitStore {
         }
     }
 
+    static func randomLogPath(_ log: RandomLog, in workspace: Workspace) async throws -> String {
+        try await sharedPath("random-log-\(log.events)", in: workspace) { store in
+            try await log.forEachCommit { people in try await store.storage.save(people.map(StoredPerson.init)) }
+        }
+    }
+
     /// The path of a sealed store that is filled once for all runs.
     private static func sharedPath(
         _ name: String, in workspace: Workspace, fill: (StorageKitStore) async throws -> Void
@@ -145,5 +216,13 @@ extension StorageKitStore {
             try await store.close()
         }
         return folder.appendingPathComponent("storage.sqlite").path
+    }
+}
+
+extension Configuration {
+    fileprivate static var readOnly: Configuration {
+        var configuration = Configuration()
+        configuration.readonly = true
+        return configuration
     }
 }

@@ -30,9 +30,17 @@ extension StorageKitContenders {
 
     private static func inserter(_ name: String, _ batches: DocumentBatches, isIndexed: Bool) -> Contender {
         Contender(
-            name, prepare: { try StorageKitStore.documents($0, isIndexed: isIndexed) },
+            name,
+            prepare: { workspace in
+                let storage = try StorageKitStore.documents(workspace, isIndexed: isIndexed)
+                try await storage.save(batches.before.map(StoredDocument.init))
+                try await storage.seal()
+                return storage
+            },
             run: { storage in
                 for documents in batches.commits { try await storage.save(documents.map(StoredDocument.init)) }
+                // Work that would be put off to the background.
+                try await storage.seal()
                 return []
             },
             cleanup: { storage in

@@ -26,6 +26,8 @@ enum StorageKitContenders {
                         }
                         try await group.waitForAll()
                     }
+                    // Work that would be put off to the background, as in all that save.
+                    try await store.storage.seal()
                     return []
                 }, cleanup: { try await $0.close() })
         ]
@@ -37,6 +39,7 @@ enum StorageKitContenders {
                 ContenderName.storageKit, prepare: { try StorageKitStore($0.path("storage.sqlite")) },
                 run: { store in
                     for person in people { try await store.storage.save(StoredPerson(person)) }
+                    try await store.storage.seal()
                     return []
                 }, cleanup: { try await $0.close() })
         ]

@@ -7,6 +7,7 @@ struct Workload {
     var updates = 100_000
     var updatedRows = 10_000
     var largeLog = LargeLog(events: 10_000_000)
+    var randomLog = RandomLog(events: 10_000_000)
     var versionedLog = VersionedLog(rows: 40_000)
     /// Look-ups of one row's history in the large log.
     var historyLookUps = 1_000
@@ -15,6 +16,8 @@ struct Workload {
     var queries = 1_000
     var documents = 20_000
     var documentsPerCommit = 1_000
+    /// Documents that are inserted with a commit each.
+    var singleDocuments = 2_000
     var searches = 1_000
     var asOfRows = 5_000
     var asOfEvents = 1_000_000
@@ -35,8 +38,10 @@ struct Workload {
     static var quick: Workload {
         Workload(
             savedRows: 2_000, concurrentSaves: 50, consecutiveSaves: 20, updates: 2_000, updatedRows: 200,
-            largeLog: LargeLog(events: 20_000), versionedLog: VersionedLog(rows: 1_000), historyLookUps: 50,
-            lookUps: 200, queries: 50, documents: 500, documentsPerCommit: 100, searches: 50, asOfRows: 100,
+            largeLog: LargeLog(events: 20_000), randomLog: RandomLog(events: 20_000),
+            versionedLog: VersionedLog(rows: 1_000), historyLookUps: 50,
+            lookUps: 200, queries: 50, documents: 500, documentsPerCommit: 100, singleDocuments: 100, searches: 50,
+            asOfRows: 100,
             asOfEvents: 5_000, liveRows: 2_000, liveFewRows: 1_000, liveManyRows: 3_000, liveCommits: 20,
             liveSizes: [1, 10, 100], liveFewerSizes: [1, 100], liveFewSizes: [1, 10], livePages: 10,
             liveImportCommits: 3, liveSlowCommits: 100)

@@ -146,8 +146,7 @@ extension GRDBLiveStore {
         }
         let path = workspace.path("grdb.sqlite")
         try FileManager.default.copyItem(atPath: folder.appendingPathComponent("grdb.sqlite").path, toPath: path)
-        // A pool's own level of `synchronous` is NORMAL.
         self.init(
-            pool: try DatabasePool(path: path), tracking: tracking, restSeconds: workload.restSeconds)
+            pool: try GRDBStore.open(path, isDurable: false), tracking: tracking, restSeconds: workload.restSeconds)
     }
 }

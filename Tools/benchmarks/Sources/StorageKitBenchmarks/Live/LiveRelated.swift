@@ -1,7 +1,5 @@
-import Foundation
 import GRDB
 import StorageKit
-import Synchronization
 
 /// Lists of owners with their latest children, followed by many readers, while children are written.
 enum LiveRelated {
@@ -19,81 +17,11 @@ enum LiveRelated {
         var weight: Int
     }
 
-    private struct GRDBShelf: Codable, FetchableRecord, TableRecord, EncodableRecord {
-        static let databaseTableName = "shelves"
-        static let boxes = hasMany(GRDBBox.self, using: ForeignKey(["shelfId"]))
-        var id: Int
-        var room: Int
-    }
-
-    private struct GRDBBox: Codable, FetchableRecord, TableRecord {
-        static let databaseTableName = "boxes"
-        var id: Int
-        var shelfId: Int
-        var weight: Int
-    }
-
-    private struct GRDBShelfWithBoxes: Decodable, FetchableRecord {
-        var shelf: GRDBShelf
-        var boxes: [GRDBBox]
-    }
-
     static let shelvesOfARoom = 20
     static let boxesOfAShelf = 10
-    static let shownMetric = "ms until shown, median"
-    static let cpuMetric = "ms of CPU per commit"
-
-    /// What all readers of a store report, and one who waits for a value.
-    private final class Sightings: Sendable {
-        private struct State {
-            var first: Set<Int> = []
-            var heaviest: [Int: Int] = [:]
-            var wanted: (room: Int, weight: Int, reader: CheckedContinuation<Void, Never>)?
-            var opening: (count: Int, reader: CheckedContinuation<Void, Never>)?
-        }
-
-        private let state = Mutex(State())
-
-        func saw(_ room: Int, heaviest weight: Int) {
-            let readers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-                state.first.insert(room)
-                state.heaviest[room] = weight
-                var readers: [CheckedContinuation<Void, Never>] = []
-                if let wanted = state.wanted, wanted.room == room, weight >= wanted.weight {
-                    readers.append(wanted.reader)
-                    state.wanted = nil
-                }
-                if let opening = state.opening, state.first.count >= opening.count {
-                    readers.append(opening.reader)
-                    state.opening = nil
-                }
-                return readers
-            }
-            for reader in readers { reader.resume() }
-        }
-
-        func all(_ count: Int) async {
-            await withCheckedContinuation { reader in
-                let isThere = state.withLock { state in
-                    if state.first.count >= count { return true }
-                    state.opening = (count, reader)
-                    return false
-                }
-                if isThere { reader.resume() }
-            }
-        }
-
-        func wait(for room: Int, weight: Int) async {
-            await withCheckedContinuation { reader in
-                let isThere = state.withLock { state in
-                    if state.heaviest[room] ?? 0 >= weight { return true }
-                    state.wanted = (room, weight, reader)
-                    return false
-                }
-                if isThere { reader.resume() }
-            }
-        }
-    }
+    /// One commit may take so long; a contender ends behind it.
+    private static let limitSeconds = 60.0
+    private static let patienceSeconds = 900.0
 
     /// - Parameters:
     ///   - views: How many rooms are followed, one reader each, of `rooms` rooms.
@@ -102,131 +30,108 @@ enum LiveRelated {
             name(ContenderName.storageKit, views),
             prepare: { try await openStorageKit($0, rooms: rooms) },
             run: { (storage: Storage) in
-                let sightings = Sightings()
-                let readers = (0..<views).map { room in
-                    Task {
-                        let live = storage.query(Shelf.self).where { $0.room == room }.orderBy(\.id)
-                            .include(\.boxes) { $0.orderBy(\.weight, .descending) }.live()
-                        for try await shelves in live.snapshots {
-                            sightings.saw(room, heaviest: shelves.reduce(0) { max($0, $1.boxes.first?.weight ?? 0) })
-                        }
+                try await measure(views, commits, isEveryoneTold: false) { room, sightings in
+                    let live = storage.query(Shelf.self).where { $0.room == room }.orderBy(\.id)
+                        .include(\.boxes) { $0.orderBy(\.weight, .descending) }.live()
+                    for try await shelves in live.snapshots {
+                        sightings.saw(room, heaviest: shelves.reduce(0) { max($0, $1.boxes.first?.weight ?? 0) })
                     }
-                }
-                return try await measure(views, commits, readers, sightings) { id, shelf, weight in
-                    try await storage.save(Box(id: id, shelfId: shelf, weight: weight))
+                } write: { id, shelf, weight in
+                    _ = try await storage.save(Box(id: id, shelfId: shelf, weight: weight))
                 }
             }, cleanup: { try await $0.close() })
         guard isPeer else { return [storageKit] }
-        let grdb = Contender(
-            name(ContenderName.observation, views),
-            prepare: { try await openGRDB($0, rooms: rooms) },
-            run: { (pool: DatabasePool) in
-                let sightings = Sightings()
-                let readers = (0..<views).map { room in
-                    Task {
-                        let observation = ValueObservation.trackingConstantRegion { db in
-                            try GRDBShelf.filter(GRDB.Column("room") == room).order(GRDB.Column("id"))
-                                .including(
-                                    all: GRDBShelf.boxes.order(GRDB.Column("weight").desc).forKey("boxes")
-                                ).asRequest(of: GRDBShelfWithBoxes.self).fetchAll(db)
-                        }
-                        for try await shelves in observation.values(in: pool) {
-                            sightings.saw(room, heaviest: shelves.reduce(0) { max($0, $1.boxes.first?.weight ?? 0) })
-                        }
-                    }
-                }
-                return try await measure(views, commits, readers, sightings) { id, shelf, weight in
-                    try await pool.write { db in
-                        try db.cachedStatement(
-                            sql: "INSERT INTO boxes VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight"
-                        ).execute(arguments: [id, shelf, weight])
-                    }
-                }
-            }, cleanup: { try $0.close() })
-        return [grdb, storageKit]
+        return [GRDBRelated.contender(name(ContenderName.constantRegion, views), views, rooms, commits), storageKit]
     }
 
-    private static func name(_ contender: String, _ views: Int) -> String {
-        "\(contender), \(Format.count(views)) views"
+    static func name(_ contender: String, _ views: Int) -> String {
+        "\(contender), \(Format.count(views)) view\(views == 1 ? "" : "s")"
     }
 
     /// Commits one after another, each to the shelf of a room that is followed, and waits until its reader has it.
-    private static func measure(
-        _ views: Int, _ commits: Int, _ readers: [Task<Void, any Error>], _ sightings: Sightings,
+    ///
+    /// - Parameters:
+    ///   - isEveryoneTold: Whether all readers are waited for, because each fetches again at each commit.
+    ///   - follow: Follows a room until it is cancelled.
+    static func measure(
+        _ views: Int, _ commits: Int, isEveryoneTold: Bool,
+        follow: @escaping @Sendable (_ room: Int, LiveSightings) async throws -> Void,
         write: (_ box: Int, _ shelf: Int, _ weight: Int) async throws -> Void
     ) async throws -> [Metric] {
-        defer { for reader in readers { reader.cancel() } }
-        await sightings.all(views)
-        var times: [Double] = []
-        let cpu = ProcessTime.cpuSeconds()
-        for commit in 0..<commits {
-            let room = commit * 7 % views
-            let shelf = room * shelvesOfARoom + commit % shelvesOfARoom
-            let weight = 1_000 + commit
-            let start = ContinuousClock.now
-            try await write(shelf * boxesOfAShelf, shelf, weight)
-            await sightings.wait(for: room, weight: weight)
-            times.append((ContinuousClock.now - start) / .milliseconds(1))
+        let sightings = LiveSightings(readers: views)
+        let before = ResidentMemory.restartPeak() ?? 0
+        let opening = ContinuousClock.now
+        let readers = (0..<views).map { room in Task { try await follow(room, sightings) } }
+        let patience = Task {
+            try await Task.sleep(for: .seconds(patienceSeconds))
+            sightings.giveUp()
         }
-        times.sort()
-        return [
-            Metric(name: shownMetric, value: times[times.count / 2]),
-            Metric(name: cpuMetric, value: (ProcessTime.cpuSeconds() - cpu) * 1_000 / Double(commits)),
+        defer {
+            for reader in readers { reader.cancel() }
+            patience.cancel()
+        }
+        try await sightings.arrival()
+        let opened = ContinuousClock.now - opening
+        let memory = ((ResidentMemory.peak() ?? before) - before) / 1_024 / Double(views)
+        var run = Run(views: views, isEveryoneTold: isEveryoneTold, sightings: sightings)
+        // The first one finds what isn't there yet, such as prepared statements.
+        try await run.commit(0, write)
+        run = Run(views: views, isEveryoneTold: isEveryoneTold, sightings: sightings)
+        let watch = MainThreadWatch()
+        let told = sightings.toldCount
+        let cpu = ProcessTime.cpuSeconds()
+        let start = ContinuousClock.now
+        for number in 1...commits {
+            try await run.commit(number, write)
+            if ContinuousClock.now - start > .seconds(limitSeconds) { break }
+        }
+        let spent = (ProcessTime.cpuSeconds() - cpu) * 1_000
+        let stay = await watch.stop()
+        return run.metrics(cpuMilliseconds: spent, told: sightings.toldCount - told) + stay + [
+            Metric(name: "ms of opening a view", value: opened / .milliseconds(1) / Double(views)),
+            Metric(name: "KB a view at the peak of opening", value: memory),
         ]
     }
 
-    private static func openStorageKit(_ workspace: Workspace, rooms: Int) async throws -> Storage {
-        let folder = try await workspace.sharedDirectory("related-storagekit-\(rooms)") { folder in
-            let storage = try open(folder.appendingPathComponent("storage.sqlite").path)
-            for room in 0..<rooms {
-                let shelves = (0..<shelvesOfARoom).map { room * shelvesOfARoom + $0 }
-                try await storage.write { tx in
-                    for shelf in shelves {
-                        try tx.save(Shelf(id: shelf, room: room))
-                        for box in 0..<boxesOfAShelf {
-                            try tx.save(Box(id: shelf * boxesOfAShelf + box, shelfId: shelf, weight: box))
-                        }
-                    }
-                }
-            }
-            try await storage.close()
+    /// Commits, and what was seen of them.
+    private struct Run {
+        let views: Int
+        let isEveryoneTold: Bool
+        let sightings: LiveSightings
+        var committed: [Duration] = []
+        var first: [Duration] = []
+        var shown: [Duration] = []
+        var all: [Duration] = []
+
+        mutating func commit(
+            _ number: Int, _ write: (_ box: Int, _ shelf: Int, _ weight: Int) async throws -> Void
+        ) async throws {
+            let room = number * 7 % views
+            let shelf = room * shelvesOfARoom + number % shelvesOfARoom
+            let weight = 1_000 + number
+            sightings.expect(weight: weight, of: room, isEveryoneTold: isEveryoneTold)
+            let start = ContinuousClock.now
+            try await write(shelf * boxesOfAShelf, shelf, weight)
+            committed.append(ContinuousClock.now - start)
+            let times = try await sightings.arrival()
+            first.append(times.first - start)
+            shown.append(times.shown - start)
+            all.append(times.all - start)
         }
-        let path = workspace.path("storage.sqlite")
-        try FileManager.default.copyItem(atPath: folder.appendingPathComponent("storage.sqlite").path, toPath: path)
-        return try open(path)
+
+        func metrics(cpuMilliseconds: Double, told: Int) -> [Metric] {
+            [
+                ("of it commit ms, p50", committed), ("first told ms, p50", first), (shownMetric, shown),
+                (allMetric, all),
+            ].map { name, times in Metric(name: name, value: times.microseconds(percentile: 50) / 1_000) } + [
+                Metric(name: cpuMetric, value: cpuMilliseconds / Double(all.count)),
+                Metric(name: "values told a commit", value: Double(told) / Double(all.count)),
+                Metric(name: "commits", value: Double(all.count)),
+            ]
+        }
     }
 
-    private static func open(_ path: String) throws -> Storage {
-        var configuration = StorageConfig()
-        configuration.durability = .normal
-        return try StorageKit.start(at: URL(fileURLWithPath: path), config: configuration) { schema in
-            schema.autoSchema(ShelfRecord.self, BoxRecord.self)
-            schema.migration("foreign keys") { db in
-                try db.create(index: "boxes_shelf", on: "boxes", columns: ["shelfId"])
-                try db.create(index: "shelves_room", on: "shelves", columns: ["room"])
-            }
-        }.facade
-    }
-
-    private static func openGRDB(_ workspace: Workspace, rooms: Int) async throws -> DatabasePool {
-        let pool = try GRDBStore.open(workspace.path("grdb.sqlite"))
-        try await pool.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE shelves (id INTEGER PRIMARY KEY, room INTEGER NOT NULL);
-                    CREATE TABLE boxes (id INTEGER PRIMARY KEY, shelfId INTEGER NOT NULL, weight INTEGER NOT NULL);
-                    CREATE INDEX boxes_shelf ON boxes(shelfId);
-                    CREATE INDEX shelves_room ON shelves(room);
-                    """)
-            for shelf in 0..<rooms * shelvesOfARoom {
-                try db.cachedStatement(sql: "INSERT INTO shelves VALUES (?, ?)")
-                    .execute(arguments: [shelf, shelf / shelvesOfARoom])
-                for box in 0..<boxesOfAShelf {
-                    try db.cachedStatement(sql: "INSERT INTO boxes VALUES (?, ?, ?)")
-                        .execute(arguments: [shelf * boxesOfAShelf + box, shelf, box])
-                }
-            }
-        }
-        return pool
-    }
+    static let shownMetric = "shown by its reader ms, p50"
+    static let allMetric = "all told ms, p50"
+    static let cpuMetric = "CPU ms a commit"
 }
