@@ -31,7 +31,7 @@ enum LiveMainThread {
                     return try await StorageKitLiveStore(workload, in: workspace)
                 },
                 run: { store in
-                    let watch = MainThreadWatch()
+                    let watch = await MainThreadWatch()
                     var making = 0.0
                     for _ in 0..<turns {
                         making = max(making, try await live(kind, store.store.storage, rows: rows))

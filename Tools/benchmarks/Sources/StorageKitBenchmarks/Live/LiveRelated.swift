@@ -77,7 +77,7 @@ enum LiveRelated {
         // The first one finds what isn't there yet, such as prepared statements.
         try await run.commit(0, write)
         run = Run(views: views, isEveryoneTold: isEveryoneTold, sightings: sightings)
-        let watch = MainThreadWatch()
+        let watch = await MainThreadWatch()
         let told = sightings.toldCount
         let cpu = ProcessTime.cpuSeconds()
         let start = ContinuousClock.now

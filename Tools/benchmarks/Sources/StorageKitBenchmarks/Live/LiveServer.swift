@@ -69,7 +69,7 @@ enum LiveServer {
         // Without what was freed meanwhile.
         let memory = ((ResidentMemory.restartPeak() ?? before) - before) / 1_024 / Double(count)
 
-        let watch = MainThreadWatch()
+        let watch = await MainThreadWatch()
         let cpu = ProcessTime.cpuSeconds()
         let (written, seconds) = try await write(storage, users, commits)
         let (start, late) = (ContinuousClock.now, readings.differenceCount)

@@ -24,7 +24,9 @@ final class MainThreadWatch: Sendable {
     private let state = Mutex(State())
     private static let pauseMicroseconds: useconds_t = 500
 
-    init() {
+    /// Returns behind a first look, so that what follows is looked at from its beginning.
+    init() async {
+        await look()
         // A thread of its own: tasks and queues wait for those of the store.
         Thread.detachNewThread { [weak self] in
             while let watch = self, watch.state.withLock({ $0.isRunning }) {
@@ -48,13 +50,23 @@ final class MainThreadWatch: Sendable {
         }
     }
 
+    private func look() async {
+        await withCheckedContinuation { done in
+            let asked = ContinuousClock.now
+            DispatchQueue.main.async {
+                self.look(asked)
+                done.resume()
+            }
+        }
+    }
+
     /// The main queue may be served by another thread later; CPU of different threads can't be compared.
     private static var thread: UInt64 { UInt64(UInt(bitPattern: pthread_self().hashValue)) }
 
     /// Waits for the looks that are in the queue, and ends.
     func stop() async -> [Metric] {
         state.withLock { $0.isRunning = false }
-        await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
+        await look()
         return state.withLock { state in
             [
                 Metric(name: Self.cpuMetric, value: state.longestCPU),
