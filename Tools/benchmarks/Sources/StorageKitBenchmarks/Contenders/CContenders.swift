@@ -1,5 +1,3 @@
-import Foundation
-
 /// SQLite by itself, in C, without history.
 enum CContenders {
     private static let operationsPerTransaction = 10_000
@@ -99,22 +97,13 @@ enum CContenders {
     ) -> Contender {
         Contender(
             name,
-            prepare: { workspace in
-                let path = workspace.path("c.sqlite")
-                return (try CStore(path), path)
-            },
-            run: { store, path in
+            prepare: { try CStore($0.path("c.sqlite")) },
+            run: { store in
                 let parsed = try CHistory(path: jsonLines)
                 try store.createTables(of: parsed)
                 try apply(store, parsed)
-                return [fileSize(path)]
+                return []
             })
-    }
-
-    /// Without what is still in the write-ahead log.
-    private static func fileSize(_ path: String) -> Metric {
-        let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-        return Metric(name: "MB of the file, its log apart", value: Double(size) / 1_000_000)
     }
 
     static func contender(_ name: String, run: @escaping (CStore) throws -> Void) -> Contender {
