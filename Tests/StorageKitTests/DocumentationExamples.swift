@@ -320,12 +320,13 @@ struct Chore: Codable {
             break
         }
         let (chore, server) = (Chore(id: 5, title: "wash up", isDone: false), Server())
-        try await storage.optimistically([.save(chore), .delete(Chore.self, id: 2)], reason: "Replace")
+        try await storage.optimistically([.save(chore), .delete(Chore.self, id: 9)], reason: "Replace")
         try await storage.optimistically([.save(chore)]) {
             let accepted = try await server.accept(chore)
             try await storage.save(accepted)
         }
         #expect(try await storage.get(Chore.self, id: 5)?.title == "wash up")
+        try await storage.delete(Chore.self, id: 5)
     }
 
     private nonisolated static func sql(_ context: StorageKit.Context) async {
