@@ -203,6 +203,18 @@ import Testing
         #expect(try await values.next() == nil)
     }
 
+    @Test("The end of the store isn't reported as an error")
+    func closedWhilePending() async throws {
+        let (storage, query) = try await open(1...2)
+        let errors = Counter()
+        var values = query.live().optimistic { _ in errors.add() }.makeAsyncIterator()
+        _ = try await values.next()
+        try await storage.close()
+        // Nothing can be read any more for the change that is begun here.
+        await storage.optimistically([.save(card(9))]) { while let _ = try? await values.next() {} }
+        #expect(errors.value == 0)
+    }
+
     @Test("A query that can't be answered throws")
     func unanswerable() async throws {
         let (storage, _) = try await open(1...2)

@@ -42,7 +42,7 @@ package final class RowLayout {
             entity,
             columns: entity.live.map { column in
                 var collation: UnsafePointer<CChar>?
-                // By the name of its database: a temporary view of the same name has no collations to tell.
+                // By the name of its database: the columns of a temporary view of the same name have no collations.
                 sqlite3_table_column_metadata(
                     database.handle, "main", entity.stored, column.stored, nil, &collation, nil, nil, nil)
                 let name = collation.map { String(cString: $0).uppercased() } ?? RowPredicate.Collation.binary.rawValue

@@ -72,7 +72,10 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
                     return OptimisticValue(
                         value: read.value, position: read.position, pending: Set(rows.map(\.name)))
                 } catch {
-                    onError(error.forSubscribers)
+                    let error = error.forSubscribers
+                    // The end of the store or of the task is no failure.
+                    if Task.isCancelled || error.code == .closed { return nil }
+                    onError(error)
                     try? await Task.sleep(for: .seconds(retries.next()))
                 }
             case .wait:
