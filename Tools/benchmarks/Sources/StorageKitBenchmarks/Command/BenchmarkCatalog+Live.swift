@@ -44,7 +44,7 @@ extension BenchmarkCatalog {
         curve(
             "live-key", "W2: commits among views of one key each",
             """
-            one key; GRDB asks for the row id, by which it also tells changes apart
+            one key; GRDB asks for the row id, by which it also distinguishes changes
             """,
             sizes: workload.liveFewerSizes, peers: 1_000, rows: workload.liveRows
         ) { .key($0) }
@@ -121,7 +121,7 @@ extension BenchmarkCatalog {
             id: "live-unconcerned", title: "W3: commits that concern no view",
             method: """
                 One person in each commit, of a table that views look at, but none of those that any view shows. One \
-                commit after another. What views add is told by a store whose commits take turns: some while one view looks \
+                commit after another. What views add is measured in a store whose commits take turns: some while one view looks \
                 (\(Format.count(workload.liveCommits)), 20 times) or \(Format.count(many)) do \
                 (\(Format.count(5 * workload.liveCommits)), 5 times), as many while nobody does; the median of the turns, \
                 and the least and the most of them. The CPU is that of the whole process.
@@ -253,7 +253,7 @@ extension BenchmarkCatalog {
             method: """
                 One row of the page in each commit, one commit after another. Afterwards until the reader has the last \
                 state, or \(Format.number(LiveSlowReader.patienceSeconds)) seconds. GRDB's sequence of values keeps all \
-                of them unless told to keep the newest.
+                of them unless set to keep the newest.
                 """,
             budgets: [
                 Budget(

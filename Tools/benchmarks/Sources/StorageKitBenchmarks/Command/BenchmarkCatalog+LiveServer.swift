@@ -13,8 +13,8 @@ extension BenchmarkCatalog {
                 Each view is a list of \(LiveRelated.shelvesOfARoom) rows with \(LiveRelated.boxesOfAShelf) children each, \
                 in an order; a commit changes one child of one list. GRDB observes a constant region with `including(all:)` \
                 and records that are decoded by hand: each observation fetches again at each commit, and the next commit \
-                follows when all have told a value. With StorageKit it follows when the list of the changed child shows it; \
-                no other is told. CPU is that of the whole process until then. A contender stops after a minute, or behind \
+                follows when all have returned a value. With StorageKit it follows when the list of the changed child shows it; \
+                no other is notified. CPU is that of the whole process until then. A contender stops after a minute, or behind \
                 the commit that ends later.
                 """,
             budgets: [

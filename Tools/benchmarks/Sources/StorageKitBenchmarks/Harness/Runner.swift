@@ -6,7 +6,7 @@ struct Runner {
     let root: URL
     /// Parts of the names of those who run; everybody where there is none.
     let names: [String]
-    /// Told what is going on, one line at a time.
+    /// Gets what is going on, one line at a time.
     let progress: (String) -> Void
 
     var shared: URL { root.appendingPathComponent("shared", isDirectory: true) }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import GRDB
 
-/// Observations of a GRDB pool, told on the main queue.
+/// Observations of a GRDB pool, delivered on the main queue.
 struct GRDBLiveStore: LiveStore {
     /// How an observation knows what concerns it.
     enum Tracking: Sendable {

@@ -32,7 +32,7 @@ enum GRDBRelated {
         "INSERT INTO boxes VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET weight = excluded.weight"
 
     /// Each observation fetches again at each commit, beside the writer; all of them are waited for.
-    static func contender(_ name: String, _ views: Int, _ rooms: Int, _ commits: Int) -> Contender {
+    static func contender(_ name: String, views: Int, rooms: Int, commits: Int) -> Contender {
         Contender(
             name,
             prepare: { try await open($0, rooms: rooms) },

@@ -14,7 +14,7 @@ final class LiveArrivals: Sendable {
 
     init(views: Int) { state = Mutex(State(awaited: Array(repeating: nil, count: views))) }
 
-    /// How many values were told.
+    /// How many values were delivered.
     var count: Int { state.withLock { $0.count } }
 
     func expect(_ sign: LiveSign, of audience: LiveCommit.Audience) {

@@ -41,7 +41,10 @@ enum LiveRelated {
                 }
             }, cleanup: { try await $0.close() })
         guard isPeer else { return [storageKit] }
-        return [GRDBRelated.contender(name(ContenderName.constantRegion, views), views, rooms, commits), storageKit]
+        return [
+            GRDBRelated.contender(
+                name(ContenderName.constantRegion, views), views: views, rooms: rooms, commits: commits), storageKit,
+        ]
     }
 
     static func name(_ contender: String, _ views: Int) -> String {
@@ -78,7 +81,7 @@ enum LiveRelated {
         try await run.commit(0, write)
         run = Run(views: views, isEveryoneTold: isEveryoneTold, sightings: sightings)
         let watch = await MainThreadWatch()
-        let told = sightings.toldCount
+        let delivered = sightings.deliveredCount
         let cpu = ProcessTime.cpuSeconds()
         let start = ContinuousClock.now
         for number in 1...commits {
@@ -87,7 +90,7 @@ enum LiveRelated {
         }
         let spent = (ProcessTime.cpuSeconds() - cpu) * 1_000
         let stay = await watch.stop()
-        return run.metrics(cpuMilliseconds: spent, told: sightings.toldCount - told) + stay + [
+        return run.metrics(cpuMilliseconds: spent, delivered: sightings.deliveredCount - delivered) + stay + [
             Metric(name: "ms of opening a view", value: opened / .milliseconds(1) / Double(views)),
             Metric(name: "KB a view at the peak of opening", value: memory),
         ]
@@ -119,19 +122,19 @@ enum LiveRelated {
             all.append(times.all - start)
         }
 
-        func metrics(cpuMilliseconds: Double, told: Int) -> [Metric] {
+        func metrics(cpuMilliseconds: Double, delivered: Int) -> [Metric] {
             [
-                ("of it commit ms, p50", committed), ("first told ms, p50", first), (shownMetric, shown),
+                ("of it commit ms, p50", committed), ("first notified ms, p50", first), (shownMetric, shown),
                 (allMetric, all),
             ].map { name, times in Metric(name: name, value: times.microseconds(percentile: 50) / 1_000) } + [
                 Metric(name: cpuMetric, value: cpuMilliseconds / Double(all.count)),
-                Metric(name: "values told a commit", value: Double(told) / Double(all.count)),
+                Metric(name: "values delivered a commit", value: Double(delivered) / Double(all.count)),
                 Metric(name: "commits", value: Double(all.count)),
             ]
         }
     }
 
     static let shownMetric = "shown by its reader ms, p50"
-    static let allMetric = "all told ms, p50"
+    static let allMetric = "all notified ms, p50"
     static let cpuMetric = "CPU ms a commit"
 }

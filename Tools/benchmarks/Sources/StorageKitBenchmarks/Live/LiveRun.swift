@@ -107,7 +107,7 @@ enum LiveMetric {
     static let cpu = "CPU µs a commit"
     static let engine = "engine µs a commit"
     static let statements = "statements a commit"
-    static let values = "values told a commit"
+    static let values = "values delivered a commit"
     static let subscribing = "subscribing µs a view"
     static let memory = "memory B a view"
 }

@@ -73,7 +73,7 @@ enum LiveServer {
         let cpu = ProcessTime.cpuSeconds()
         let (written, seconds) = try await write(storage, users, commits)
         let (start, late) = (ContinuousClock.now, readings.differenceCount)
-        let missing = try await settle(storage, readings, count)
+        let missing = try await settle(storage, readings, count: count)
         let behind = ContinuousClock.now - start
         let spent = (ProcessTime.cpuSeconds() - cpu) * 1_000_000 / Double(commits)
         let stay = await watch.stop()
@@ -114,7 +114,7 @@ enum LiveServer {
     }
 
     /// - Returns: How many lists differ from a fresh query after a minute.
-    private static func settle(_ storage: Storage, _ readings: LiveReadings, _ count: Int) async throws -> Int {
+    private static func settle(_ storage: Storage, _ readings: LiveReadings, count: Int) async throws -> Int {
         let start = ContinuousClock.now
         var missing = 0
         for number in 0..<count {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What readers of lists report of one commit: when the first of them was told anything, when the one whom the commit
-/// concerns shows it, and when all were told who are told of it.
+/// What readers of lists report of one commit: when the first of them was notified, when the one whom the commit
+/// concerns shows it, and when all were notified that are notified of it.
 ///
 /// Isolation: `Sendable`; its state is behind a lock.
 final class LiveSightings: Sendable {
@@ -19,7 +19,7 @@ final class LiveSightings: Sendable {
         var shown: ContinuousClock.Instant?
         var last: ContinuousClock.Instant?
         var waiting: CheckedContinuation<Void, Never>?
-        var toldCount = 0
+        var deliveredCount = 0
         var isGivenUp = false
 
         var isDone: Bool { isGivenUp || (wanted == nil && missing == 0) }
@@ -32,8 +32,8 @@ final class LiveSightings: Sendable {
         state = Mutex(State(isTold: Array(repeating: false, count: readers), missing: readers))
     }
 
-    /// How many values were told.
-    var toldCount: Int { state.withLock { $0.toldCount } }
+    /// How many values were delivered.
+    var deliveredCount: Int { state.withLock { $0.deliveredCount } }
 
     /// - Parameter isEveryoneTold: Whether all readers are waited for: where a commit makes each fetch again.
     func expect(weight: Int, of reader: Int, isEveryoneTold: Bool) {
@@ -48,7 +48,7 @@ final class LiveSightings: Sendable {
     func saw(_ reader: Int, heaviest weight: Int) {
         let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
             let now = ContinuousClock.now
-            state.toldCount += 1
+            state.deliveredCount += 1
             state.first = state.first ?? now
             if let wanted = state.wanted, wanted.reader == reader, weight >= wanted.weight {
                 (state.wanted, state.shown) = (nil, now)
@@ -77,7 +77,7 @@ final class LiveSightings: Sendable {
         }
         return try state.withLock { state in
             guard let last = state.last, !state.isGivenUp else {
-                throw BenchmarkError("\(state.missing) readers of lists weren't told of a commit.")
+                throw BenchmarkError("\(state.missing) readers of lists weren't notified of a commit.")
             }
             return Times(first: state.first ?? last, shown: state.shown ?? last, all: last)
         }

@@ -1,4 +1,4 @@
-/// What views add to commits, told by commits with views and without in turns on one store, so that whatever else the
+/// What views add to commits, measured by commits with views and without in turns on one store, so that whatever else the
 /// machine does meets both.
 enum LiveTurns {
     static let addedMetric = "µs added by views"

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Tells how long the main thread is kept busy, by looks that are put into its queue every half millisecond.
+/// Measures how long the main thread is kept busy, by looks that are put into its queue every half millisecond.
 ///
 /// The CPU that the main thread has used from one look to the next is at least that of each job between them: an upper limit
 /// that other work on the machine doesn't raise. How long a look waits is at least what a job that blocks takes, but on a
