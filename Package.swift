@@ -249,7 +249,8 @@ let package = Package(
         .testTarget(
             name: "StorageViewsTests",
             dependencies: [
-                "PredicateTestSupport", "TestSupport", "StorageViews", "StorageRouting", "StorageEntities",
+                "PredicateTestSupport", "TestSupport", "StorageKit", "StorageViews", "StorageRouting",
+                "StorageEntities",
                 "StorageLog",
                 "StorageCore",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),

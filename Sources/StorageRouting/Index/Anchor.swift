@@ -44,7 +44,7 @@ enum Anchor {
     /// Longer prefixes are cut; the rest of them is left to the evaluation.
     static let longestPrefix = 32
     /// A list of values beyond this is evaluated instead.
-    static let longestList = 256
+    static let longestList = 1_000
 }
 
 /// One way in which a condition can become true: where to look for it, and what must be true beside that.

@@ -9,8 +9,11 @@ internal import Synchronization
 /// It says that a transaction concerns nobody only where that is certain; a value that isn't known, a condition on words, a
 /// large transaction, the router being in use, all mean that it may concern somebody. No commit is lost by that, because:
 ///
-/// - Conditions depend on rows alone, not on what nodes hold. So it doesn't matter how far nodes are behind when a
-///   transaction is checked against them, only that all nodes are registered, for the columns as they are in that transaction.
+/// - Conditions depend on rows alone. So it doesn't matter how far nodes are behind when a transaction is checked against
+///   them, only that all nodes are registered, for the columns as they are in that transaction.
+/// - A node that holds rows with included ones is registered for those of the rows that it holds, and again in the step that
+///   brings others. What was held back since that step's state was chosen was compared with the conditions from before; the
+///   engine asks ``hasSkipped(since:)`` once the new ones are registered, and has it read from the log then.
 /// - A node registers after it has chosen the state that it begins with, and a transaction may come in between. So the filter
 ///   is closed from before a state is looked at in which a node registers until the step is over. What is committed
 ///   meanwhile is kept. A transaction that was checked against the other nodes before the filter was closed was durable by then, and
@@ -37,6 +40,8 @@ package final class CommitFilter: @unchecked Sendable {
         /// The end of the last transaction that touched the catalog.
         var catalogChange: Int64 = 0
         var skipped = 0
+        /// The end of the last transaction that concerned nobody.
+        var lastSkipped: Int64 = 0
     }
 
     private let state = Mutex(State())
@@ -51,6 +56,9 @@ package final class CommitFilter: @unchecked Sendable {
 
     /// How many transactions concerned nobody, for certain.
     package var skipped: Int { state.withLock { $0.skipped } }
+
+    /// Whether a transaction behind `position` was held back.
+    package func hasSkipped(since position: Int64) -> Bool { state.withLock { $0.lastSkipped > position } }
 
     /// Runs `body` while the writer lets everything through.
     package func withRouter<Result>(_ body: (Router) throws -> Result) rethrows -> Result {
@@ -110,7 +118,7 @@ extension CommitFilter {
             $0.add(events.view, 0..<events.view.count, first: events.first, attached: events.attached)
         }
         if router.mayConcern(changes) { return true }
-        state.withLock { $0.skipped += 1 }
+        state.withLock { ($0.skipped, $0.lastSkipped) = ($0.skipped + 1, events.last) }
         return false
     }
 

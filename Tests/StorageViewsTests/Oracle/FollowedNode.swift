@@ -29,17 +29,20 @@ struct FollowedNode<Node: LiveNode>: Sendable where Node.Update: SteppedUpdate {
     private let reported: Reported
 
     /// - Parameter stepFault: What is wrong with a step that is to be made on a value; nil where nothing is.
-    init(_ engine: SubscriptionEngine, stepFault: @escaping StepFault, _ node: @Sendable () -> Node) throws {
+    init(_ engine: SubscriptionEngine, stepFault: @escaping StepFault, _ node: @Sendable () throws -> Node) throws {
         self.engine = engine
         let reported = Reported()
         self.reported = reported
         handle = try engine.now { engine in
-            try engine.add(node(), PendingUpdate { update in reported.state.withLock { $0.take(update, stepFault) } })
+            try engine.add(
+                try node(), PendingUpdate { update in reported.state.withLock { $0.take(update, stepFault) } })
         }
     }
 
     /// Reads what it begins with beside the engine.
-    init(beside engine: SubscriptionEngine, stepFault: @escaping StepFault, _ node: @Sendable () -> Node) async throws {
+    init(beside engine: SubscriptionEngine, stepFault: @escaping StepFault, _ node: @Sendable () throws -> Node)
+        async throws
+    {
         self.engine = engine
         let reported = Reported()
         self.reported = reported

@@ -12,6 +12,9 @@ package protocol LiveNode: AnyObject, SendableMetatype {
     var pendingUpdate: PendingUpdate<Update>? { get set }
     /// Which changes matter to it: those of its entity, then those of related ones.
     var interests: [Interest] { get }
+    /// Which of ``interests`` are others than those that were taken last, by their numbers: there are nodes that look at
+    /// rows related to those that they hold.
+    func takeChangedInterests() -> [Int]
     /// Whether it applies changes of related rows; otherwise it is reloaded where there are any.
     var appliesRelatedChanges: Bool { get }
     /// Learns how the rows of its interests are laid out: before anything else, and again when the schema has changed.
@@ -41,6 +44,7 @@ package protocol LiveNode: AnyObject, SendableMetatype {
 }
 
 extension LiveNode {
+    package func takeChangedInterests() -> [Int] { [] }
     package var appliesRelatedChanges: Bool { false }
     package var postponedSeconds: Double? { nil }
 }

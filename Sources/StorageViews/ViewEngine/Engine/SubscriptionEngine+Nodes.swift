@@ -41,7 +41,7 @@ extension SubscriptionEngine {
                 }
                 slots[id] = Slot(node: node, registrations: [])
                 own(registrations, by: id)
-                return [isBound ? finishStep(id, snapshot) : node.publish(at: snapshot.position)]
+                return [isBound ? finishStep(id, snapshot) : try conclude(id, snapshot)]
             }
             requestColumns()
         } catch {
@@ -59,18 +59,48 @@ extension SubscriptionEngine {
         var registrations: [Registration] = []
         do {
             for (interest, layout) in zip(node.interests, layouts) {
-                let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
-                let token = try commitFilter.withRouter { router in
-                    try router.register(
-                        layout.entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
-                }
-                registrations.append(Registration(entity: layout.entity, token: token))
+                registrations.append(try register(interest, layout))
             }
         } catch {
             unregister(registrations)
             throw error
         }
         return registrations
+    }
+
+    private func register(_ interest: Interest, _ layout: RowLayout) throws -> Registration {
+        let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
+        let token = try commitFilter.withRouter { router in
+            try router.register(
+                layout.entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
+        }
+        return Registration(entity: layout.entity, token: token)
+    }
+
+    /// Lets changes find a node by the interests that it has now: those of included rows follow from the rows that it holds.
+    private func registerAgain(_ id: Int, _ node: any LiveNode, _ snapshot: Snapshot) throws {
+        let changed = node.takeChangedInterests()
+        guard !changed.isEmpty, let old = slots[id]?.registrations, !old.isEmpty else { return }
+        let interests = node.interests
+        for index in changed {
+            guard let layout = commitFilter.withRouter({ $0.layout(of: old[index].entity) }) else { throw StaleNode() }
+            let new = try register(interests[index], layout)
+            disown([old[index]])
+            unregister([old[index]])
+            slots[id]?.registrations[index] = new
+            owners[new.token] = Owner(id: id, interest: index)
+        }
+        // What was held back meanwhile concerned nobody by the interests from before.
+        if commitFilter.hasSkipped(since: snapshot.position) { inbox?.readAgain(after: snapshot.position) }
+    }
+
+    /// Ends what a step has done to a node.
+    ///
+    /// - Returns: What is new of it, for its consumer.
+    func conclude(_ id: Int, _ snapshot: Snapshot) throws -> Delivery? {
+        guard let node = slots[id]?.node else { return nil }
+        try registerAgain(id, node, snapshot)
+        return node.publish(at: snapshot.position)
     }
 
     func unregister(_ registrations: [Registration]) {
@@ -119,7 +149,7 @@ extension SubscriptionEngine {
         try step { snapshot in
             try body(node, snapshot)
             try node.finishStep(snapshot)
-            return [node.publish(at: snapshot.position)]
+            return [try conclude(handle.id, snapshot)]
         }
     }
 

@@ -120,7 +120,7 @@ extension SubscriptionEngine {
             } else {
                 postponed.remove(id)
             }
-            return node.publish(at: snapshot.position)
+            return try conclude(id, snapshot)
         } catch {
             return reload(id, snapshot)
         }
@@ -145,7 +145,7 @@ extension SubscriptionEngine {
         do {
             try node.reload(snapshot)
             slots[id]?.retries = RetryDelay()
-            return node.publish(at: snapshot.position)
+            return try conclude(id, snapshot)
         } catch {
             return failed(id, error)
         }

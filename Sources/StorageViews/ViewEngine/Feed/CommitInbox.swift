@@ -103,6 +103,16 @@ package final class CommitInbox: Sendable {
         }
     }
 
+    /// Lets everything behind `position` be read from the log, also what the filter held back, and wakes whoever takes it in.
+    func readAgain(after position: Int64) {
+        state.withLock { state in
+            guard let known = state.known, known.upperBound > position else { return }
+            state.parts = [.unread(max(known.lowerBound, position + 1)...known.upperBound)]
+            state.hasPending = true
+        }
+        ring(hasCommits: false)
+    }
+
     func removeAll() {
         state.withLock { state in
             state.parts.removeAll()

@@ -26,14 +26,18 @@ package struct Interest: Sendable {
 }
 
 extension Interest {
+    /// Those of its rows that meet a condition too.
+    func narrowed(to condition: RowPredicate) -> Interest {
+        Interest(
+            entity: entity, predicate: condition && predicate, columns: columns, searches: searches,
+            matching: expression)
+    }
+
     /// This interest and those in the rows that conditions look at, for a node that is reloaded where one of them changes.
     func with(_ relations: [RelatedCondition]) -> [Interest] {
         guard !relations.isEmpty else { return [self] }
         // What a change of the row itself does can't be said without the related ones.
-        let own = Interest(
-            entity: entity, predicate: predicate && .sql("1"), columns: columns, searches: searches,
-            matching: expression)
-        return [own] + relations.flatMap(\.interests)
+        return [narrowed(to: .sql("1"))] + relations.flatMap(\.interests)
     }
 }
 

@@ -8,6 +8,8 @@ protocol RelatedLevel: AnyObject {
     /// Which changes matter: those of its rows, then those of levels below.
     var interests: [Interest] { get }
     var interestCount: Int { get }
+    /// Which of its interests are others than those that were taken last, by their numbers.
+    func takeChangedInterests() -> [Int]
     func bind(to layouts: ArraySlice<RowLayout>) throws
     func removeAll()
     /// Takes in a change.
@@ -59,6 +61,17 @@ extension [any RelatedLevel] {
             if interest < level.interestCount { return try level.apply(change, by: interest, in: snapshot) }
             interest -= level.interestCount
         }
+    }
+
+    /// Which interests of all levels are others than those that were taken last.
+    func takeChangedInterests() -> [Int] {
+        var changed: [Int] = []
+        var start = 0
+        for level in self {
+            changed += level.takeChangedInterests().map { start + $0 }
+            start += level.interestCount
+        }
+        return changed
     }
 
     var rowCount: Int { reduce(0) { $0 + $1.rowCount } }

@@ -25,10 +25,23 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     private let own: [Interest]
     private let below: [any RelatedLevel]
     private let make: (StorageValue, [RowLayout]) throws -> Content
+
+    /// A content, what it is found by, and how many owners share it.
+    private struct Keyed {
+        let content: Content
+        let value: StorageValue
+        var ownerCount = 1
+    }
+
+    /// Rows of more values aren't looked for one value at a time: to say which would cost more than it saves.
+    private static var valueLimit: Int { 1_000 }
+
     private let put: (Content?, inout Owner) -> Void
     private var layouts: [RowLayout] = []
     private var reader: RelatedKey?
-    private var contents: [[UInt8]: (content: Content, ownerCount: Int)] = [:]
+    private var contents: [[UInt8]: Keyed] = [:]
+    /// Whether the values that there is a content for are others than those of the interests that were taken last.
+    private var hasOtherValues = false
     private var touched: Set<[UInt8]> = []
     private var changed: Set<[UInt8]> = []
 
@@ -49,8 +62,20 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         interestCount = below.reduce(interests.count) { $0 + $1.interestCount }
     }
 
-    var interests: [Interest] { own + below.flatMap(\.interests) }
+    /// Of the related rows, only those of a value that there is a content for.
+    var interests: [Interest] {
+        var own = own
+        if contents.count <= Self.valueLimit {
+            own[0] = own[0].narrowed(to: .among(column: relation.otherColumn, contents.values.map(\.value)))
+        }
+        return own + below.flatMap(\.interests)
+    }
     let interestCount: Int
+
+    func takeChangedInterests() -> [Int] {
+        defer { hasOtherValues = false }
+        return (hasOtherValues ? [0] : []) + below.takeChangedInterests().map { own.count + $0 }
+    }
 
     func bind(to layouts: ArraySlice<RowLayout>) throws {
         self.layouts = Array(layouts.prefix(own.count))
@@ -69,21 +94,29 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
             return
         }
         let content = try make(value, layouts)
-        contents[key] = (content, 1)
+        noteValues(before: contents.count, after: contents.count + 1)
+        contents[key] = Keyed(content: content, value: value)
         try content.reload(snapshot)
     }
 
     func release(_ key: [UInt8]) {
-        guard let (content, ownerCount) = contents[key] else { return }
-        guard ownerCount == 1 else {
-            contents[key] = (content, ownerCount - 1)
+        guard let keyed = contents[key] else { return }
+        guard keyed.ownerCount == 1 else {
+            contents[key]?.ownerCount -= 1
             return
         }
+        noteValues(before: contents.count, after: contents.count - 1)
         contents[key] = nil
-        content.release()
+        keyed.content.release()
+    }
+
+    /// Notes that there are other values, unless there are too many to look for, before as well as after.
+    private func noteValues(before: Int, after: Int) {
+        if min(before, after) <= Self.valueLimit { hasOtherValues = true }
     }
 
     func removeAll() {
+        if !contents.isEmpty { hasOtherValues = true }
         contents = [:]
         touched = []
         changed = []
@@ -128,7 +161,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         touched = []
         for level in below { try level.finishStep(snapshot) }
         guard below.contains(where: \.hasChanges) else { return }
-        for (key, (content, _)) in contents where content.hasChangesBelow { changed.insert(key) }
+        for (key, keyed) in contents where keyed.content.hasChangesBelow { changed.insert(key) }
     }
 
     var hasChanges: Bool { !changed.isEmpty }

@@ -33,6 +33,10 @@ package final class RelatedListNode<Item: Sendable>: WindowNode {
     package var interests: [Interest] { own + levels.flatMap(\.interests) }
     package var appliesRelatedChanges: Bool { true }
 
+    package func takeChangedInterests() -> [Int] {
+        (levels as [any RelatedLevel]).takeChangedInterests().map { own.count + $0 }
+    }
+
     package func bind(to layouts: [RowLayout]) throws {
         try list.node.bind(to: layouts)
         try membership?.bind(to: layouts[0], related: layouts[1..<own.count])
