@@ -308,6 +308,7 @@ let package = Package(
                 "StorageCore", "StorageEntities", "TestSupport", "StorageHTTP", "StorageSync", "StorageTesting",
                 "StorageKit", "reader",
                 "sync-worker",
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),

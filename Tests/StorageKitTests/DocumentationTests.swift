@@ -69,35 +69,73 @@ import Testing
         #expect(codes.symmetricDifference(sections).isEmpty)
     }
 
-    /// Modules whose comments have no example that isn't compiled.
-    private static let modules = ["StorageKit", "StorageServer", "StorageSQLiteClient", "StorageSQLiteNIO"]
+    /// Every module with an example in a comment.
+    private static let modules = [
+        "StorageCore", "StorageEntities", "StorageHTTP", "StorageKit", "StorageLifecycle", "StorageLog",
+        "StorageProjections",
+        "StorageRecords", "StorageRouting", "StorageServer", "StorageSignals", "StorageSQLiteClient",
+        "StorageSQLiteNIO",
+        "StorageSync", "StorageTesting", "StorageUI", "StorageViews",
+    ]
 
-    /// Each line of an example in a comment stands, in its order, among the module's compiled examples. A line with … is
-    /// for the reader.
-    @Test("Every line of an example in a comment is compiled", arguments: modules)
-    func examplesOfCommentsAreCompiled(module: String) throws {
-        // A store as a client is compiled with the other clients.
-        let modules = module == "StorageKit" ? [module, "StorageSQLiteClient"] : [module]
-        let compiled = try modules.flatMap { try Self.lines("Tests/\($0)Tests/CommentExamples.swift") }
-        let folder = Self.root.appendingPathComponent("Sources/\(module)")
-        let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-        var count = 0
-        for file in files.sorted() where file.hasSuffix(".swift") {
-            var index: Int?
-            for line in try Self.lines("Sources/\(module)/\(file)") {
+    /// The lines of each file in which the examples of comments are compiled, without empty ones.
+    private static let commentExamples = Result {
+        try files(in: "Tests") { $0.lastPathComponent.hasPrefix("CommentExamples") }.map { path in
+            try lines(path).filter { !$0.isEmpty }
+        }
+    }
+
+    /// The examples of a module's comments, each as runs of lines that belong together: an empty line and a line with …, which is
+    /// for the reader, end a run.
+    private static func examples(of module: String) throws -> [(file: String, runs: [[String]])] {
+        var examples: [(file: String, runs: [[String]])] = []
+        for file in try files(in: "Sources/\(module)", where: { $0.pathExtension == "swift" }) {
+            var isExample = false
+            for line in try lines(file) {
                 let text = line.hasPrefix("///") ? line.dropFirst(3).trimmingCharacters(in: .whitespaces) : nil
                 guard let text, !text.hasPrefix("```") else {
-                    index = text == "```swift" ? 0 : nil
-                    if index != nil { count += 1 }
+                    isExample = text == "```swift"
+                    if isExample { examples.append((file, [[]])) }
                     continue
                 }
-                guard let start = index, !text.isEmpty, !text.contains("…") else { continue }
-                let found = compiled[start...].firstIndex(of: text)
-                #expect(found != nil, "\(file): \(text)")
-                index = found.map { $0 + 1 } ?? start
+                guard isExample else { continue }
+                if text.isEmpty || text.contains("…") {
+                    examples[examples.count - 1].runs.append([])
+                } else {
+                    let last = examples[examples.count - 1].runs.count - 1
+                    examples[examples.count - 1].runs[last].append(text)
+                }
             }
         }
-        #expect(count > 5)
+        return examples
+    }
+
+    @Test("Every example in a comment is compiled as it stands", arguments: modules)
+    func examplesOfCommentsAreCompiled(module: String) throws {
+        let compiled = try Self.commentExamples.get()
+        let examples = try Self.examples(of: module)
+        #expect(!examples.isEmpty)
+        for (file, runs) in examples {
+            for run in runs {
+                let isCompiled = compiled.contains { $0.contains(run) }
+                #expect(isCompiled, "\(file): \(run.joined(separator: "\n"))")
+            }
+        }
+    }
+
+    @Test("No module has examples that aren't compiled")
+    func examplesOfAllModules() throws {
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: Self.root.appendingPathComponent("Sources").path)
+        let modules = try folders.filter { try !Self.examples(of: $0).isEmpty }
+        #expect(modules.sorted() == Self.modules.sorted())
+    }
+
+    /// The paths of the files in a folder, from the root on, in order.
+    private static func files(in folder: String, where isIncluded: (URL) -> Bool) throws -> [String] {
+        let url = root.appendingPathComponent(folder)
+        return try FileManager.default.subpathsOfDirectory(atPath: url.path).sorted()
+            .filter { isIncluded(url.appendingPathComponent($0)) }.map { "\(folder)/\($0)" }
     }
 
     private static func lines(_ path: String) throws -> [String] {

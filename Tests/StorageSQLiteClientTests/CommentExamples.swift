@@ -56,15 +56,18 @@
                     try db.fetchAll("SELECT name FROM users", as: String.self)
                 }
                 print(names)
-                let adults = try await client.read { db in
-                    try db.fetchAll("SELECT name FROM users WHERE age >= ?", [18], as: String.self)
-                }
-                print(adults)
                 let items = try await client.read {
                     @Dependency(\.defaultDatabase) var database
                     return try await database.read { db in try Item.fetchAll(db) }
                 }
                 print(items.count)
+            }
+
+            func fetchAdults() async throws -> [String] {
+                let names = try await client.read { db in
+                    try db.fetchAll("SELECT name FROM users WHERE age >= ?", [18], as: String.self)
+                }
+                return names
             }
 
             func fail() async throws {

@@ -37,6 +37,11 @@
             configuration.host = "0.0.0.0"
             configuration.hosts = ["hub.example"]
             configuration.tls = .init(certificateChainFile: "chain.pem", privateKeyFile: "key.pem")
+            return configuration
+        }
+
+        static func limits() -> HubServerConfiguration {
+            var configuration = HubServerConfiguration()
             configuration.limits.requestsPerSecond = 50
             return configuration
         }

@@ -102,7 +102,8 @@ import Testing
         @Test("Property wrappers fit their types")
         func wrapperTypes() throws {
             let modules = try make("StorageUI")
-            for name in ["Example.swift", "QueryExample.swift", "AppExample.swift", "DocumentationExample.swift"] {
+            let names = ["Example", "QueryExample", "AppExample", "DocumentationExample", "CommentExamples"]
+            for name in names.map({ "\($0).swift" }) {
                 let example = try modules.compile(["-typecheck", Self.standIn.appendingPathComponent(name).path])
                 #expect(example.isEmpty, "\(name): \(example)")
             }

@@ -9,7 +9,7 @@
     /// let hub = try Hub("https://hub.example", token: token)
     /// let products = CollectionSyncEngine<Product>(
     ///     remote: hub.collection("products"), managerKey: "products")
-    /// try await products.startListening()
+    /// await products.startListening()
     /// ```
     ///
     /// An engine on a hub sends its writes in numbered batches, which are applied once however often they are sent, and

@@ -6,7 +6,9 @@
     /// ``RESTRemoteDocumentService``.
     ///
     /// ```swift
-    /// var rest = RESTConfiguration("https://api.example.com/v1") { _ in ["Authorization": "Bearer \(await session.token)"] }
+    /// var rest = RESTConfiguration("https://api.example.com/v1") { _ in
+    ///     ["Authorization": "Bearer \(await session.token)"]
+    /// }
     /// rest.pagination = .cursor(field: "next", parameter: "after")
     /// rest.itemsField = "items"
     /// rest.pollingInterval = .seconds(30)

@@ -4,7 +4,7 @@
     /// A URL that returns a query source's rows as JSON.
     ///
     /// ```swift
-    /// let tasks = HTTPRemote("https://api.example.com/tasks", headers: ["Authorization": "Bearer \(token)"])
+    /// var tasks = HTTPRemote("https://api.example.com/tasks", headers: ["Authorization": "Bearer \(token)"])
     /// let source = QuerySource(Task.all()).remote(tasks).cache(.staleWhileRevalidate(staleAfter: .minutes(5)))
     /// ```
     ///

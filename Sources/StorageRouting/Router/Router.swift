@@ -7,7 +7,8 @@ internal import StorageLog
 /// ```swift
 /// let router = Router()
 /// router.add(layout)
-/// let token = try router.register(orders.id, where: predicate, affecting: layout.mask(of: ["status", "total"]))
+/// let token = try router.register(
+///     layout.entity, where: predicate, affecting: layout.mask(of: ["status", "total"]))
 /// router.fill(changes) { $0.add(view, 0..<view.count, first: position) }
 /// for routed in router.route(changes, rows: rows) { … }
 /// ```

@@ -160,7 +160,9 @@ extension CollectionSyncEngine {
     /// Returns the documents that match a query at the remote, to read part of a large collection.
     ///
     /// ```swift
-    /// let few = try await productsSyncEngine.getDocumentsAsync { $0.where("category", isEqualTo: "electronics").limit(to: 20) }
+    /// let few = try await productsSyncEngine.getDocumentsAsync {
+    ///     $0.where("category", isEqualTo: "electronics").limit(to: 20)
+    /// }
     /// ```
     ///
     /// - Throws: `StorageError` with `invalid-argument` for an invalid query, while no user is signed in, or if there is

@@ -9,18 +9,18 @@ public import StorageSync
 /// The rows of a query source, live and kept fresh, as a property.
 ///
 /// ```swift
-/// struct TaskList: View {
-///     @Query(\TaskSources.all) var tasks: [Task]
+/// struct ChoreList: View {
+///     @Query(\ChoreSources.all) var chores: [Chore]
 ///
 ///     var body: some View {
-///         List(tasks) { Text($0.title) }
-///             .refreshable { await $tasks.refresh() }
-///             .overlay { if $tasks.isStale { Text("May be out of date") } }
+///         List(chores) { Text($0.title) }
+///             .refreshable { await $chores.refresh() }
+///             .overlay { if $chores.isStale { Text("May be out of date") } }
 ///     }
 /// }
 /// ```
 ///
-/// The value is the rows, the projected value (`$tasks`) the ``QueryResults`` behind them. The first access finds the source
+/// The value is the rows, the projected value (`$chores`) the ``QueryResults`` behind them. The first access finds the source
 /// and reads its rows. The source's provider and the store come from the view's environment (`querySources(_:)`,
 /// `databaseContainer(_:)`), elsewhere from the task (`withQuerySources`, `withDatabaseContainer`); where one is missing, there are no rows,
 /// and the projected value's `error` says which.
