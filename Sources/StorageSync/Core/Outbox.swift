@@ -28,7 +28,7 @@ internal import StorageCore
 ///   confirms them all.
 package struct Outbox: Sendable, Equatable {
     /// The writes that aren't confirmed.
-    package private(set) var pending: ArraySlice<PendingWrite> = []
+    package internal(set) var pending: ArraySlice<PendingWrite> = []
     /// The confirmed writes, by the remote's position.
     package private(set) var confirmed: [PendingWrite] = []
 
@@ -36,7 +36,7 @@ package struct Outbox: Sendable, Equatable {
     package private(set) var lastPosition: Int64
 
     /// From this index on, all writes are waiting and none was ever sent, so answers only affect writes before it.
-    private var sentEnd = 0
+    var sentEnd = 0
 
     /// - Parameter rows: The saved rows, in any order.
     package init(rows: [PendingWrite] = []) {
@@ -59,7 +59,7 @@ package struct Outbox: Sendable, Equatable {
     /// The writes that were sent and whose outcome isn't known.
     var sending: [PendingWrite] { sent.filter { if case .sending = $0.state { true } else { false } } }
 
-    private var sent: ArraySlice<PendingWrite> { pending[..<sentEnd] }
+    var sent: ArraySlice<PendingWrite> { pending[..<sentEnd] }
 
     private mutating func findSentEnd() {
         sentEnd = (pending.lastIndex { $0.wasSent } ?? pending.startIndex - 1) + 1
@@ -82,7 +82,7 @@ package struct Outbox: Sendable, Equatable {
     }
 
     /// The index of the first write at or after a position.
-    private func index(of position: Int64) -> Int { pending.partitioningIndex { $0.position >= position } }
+    func index(of position: Int64) -> Int { pending.partitioningIndex { $0.position >= position } }
 }
 
 // MARK: Sending
@@ -226,7 +226,7 @@ extension Outbox {
     }
 
     /// Changes the state of pending writes where the closure returns one, and moves those that become confirmed.
-    private mutating func change(_ state: (PendingWrite) -> PendingWrite.State?) -> [PendingWrite] {
+    mutating func change(_ state: (PendingWrite) -> PendingWrite.State?) -> [PendingWrite] {
         var changed: [PendingWrite] = []
         var hasConfirmed = false
         for index in pending.startIndex..<sentEnd {
@@ -267,53 +267,6 @@ extension Outbox {
         let removed = Array(confirmed.prefix { $0.remotePosition ?? 0 <= end })
         confirmed.removeFirst(removed.count)
         return removed
-    }
-}
-
-// MARK: Conflicts
-
-extension Outbox {
-    /// Documents that both sides have changed, and what happens to their pending writes.
-    struct Conflicts {
-        var documents: [DocumentID] = []
-        var writes: [PendingWrite] = []
-    }
-
-    /// Parks the conditional writes of documents that others have changed: the remote would reject them.
-    ///
-    /// - Complexity: O(*n*) in the number of pending writes.
-    mutating func parkConflicts(with changes: [RemoteChange]) -> [PendingWrite] {
-        let foreign = Dictionary(
-            changes.lazy.filter(\.isForeign).map { ($0.document, $0) }, uniquingKeysWith: { _, last in last })
-        guard !foreign.isEmpty else { return [] }
-        var parked: [PendingWrite] = []
-        for index in pending.indices where pending[index].isConditional && pending[index].isUnsettled {
-            guard let change = foreign[pending[index].document], change.position > pending[index].base else { continue }
-            pending[index].state = .parked(change.operation == .delete ? .deleted : .conflict(at: change.position))
-            parked.append(pending[index])
-            sentEnd = max(sentEnd, index + 1)
-        }
-        return parked
-    }
-
-    /// Rebases writes that were parked because of a conflict, if the pulled changes include the one they conflict with,
-    /// together with all other waiting writes of their documents.
-    mutating func rebaseConflicts(to position: Int64) -> Conflicts {
-        var documents: Set<DocumentID> = []
-        var conflicts = Conflicts()
-        for write in sent {
-            guard case .parked(.conflict(let at)) = write.state, at <= position else { continue }
-            if documents.insert(write.document).inserted { conflicts.documents.append(write.document) }
-        }
-        guard !documents.isEmpty else { return conflicts }
-        for index in pending.indices where documents.contains(pending[index].document) {
-            guard pending[index].isUnsettled else { continue }
-            if pending[index].isParked { pending[index].retries &+= 1 }
-            pending[index].state = .waiting
-            pending[index].base = max(pending[index].base, position)
-            conflicts.writes.append(pending[index])
-        }
-        return conflicts
     }
 }
 
@@ -392,7 +345,7 @@ extension PendingWrite {
     }
 
     /// Whether the write is waiting, or parked because of a conflict.
-    fileprivate var isUnsettled: Bool {
+    var isUnsettled: Bool {
         switch state {
         case .waiting, .parked(.conflict): true
         case .sending, .accepted, .confirmed, .parked: false

@@ -10,7 +10,7 @@ internal import StorageLog
 ///
 /// Isolation: an actor; requests run in tasks of their own.
 actor SyncDriver<T: DataSyncModelProtocol> {
-    private enum Input: Sendable {
+    enum Input: Sendable {
         case core(SyncInput)
         /// The log may have grown; the continuation resumes once it was read.
         case committed(CheckedContinuation<Void, Never>?)
@@ -24,46 +24,46 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         case restart
     }
 
-    private enum Phase {
+    enum Phase {
         case running(core: SyncCore, state: SyncStore<T>.State)
         /// The store couldn't be read or written.
         case failed(String)
         case stopped
     }
 
-    private let store: SyncStore<T>
-    private let remote: any SyncRemote
+    let store: SyncStore<T>
+    let remote: any SyncRemote
     private let configuration: SyncCore.Configuration
     private let clock: any StorageClock
-    private let publish: @Sendable (NumberedStatus) -> Void
+    let publish: @Sendable (NumberedStatus) -> Void
     /// What a new core follows.
-    private var followed: FollowedDocuments
-    private var statusCount = 0
+    var followed: FollowedDocuments
+    var statusCount = 0
     /// As of the last processed input: the saved state, not the one being saved.
-    private var settledStatus: SyncStatus
-    private var phase: Phase
+    var settledStatus: SyncStatus
+    var phase: Phase
     private var inputs: [Input] = []
-    private var isWorking = false
-    private var isListening = false
-    private var timer: Task<Void, Never>?
+    var isWorking = false
+    var isListening = false
+    var timer: Task<Void, Never>?
     private var requests: [SyncRequest.ID: Task<Void, Never>] = [:]
     private var commits: Task<Void, Never>?
     private var restarts = RetryDelay()
     private var generator = SystemRandomNumberGenerator()
-    private var lastError: String?
+    var lastError: String?
     /// Wait until the initial snapshot was received, or has failed.
-    private var listenWaiters: [CheckedContinuation<Void, Never>] = []
+    var listenWaiters: [CheckedContinuation<Void, Never>] = []
     /// Wait until the remote has returned something, or has failed to.
-    private var pullWaiters: [CheckedContinuation<Void, Never>] = []
+    var pullWaiters: [CheckedContinuation<Void, Never>] = []
     /// The number of received pages.
-    private(set) var pageCount = 0
+    var pageCount = 0
     /// The position up to which the remote was received and stored.
     var position: Int64 { if case .running(_, let state) = phase { state.row.record.position } else { 0 } }
-    private var writeWaiters: [WriteWaiter] = []
+    var writeWaiters: [WriteWaiter] = []
     /// Writes that were discarded since the driver began, for those who wait for them later.
-    private var discarded: Set<Int64> = []
+    var discarded: Set<Int64> = []
 
-    private struct WriteWaiter {
+    struct WriteWaiter {
         let id: UUID
         let positions: ClosedRange<Int64>
         let continuation: CheckedContinuation<Void, any Error>
@@ -134,7 +134,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
 extension SyncDriver {
     func take(_ input: SyncInput) { add(.core(input)) }
 
-    private func add(_ input: Input) {
+    func add(_ input: Input) {
         if case .stopped = phase {
             if case .committed(let continuation) = input { continuation?.resume() }
             return
@@ -226,7 +226,7 @@ extension SyncDriver {
     }
 
     /// Continues from what was saved last.
-    private func restart() async {
+    func restart() async {
         for request in requests.values { request.cancel() }
         requests = [:]
         setTimer(nil)
@@ -294,206 +294,6 @@ extension SyncDriver {
         timer = Task { [weak self] in
             guard (try? await Task.sleep(for: .microseconds(microseconds))) != nil else { return }
             await self?.add(.core(.timer))
-        }
-    }
-}
-
-// MARK: Waiting
-
-extension SyncDriver {
-    /// Starts listening to the remote.
-    func startListening() async {
-        isListening = true
-        add(.restore)
-        await remote.setListening(true)
-        follow(true)
-        add(.core(.retryNow))
-    }
-
-    /// Returns once the initial snapshot is stored, the remote couldn't be reached, or listening was stopped.
-    func waitForSnapshot() async {
-        guard isListening else { return }
-        await withCheckedContinuation { continuation in wait(continuation, in: &listenWaiters) }
-    }
-
-    /// Returns once the remote has returned more than a number of pages.
-    ///
-    /// - Throws: ``RemoteError/unavailable(retryAfter:)`` if it couldn't be reached.
-    func waitForPage(after count: Int) async throws {
-        guard pageCount <= count else { return }
-        switch currentStatus.connection {
-        case .connecting, .connected:
-            await withCheckedContinuation { continuation in wait(continuation, in: &pullWaiters) }
-        case .idle, .waiting, .unauthorized, .halted, .failed: break
-        }
-        guard pageCount > count else { throw RemoteError.unavailable() }
-    }
-
-    private func wait(
-        _ continuation: CheckedContinuation<Void, Never>, in waiters: inout [CheckedContinuation<Void, Never>]
-    ) {
-        if case .stopped = phase { return continuation.resume() }
-        waiters.append(continuation)
-        // Processed after earlier inputs: what is waited for may have arrived already, or may never arrive.
-        add(.committed(nil))
-    }
-
-    private var isReachable: Bool {
-        if case .running(let core, _) = phase { core.connection.isReachable } else { false }
-    }
-
-    /// Removes the documents from the store.
-    func clear() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            if case .stopped = phase { return continuation.resume(throwing: CancellationError()) }
-            add(.clear(continuation))
-        }
-    }
-
-    /// Discards the writes that the remote hasn't accepted.
-    func discardPending() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            if case .stopped = phase { return continuation.resume(throwing: CancellationError()) }
-            add(.discardPending(continuation))
-        }
-    }
-
-    /// Tells the core what pages cover. For a service, everything that it accepts is known at once, whether anyone is
-    /// listening or not.
-    private func follow(_ isListening: Bool) {
-        guard store.hasRemotePositions else { return }
-        followed.isListening = isListening
-        add(.core(.follow(followed)))
-    }
-
-    func stopListening() async {
-        isListening = false
-        await remote.setListening(false)
-        follow(false)
-        release(&listenWaiters)
-    }
-
-    /// Returns once the remote has accepted the writes at these positions.
-    ///
-    /// - Throws: ``SyncWriteError`` if one of them is parked or discarded.
-    func waitForWrites(at positions: ClosedRange<Int64>) async throws {
-        let id = UUID()
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                if case .stopped = phase { return continuation.resume(throwing: CancellationError()) }
-                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
-                writeWaiters.append(WriteWaiter(id: id, positions: positions, continuation: continuation))
-                // What is being processed may not be saved yet.
-                if !isWorking { releaseWriteWaiters() }
-            }
-        } onCancel: {
-            Task { await self.giveUpWaiting(id) }
-        }
-    }
-
-    private func releaseWriteWaiters() {
-        guard case .running(let core, let state) = phase, !writeWaiters.isEmpty else { return }
-        let known = max(core.outbox.lastPosition, state.row.scanned)
-        writeWaiters.removeAll { waiter in
-            guard known >= waiter.positions.upperBound else { return false }
-            if !discarded.isEmpty, waiter.positions.contains(where: discarded.contains) {
-                waiter.continuation.resume(throwing: SyncWriteError.discarded)
-                return true
-            }
-            let writes = core.outbox.pending(at: waiter.positions)
-            for write in writes {
-                guard case .parked(let rejection) = write.state else { continue }
-                waiter.continuation.resume(throwing: SyncWriteError.rejected(rejection.description))
-                return true
-            }
-            guard writes.allSatisfy({ $0.remotePosition != nil }) else { return false }
-            waiter.continuation.resume()
-            return true
-        }
-    }
-
-    private func giveUpWaiting(_ id: UUID) { failWriteWaiters(CancellationError()) { $0.id == id } }
-
-    private func failWriteWaiters(_ error: any Error, where isConcerned: (WriteWaiter) -> Bool) {
-        writeWaiters.removeAll { waiter in
-            guard isConcerned(waiter) else { return false }
-            waiter.continuation.resume(throwing: error)
-            return true
-        }
-    }
-
-    /// Resumes those who waited for the input.
-    private func announce(after input: Input) async {
-        settledStatus = currentStatus
-        releaseWriteWaiters()
-        publish(status)
-        if case .committed(let continuation) = input { continuation?.resume() }
-        switch input {
-        case .core(.answer(.page, _)):
-            pageCount += 1
-            release(&pullWaiters)
-        case .core(.answer(.pushed(let results), _)):
-            await remote.didSavePush(through: results.last?.number ?? 0)
-        case .core(.failure), .core(.disconnected), .restart:
-            release(&pullWaiters)
-            release(&listenWaiters)
-        case .committed where !isReachable:
-            release(&pullWaiters)
-            release(&listenWaiters)
-        case .core(.timer):
-            // A request timed out.
-            guard case .waiting = currentStatus.connection else { break }
-            release(&pullWaiters)
-            release(&listenWaiters)
-        default: break
-        }
-        guard !listenWaiters.isEmpty, case .running(let core, _) = phase, let end = await remote.snapshotEnd else {
-            return
-        }
-        if core.record.position >= end { release(&listenWaiters) }
-    }
-
-    private func release(_ waiters: inout [CheckedContinuation<Void, Never>]) {
-        let waiting = waiters
-        waiters = []
-        for waiter in waiting { waiter.resume() }
-    }
-
-    /// Why the core has halted; nil if it hasn't.
-    var haltReason: SyncCore.HaltReason? {
-        if case .running(let core, _) = phase, case .halted(let reason) = core.connection { reason } else { nil }
-    }
-
-    /// The status according to the store.
-    var status: NumberedStatus {
-        statusCount += 1
-        return NumberedStatus(number: statusCount, status: settledStatus)
-    }
-
-    /// The status once all earlier commits are counted.
-    func statusOfCommits() async -> NumberedStatus {
-        await withCheckedContinuation { add(.committed($0)) }
-        return status
-    }
-
-    private var currentStatus: SyncStatus { Self.status(in: phase, lastError: lastError) }
-
-    private static func status(in phase: Phase, lastError: String?) -> SyncStatus {
-        switch phase {
-        case .stopped: SyncStatus()
-        case .failed(let message): SyncStatus(connection: .failed(message))
-        case .running(let core, let state):
-            SyncStatus(core, unreadable: state.unreadable, lastError: lastError)
-        }
-    }
-}
-
-extension SyncCore.Connection {
-    /// Whether an answer can be expected.
-    fileprivate var isReachable: Bool {
-        switch self {
-        case .offline, .unauthorized, .halted: false
-        case .closed, .handshake, .open: true
         }
     }
 }

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+
+/// Reads what the remote is to be told: writes, their operations, and the saved state.
+extension SyncStore {
+    /// The writes after the engine's last commit, and after a position.
+    func written(since row: SyncRemoteRow, behind position: Int64) async throws -> [PendingWrite] {
+        try await storage.engine.read { db in
+            let connection = try db.connection
+            let reader = LogReader(connection)
+            return try written(since: row, behind: position, reader, try Catalog.load(connection), in: db)
+        }
+    }
+
+    func written(since row: SyncRemoteRow, _ tx: WriteTransaction) throws -> [PendingWrite] {
+        let reader = LogReader(tx.writer.database)
+        return try written(since: row, behind: row.scanned, reader, tx.writer.catalog, in: tx.database)
+    }
+
+    func written(
+        since row: SyncRemoteRow, behind position: Int64, _ reader: LogReader, _ catalog: Catalog, in db: Database
+    ) throws -> [PendingWrite] {
+        let found = try WriteScan(entity: table.entity, id: table.id).writes(
+            behind: max(row.scanned, position), base: row.record.position, reader, catalog)
+        guard !found.isEmpty, try SyncTables.exist(in: db) else { return found.map(\.write) }
+        return try found.map { write, metadata in
+            var write = write
+            write.isConditional = resolution.isConditional || SyncPreconditionAttribute.isStated(in: metadata)
+            write.base = max(write.base, try versions.version(of: write.document.id, in: db))
+            return write
+        }
+    }
+
+    /// The last saved state; nil if another path has replaced this one.
+    func load() async throws -> State? {
+        try await storage.engine.read { db in
+            guard let row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive
+            else { return nil }
+            return try state(row, in: db)
+        }
+    }
+
+    /// The operations of outbox writes for the remote, by origin.
+    ///
+    /// - Parameter rows: Rows that were read for the previous batch.
+    func outgoingWrites(
+        of origins: [Int64], since: Int64, rows: RecentRows
+    ) async throws -> (writes: [Int64: OutgoingWrite], rows: RecentRows) {
+        try await storage.engine.read { db in
+            let documents = try documentReader(db, rows: rows)
+            let lineage = try StoreLineage.load(documents.database)
+            var writes: [Int64: OutgoingWrite] = [:]
+            for origin in origins {
+                let line = Hexadecimal.text(lineage.line(of: origin).id)
+                for write in try outbox.writes(of: origin, in: db) {
+                    let operation = try documents.operation(of: write, since: since)
+                    writes[origin] = OutgoingWrite(
+                        document: write.document.id,
+                        operation: writes[origin]?.operation.followed(by: operation) ?? operation,
+                        isConditional: write.isConditional, base: write.base,
+                        key: "\(line).\(origin)\(write.retries > 0 ? ".\(write.retries)" : "")")
+                }
+            }
+            return (writes, documents.rows)
+        }
+    }
+
+    func documentReader(_ db: Database, rows: RecentRows = RecentRows()) throws -> DocumentReader<T> {
+        let connection = try db.connection
+        return DocumentReader(
+            table, connection, catalog: try Catalog.load(connection), upcasts: storage.upcasts, rows: rows)
+    }
+
+    /// Inside a transaction of the engine.
+    func documentReader(_ tx: WriteTransaction) -> DocumentReader<T> {
+        DocumentReader(table, tx.writer.database, catalog: tx.writer.catalog, upcasts: storage.upcasts)
+    }
+
+    /// The known state of a document with unsent writes at the remote, and the position at which somebody else last
+    /// changed it.
+    func remoteDocument(
+        _ id: String, since: Int64
+    ) async throws -> (fields: DocumentFields?, changePosition: Int64) {
+        try await storage.engine.read { db in
+            (
+                try base(of: id, since: since, in: db, documentReader(db)),
+                try bases.changePosition(of: id, in: db)
+            )
+        }
+    }
+
+    /// The ids of documents that match a query; none without a query.
+    func ids(of ids: [String], foundBy query: QueryEvaluation?) async throws -> [String] {
+        guard let query else { return [] }
+        return try await storage.engine.read { db in
+            try ids.filter { id in
+                try table.get(id, db).map { query.matches(try JSONValue(encoding: $0)) } ?? false
+            }
+        }
+    }
+
+    /// The ids of all documents.
+    func ids() async throws -> [String] {
+        try await storage.engine.read { try table.positions($0).map(\.id) }
+    }
+}
