@@ -26,7 +26,7 @@ extension Schema {
         addStep("migration \(id)", once: id) { tx in
             if let table, try tx.database.tableExists(table) { return }
             try body(tx.database)
-            try TableReplacement(tx.writer).reconcile()
+            try RecreatedTables(tx.writer).reconcile()
         }
     }
 }

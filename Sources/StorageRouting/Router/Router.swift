@@ -132,7 +132,7 @@ extension Router {
     /// Notes whom the changes concern who isn't noted yet: for changes that are too many to be reported one by one.
     ///
     /// - Parameter rows: As for ``route(_:rows:)``; they may have changed since, and then more is noted than need be.
-    package func note(_ changes: FoldedChanges, rows: CurrentRows?, _ concerned: inout Concerned) {
+    package func note(_ changes: FoldedChanges, rows: CurrentRows?, _ concerned: inout AffectedSubscriptions) {
         for (changeIndex, change) in changes.changes.enumerated() where !concerned.entities.contains(change.entity) {
             guard let index = indexes[change.entity] else { continue }
             results.removeAll(keepingCapacity: true)

@@ -16,7 +16,7 @@ extension SubscriptionEngine {
     func fold(
         _ parts: [CommitInbox.Part], of log: LogReader, in snapshot: Snapshot, keeping batches: inout [EventBatch]
     ) throws -> Set<Int>? {
-        var concerned = Concerned()
+        var concerned = AffectedSubscriptions()
         var count = 0
         var folded = 0
         let wanted = commitFilter.withRouter { router in
@@ -51,7 +51,7 @@ extension SubscriptionEngine {
     }
 
     /// Notes whom the changes that were folded concern, and makes room for others.
-    private func note(_ concerned: inout Concerned, _ snapshot: Snapshot) {
+    private func note(_ concerned: inout AffectedSubscriptions, _ snapshot: Snapshot) {
         changes.finish()
         commitFilter.withRouter { router in
             router.note(changes, rows: snapshot.current, &concerned)

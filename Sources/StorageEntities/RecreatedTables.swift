@@ -4,12 +4,12 @@ internal import StorageCore
 internal import StorageHistory
 package import StorageLog
 
-/// Takes up tables that a migration has recreated under an entity's name.
+/// Reconciles the log with tables that a migration has recreated under an entity's name.
 ///
 /// SQLite can't change constraints, so people create another table, copy the rows, drop the old one and rename. The
 /// hook has seen none of it. What the entity held is folded from the log, and every difference to the new table becomes
 /// an event of the commit under way, so that the log says how the rows came to be what they are.
-package struct TableReplacement {
+package struct RecreatedTables {
     private let writer: LogWriter
 
     package init(_ writer: LogWriter) { self.writer = writer }
