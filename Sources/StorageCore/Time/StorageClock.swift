@@ -35,6 +35,7 @@ extension StorageClock {
 
 /// The system's time. It may be set back; commit times don't follow it there.
 public struct SystemClock: StorageClock {
+    /// Creates a clock; all of them agree.
     public init() {}
     public var now: Date { Date() }
 

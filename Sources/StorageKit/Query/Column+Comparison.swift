@@ -68,24 +68,28 @@ public func >= <V>(left: StorageColumn<V>, right: StorageColumn<V>) -> RowPredic
 
 // MARK: Enums over stored types
 
+/// True of rows whose column holds the raw value of a case.
 @_disfavoredOverload
 public func == <V: RawRepresentable>(column: StorageColumn<V>, value: V) -> RowPredicate
 where V.RawValue: StorageColumnValue {
     .comparison(column: column.name, .equal, .value(value.rawValue.storageValue))
 }
 
+/// True of rows whose column holds another value than the raw value of a case.
 @_disfavoredOverload
 public func != <V: RawRepresentable>(column: StorageColumn<V>, value: V) -> RowPredicate
 where V.RawValue: StorageColumnValue {
     .comparison(column: column.name, .notEqual, .value(value.rawValue.storageValue))
 }
 
+/// True of rows whose column holds the raw value of a case, or NULL if the value is nil.
 @_disfavoredOverload
 public func == <V: RawRepresentable>(column: StorageColumn<V?>, value: V?) -> RowPredicate
 where V.RawValue: StorageColumnValue {
     .comparison(column: column.name, .same, .value(value?.rawValue.storageValue ?? .null))
 }
 
+/// True of rows whose column holds another value than the raw value of a case, NULL included; of those that hold one if the value is nil.
 @_disfavoredOverload
 public func != <V: RawRepresentable>(column: StorageColumn<V?>, value: V?) -> RowPredicate
 where V.RawValue: StorageColumnValue {

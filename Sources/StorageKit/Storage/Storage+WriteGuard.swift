@@ -26,6 +26,8 @@ extension Storage {
     public func setWriteGuard(_ isOn: Bool) async throws { try await engine.setWriteGuard(isOn) }
 
     /// Whether the write guard is on.
+    ///
+    /// - Throws: ``StorageError`` as ``Storage`` says.
     public func isWriteGuarded() async throws -> Bool {
         try await engine.read { (db: GRDB.Database) in try WriteGuard.isOn(db.connection) }
     }
