@@ -4,7 +4,7 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// Reads what the remote is to be told: writes, their operations, and the saved state.
+/// Reads what is sent to the remote: writes, their operations, and the saved state.
 extension SyncStore {
     /// The writes after the engine's last commit, and after a position.
     func written(since row: SyncRemoteRow, behind position: Int64) async throws -> [PendingWrite] {
