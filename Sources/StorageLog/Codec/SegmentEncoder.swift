@@ -32,6 +32,9 @@ final class SegmentEncoder {
 
     deinit { ZSTD_freeCCtx(context) }
 
+    /// The body of the row that was encoded last, uncompressed.
+    var lastBody: [UInt8] { Array(output.bytes) }
+
     /// Encodes `range` of the events, the first of which has position `first`.
     ///
     /// - Parameters:

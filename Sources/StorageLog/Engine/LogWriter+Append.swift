@@ -48,6 +48,8 @@ extension LogWriter {
         _ view: EventView, commits: [(info: CommitInfo, events: Range<Int>)], first: Int64, sealing: Bool, level: Int32
     ) throws {
         let window = Int64(configuration.segmentLength)
+        // For this call only: what is rolled back may leave other rows at the same positions.
+        let bases = SegmentBases(database)
         var start = 0
         var commit = 0
         while start < view.count {
@@ -59,12 +61,18 @@ extension LogWriter {
             let end = view.cut(range, commits: commits, from: commit, bytes: Limits.segmentTargetBytes)
             // Sealed rows are always the log's beginning: a window is written sealed only behind a sealed one.
             let isWholeWindow = windowStart + 1 >= first && start + room <= view.count
-            let context = try sealing && isWholeWindow && firstUnsealed() == position ? sealingContext(position) : nil
+            let context =
+                try sealing && isWholeWindow && firstUnsealed() == position ? sealingContext(position, bases) : nil
             let row = try encoder.encode(
                 view, range: start..<end, first: position, commits: slice(commits, start..<end, from: &commit),
                 level: context == nil ? configuration.tailLevel : level, sealing: context)
             try insert(row)
-            if context != nil { sealedThrough = row.header.last }
+            if context != nil {
+                sealedThrough = row.header.last
+                if SealingContext.mayBeBase(row.header, windowLength: window) {
+                    bases.keep(SegmentBase(position: position, bytes: encoder.lastBody))
+                }
+            }
             start = end
             if sealing, !isWholeWindow, row.header.last == border, try firstUnsealed() == windowStart + 1 {
                 try sealNow(through: border)
@@ -92,9 +100,9 @@ extension LogWriter {
     }
 
     /// Nil where large bodies in front of the row would have to be read, which the writer isn't held for.
-    private func sealingContext(_ position: Int64) throws -> SealingContext? {
+    private func sealingContext(_ position: Int64, _ bases: SegmentBases) throws -> SealingContext? {
         try SealingContext(
-            before: position, windowLength: configuration.segmentLength, in: database, passes: false)
+            before: position, windowLength: configuration.segmentLength, in: database, bases: bases, passes: false)
     }
 
     func insert(_ row: SegmentEncoder.Row) throws {

@@ -4,8 +4,12 @@ internal import StorageCore
 extension SealingContext {
     /// - Parameters:
     ///   - length: The positions of a window.
+    ///   - bases: Where the bases of rows that were sealed before may be at hand.
     ///   - passes: Whether large bodies that were passed by sealing are read for the digest; nil is answered otherwise.
-    init?(before position: Int64, windowLength length: Int, in database: Connection, passes: Bool = true) throws {
+    init?(
+        before position: Int64, windowLength length: Int, in database: Connection, bases: SegmentBases,
+        passes: Bool = true
+    ) throws {
         guard let chain = try DigestChain(before: position, in: database, passes: passes) else { return nil }
         self.chain = chain
         let window = (position - 1) / Int64(length)
@@ -27,6 +31,12 @@ extension SealingContext {
         find.bind(start, at: 1)
         find.bind(start + Int64(length) - 1, at: 2)
         guard try find.step(), find.integer(1) <= Limits.baseBytes else { return }
-        base = try SegmentBases(database).base(at: find.integer(0), using: SegmentDecoder())
+        base = try bases.base(at: find.integer(0))
+    }
+    /// Whether later rows may be compressed against a row, as the initialiser finds them: the first of a window with an even
+    /// number in its group.
+    static func mayBeBase(_ header: SegmentHeader, windowLength length: Int64) -> Bool {
+        let (window, offset) = (header.first - 1).quotientAndRemainder(dividingBy: length)
+        return offset == 0 && (window % Limits.baseGroup) & 1 == 0 && header.size <= Limits.baseBytes
     }
 }

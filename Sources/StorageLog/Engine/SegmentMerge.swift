@@ -44,7 +44,9 @@ struct SegmentMerge: Sendable {
             batches.append(batch)
             if !batch.extensions.isEmpty { break }
         }
-        guard let sealing = try SealingContext(before: start, windowLength: configuration.segmentLength, in: database)
+        guard
+            let sealing = try SealingContext(
+                before: start, windowLength: configuration.segmentLength, in: database, bases: SegmentBases(database))
         else { throw StorageError.breach("rows in front of @\(start) can't be had") }
         let merged = MergedEvents(batches)
         var encoded = try merged.withView { view in

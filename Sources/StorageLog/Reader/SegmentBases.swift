@@ -19,17 +19,30 @@ final class SegmentBases {
         try base(at: position, using: decoder, depth: 1)
     }
 
+    /// The same with a decoder of its own, which is made only where the base isn't at hand.
+    func base(at position: Int64) throws -> SegmentBase? {
+        if let known = known(position) { return known }
+        return try base(at: position, using: SegmentDecoder())
+    }
+
+    /// Takes a row that was just written, and that later ones may be compressed against.
+    func keep(_ base: SegmentBase) {
+        if recent.count >= Self.kept { recent.removeFirst() }
+        recent.append(base)
+    }
+
+    private func known(_ position: Int64) -> SegmentBase? { recent.first { $0.position == position } }
+
     private func base(at position: Int64, using decoder: SegmentDecoder, depth: Int) throws -> SegmentBase? {
         guard position != 0 else { return nil }
-        if let known = recent.first(where: { $0.position == position }) { return known }
+        if let known = known(position) { return known }
         guard depth <= Limits.baseDepth, let row = try row(at: position), row.base < position else {
             throw StorageError.corruptLog("later rows need @\(position), which isn't a row that can be a base")
         }
         let its = try base(at: row.base, using: decoder, depth: depth + 1)
         let found = SegmentBase(
             position: position, bytes: try decoder.decompressed(row.body, size: row.size, base: its))
-        if recent.count >= Self.kept { recent.removeFirst() }
-        recent.append(found)
+        keep(found)
         return found
     }
 
