@@ -70,7 +70,14 @@ import Testing
         #expect(try offered("schema l") == ["log"])
         #expect(try offered("tag v") == ["v1"])
         #expect(try offered("log -- po") == ["posts", "posts/"])
-        #expect(try offered("sql 'SELECT ") == [])
+        #expect(try offered("sql 'SELECT ti") == ["SELECT title", "SELECT title "], "two keep the mark open")
+        #expect(try offered("sql 'select vi").first == "select views")
+        #expect(try offered("sql 'SELECT * FROM po").first == "SELECT * FROM posts")
+        #expect(try offered("sql 'SELECT na FROM users WH").first == "SELECT na FROM users WHERE")
+        #expect(try offered("at t:2 'SELECT ti").first == "SELECT title")
+        #expect(try offered("bisect 'SELECT count(*) FROM us").first == "SELECT count(*) FROM users")
+        #expect(try offered("log users --where na") == ["name"])
+        #expect(try offered("sql SELECT") == [], "a statement is one word, in quotation marks")
         #expect(try offered("grep po") == [])
         #expect(try offered("completions f") == ["fish"])
         #expect(try offered("show t:").contains("t:1"))
@@ -173,8 +180,8 @@ import Testing
         try Self.store("my store.sqlite", in: folder, table: "posts", keys: Self.keys)
         let typist = try await ShellTypist(shell, in: folder)
         let store = "-s 'my store.sqlite'"
-        func expect(_ line: String, _ words: [String]) async throws {
-            let typed = try await typist.words(completing: line)
+        func expect(_ line: String, then end: String = "", _ words: [String]) async throws {
+            let typed = try await typist.words(completing: line, then: end)
             #expect(typed == words, "\(shell): \(line)")
         }
         try await expect("storagekit hist", ["storagekit", "history"])
@@ -199,6 +206,14 @@ import Testing
         try await expect("storagekit history posts/a\\ b#ti", ["storagekit", "history", "posts/a b#title"])
         try await expect("storagekit log --store=my", ["storagekit", "log", "--store=my store.sqlite"])
         try await expect("storagekit log --column lo", ["storagekit", "log", "--column", "long name"])
+        // Typed on, the quotation mark still being open.
+        for quote in ["\"", "'"] {
+            try await expect(
+                "storagekit sql \(quote)SELECT ti", then: " FROM posts\(quote)",
+                [
+                    "storagekit", "sql", "SELECT title FROM posts",
+                ])
+        }
     }
 }
 
@@ -235,12 +250,13 @@ private struct ShellTypist {
     func run(_ line: String) throws { try shell.run(line) }
 
     /// The words of a line after Tab was pressed at its end: a function prints them in place of the tool.
-    func words(completing line: String) async throws -> [String] {
+    func words(completing line: String, then end: String = "") async throws -> [String] {
         try? FileManager.default.removeItem(atPath: file)
         try session.press("C-u")
         try session.type(line)
         try session.press("Tab")
         // What is typed next is read after the shell has completed the word.
+        if !end.isEmpty { try session.type(end) }
         try session.press("C-a")
         try session.type("args ")
         try session.press("Enter")

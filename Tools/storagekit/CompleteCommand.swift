@@ -26,11 +26,18 @@ struct CompleteCommand: AsyncParsableCommand {
             Array(typed.words.dropFirst()), current: typed.current, of: CompletedCommand(StorageKitTool.self),
             leading: CommandWords.options,
             topics: CommandWords.topics.keys.sorted())
-        let candidates = await Completer(request: request, current: typed.current, environment: environment)
-            .candidates()
+        let candidates = await Completer(
+            request: request, current: typed.current, isQuoted: typed.quote != nil, environment: environment
+        ).candidates()
         let output = StandardOutput()
         for candidate in candidates {
             try output.writeLine(text(candidate, typed, isAlone: candidates.count == 1))
+        }
+        // bash and fish close the quotation mark behind the only candidate. Where more is to be typed inside of it, two
+        // candidates keep it open.
+        if candidates.count == 1, candidates[0].isPartial, candidates[0].isChosen, typed.quote != nil, shell != .zsh {
+            let longer = Candidate(text: candidates[0].text + " ", isPartial: true)
+            try output.writeLine(text(longer, typed, isAlone: false))
         }
         try output.flush()
     }
@@ -54,6 +61,6 @@ struct CompleteCommand: AsyncParsableCommand {
     /// Ends the process without an answer where one takes longer than a press of Tab may, as on a disk that hangs.
     private static func endInTime() {
         signal(SIGALRM) { _ in _exit(0) }
-        alarm(2)
+        alarm(5)
     }
 }

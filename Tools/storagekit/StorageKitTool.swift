@@ -52,6 +52,7 @@ struct StorageKitTool: AsyncParsableCommand {
         ServedCommand.begin()
         do {
             try checkArguments()
+            try checkLinks()
         } catch {
             Foundation.exit(status(reporting: error).rawValue)
         }
@@ -100,6 +101,12 @@ struct StorageKitTool: AsyncParsableCommand {
                 .usage, "Argument \(index) isn't UTF-8: \"\(String(cString: argument))\".",
                 next: "Write it in UTF-8; a terminal does where LANG ends with .UTF-8.")
         }
+    }
+
+    /// A template that is wrong would only show as links that lead nowhere.
+    private static func checkLinks() throws(CommandError) {
+        guard isatty(1) == 1, case .failure(let error) = PointLinks.current else { return }
+        throw CommandError(.usage, error.problem, next: error.examples)
     }
 
     /// Tells the user why the command ended, if there is something to tell.

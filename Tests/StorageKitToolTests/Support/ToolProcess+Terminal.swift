@@ -7,7 +7,7 @@ extension ToolProcess {
     /// - Parameter answer: What is typed there; with it standard input is the terminal too.
     static func onTerminal(
         _ arguments: [String], store: String?, in folder: URL? = nil, columns: UInt16 = 80, noColor: Bool = false,
-        zone: String? = nil, answer: String? = nil
+        zone: String? = nil, variables: [String: String] = [:], answer: String? = nil
     ) throws -> Outcome {
         let (master, slave) = try openTerminal(columns: columns)
         let process = prepared(arguments, store: store)
@@ -18,6 +18,7 @@ extension ToolProcess {
         environment["STORAGEKIT_PAGER"] = "cat"
         if let zone { environment["TZ"] = zone }
         if noColor { environment["NO_COLOR"] = "1" }
+        environment.merge(variables) { $1 }
         process.environment = environment
         if let folder { process.currentDirectoryURL = folder }
         process.standardOutput = FileHandle(fileDescriptor: slave, closeOnDealloc: false)

@@ -30,7 +30,9 @@ final class BlamePrinter {
     /// `at @26 (t:7)`, so that a relative point can be repeated exactly.
     private func heading(_ target: TargetArgument, _ note: String = "") throws -> StyledLine {
         var line = StyledLine(target.description, .heading)
-        line.addWord("at \(try store.pointText(position))\(note)", .dim)
+        line.addWord("at ", .dim)
+        line.add(try store.pointLine(position, .dim))
+        line.add(note, .dim)
         return line
     }
 
@@ -73,8 +75,8 @@ final class BlamePrinter {
             [.init(""), .init(""), .init(""), .init(""), .init(""), .init(""), .init("")], width: output.width)
         for cell in cells {
             layout.add([
-                TableCell(cell.field.column, .heading), TableCell("@\(cell.position)"),
-                TableCell("t:\(cell.commit.number)"), TableCell(time(cell.commit.time)),
+                TableCell(cell.field.column, .heading), TableCell(.position(cell.position)),
+                TableCell(.commit(cell.commit.number)), TableCell(time(cell.commit.time)),
                 TableCell(CommitText.author(cell.commit.metadata)),
                 TableCell((cell.isIgnored ? "(ignored) " : "") + CommitText.reason(cell.commit.metadata), .dim),
                 TableCell(ValueText.text(cell.field), .added),

@@ -12,6 +12,7 @@ struct UICommand: AsyncParsableCommand {
 
               storagekit ui -s app.sqlite
               storagekit ui -s app.sqlite users/42
+              storagekit ui --link "storagekit://localhost/home/anna/app.sqlite?point=t:12"
 
             Keys:
 
@@ -30,27 +31,49 @@ struct UICommand: AsyncParsableCommand {
     @Option(name: .long, help: "When to use colours.")
     var color: ColorChoice = .auto
 
+    @Option(
+        help: ArgumentHelp(
+            "Show the commit that a link names; STORAGEKIT_LINK=ui makes such links of points.", valueName: "url"),
+        transform: { try StoreLink($0) })
+    var link: StoreLink?
+
     // It was looked for before the command line was read.
     @Option(name: .long, help: "Read and show times in UTC or in your zone. Default: your zone.")
     var time: TimeDisplay?
 
+    func validate() throws {
+        if link != nil, store.store != nil { throw ValidationError("--link names the store: leave --store out.") }
+    }
+
     func run() async throws {
         try Self.requireTerminal()
+        var store = store
+        if let link { store.store = link.path }
         let path = try store.path()
+        let commit = try await commit(of: store)
         let reader = try BrowserReader(store)
-        let browser = Browser(
+        var browser = Browser(
             store: store.store, name: URL(fileURLWithPath: path).lastPathComponent, size: TerminalMode.size,
             filter: try LogFilter(words: words))
+        // Behind it is the log, as if the commit had been chosen there. Nothing is read yet that the screen could abandon.
+        if let commit { _ = browser.push(.commit(commit)) }
+        let shown = browser
         let style = Terminal(descriptor: 1).style(color)
         // Keys are waited for, which must not take one of the few threads that tasks share.
         let signal: Int32? = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(with: Result { try BrowserSession(browser, reader, style: style).run() })
+                continuation.resume(with: Result { try BrowserSession(shown, reader, style: style).run() })
             }
         }
         try await reader.close()
         // A shell expects of a program that a signal ended that it did.
         if let signal { TerminalSignals.send(signal) }
+    }
+
+    /// The commit of the link; nil where none is given, or it names the store before its first commit.
+    private func commit(of store: StoreOption) async throws -> Int64? {
+        guard let point = link?.point else { return nil }
+        return try await store.read { reader in try reader.index.commit(at: reader.position(of: point))?.info.number }
     }
 
     private static func requireTerminal(environment: [String: String] = ProcessInfo.processInfo.environment) throws {

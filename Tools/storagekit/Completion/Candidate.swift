@@ -6,6 +6,8 @@ struct Candidate: Equatable, Sendable {
     var about = ""
     /// Whether more of the word follows, so that no space does.
     var isPartial = false
+    /// Whether it stands for what is typed although it may be written otherwise, as names of SQL in capitals.
+    var isChosen = false
 
     /// Whether it can be shown and typed in one line.
     var isTypable: Bool { !text.isEmpty && TerminalText.visible(text) == text }

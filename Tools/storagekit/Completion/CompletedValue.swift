@@ -9,6 +9,8 @@ enum CompletedValue: Equatable, Sendable {
     /// A point or a range, or a table, row or cell.
     case pointOrTarget
     case pointOrTable
+    /// A statement, or the condition of one; a table or a point in its place where those may stand there, too.
+    case sql, condition, tableOrSQL, pointOrSQL
 
     /// By the name of an option, which means the same in every command.
     static let options: [String: CompletedValue] = [
@@ -21,8 +23,8 @@ enum CompletedValue: Equatable, Sendable {
         "--column": .column, "--fields": .column, "--changed": .column, "--group": .column, "--order": .column,
         "--tenant-column": .column,
         "--watch": .target, "--break": .target, "--include": .table,
-        "--reason": .text, "--correlation": .text, "--template": .text, "--where": .text, "--limit": .text,
-        "--key": .text, "--run": .text,
+        "--reason": .text, "--correlation": .text, "--template": .text, "--where": .condition, "--limit": .text,
+        "--key": .text, "--run": .text, "--link": .text,
         "--note": .text, "--sql": .text, "--host-name": .text, "--ignore": .text, "--key-column": .text,
         "--path": .text, "--position": .text,
         "--page": .text, "--maximum-bytes": .text, "--time-limit": .text,
@@ -35,8 +37,9 @@ enum CompletedValue: Equatable, Sendable {
     static let arguments: [String: [CompletedValue]] = [
         "import": [.file], "adopt": [.store, .text], "backup": [.file], "restore": [.store],
         "log": [.pointOrTarget], "show": [.point], "history": [.row], "diff": [.point, .pointOrTarget],
-        "blame": [.target], "grep": [.text, .pointOrTarget], "bisect": [.point, .text], "at": [.point, .table],
-        "sql": [.text], "explain": [.text], "ui": [.pointOrTarget], "exec": [.text], "watch": [.table, .text],
+        "blame": [.target], "grep": [.text, .pointOrTarget], "bisect": [.pointOrSQL, .sql],
+        "at": [.point, .tableOrSQL],
+        "sql": [.sql], "explain": [.sql], "ui": [.pointOrTarget], "exec": [.sql], "watch": [.table, .text],
         "replay": [.pointOrTarget],
         "compare-replay": [.point], "tag": [.tag, .point], "note": [.point, .text], "revert": [.point],
         "restore-state": [.point, .target], "schema tables": [.table], "schema log": [.table],

@@ -5,6 +5,8 @@ struct Completer {
     let request: CompletionRequest
     /// The word at the cursor as far as it is typed.
     let current: String
+    /// Whether a quotation mark is open there.
+    var isQuoted = false
     let environment: [String: String]
 
     /// The candidates, at most so many of each kind.
@@ -15,9 +17,11 @@ struct Completer {
         found += request.choices.map { Candidate(text: $0) }
         if let value = request.value { found += await values(value, typed) }
         var seen: Set<String> = []
-        return found.filter { $0.isTypable && $0.begins(with: typed) && seen.insert($0.text).inserted }.map {
-            Candidate(text: request.prefix + $0.text, about: $0.about, isPartial: $0.isPartial)
-        }
+        return found.filter { $0.isTypable && ($0.isChosen || $0.begins(with: typed)) && seen.insert($0.text).inserted }
+            .map {
+                Candidate(
+                    text: request.prefix + $0.text, about: $0.about, isPartial: $0.isPartial, isChosen: $0.isChosen)
+            }
     }
 
     /// Both names of an option where only its hyphen is typed.
@@ -34,10 +38,10 @@ struct Completer {
         default: break
         }
         guard let path = request.store ?? environment[StoreOption.environmentKey], !path.isEmpty else { return [] }
-        let tables = request.tables
+        let (tables, isQuoted) = (request.tables, isQuoted)
         // A store that can't be read, or a name that isn't there, completes nothing: the command itself says why.
         let found = try? await StoreOption.readWithoutWaiting(path) { store in
-            try StoreCandidates(store: store, tables: tables).values(value, typed)
+            try StoreCandidates(store: store, tables: tables, isQuoted: isQuoted).values(value, typed)
         }
         return found ?? []
     }

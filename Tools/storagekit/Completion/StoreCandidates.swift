@@ -6,12 +6,15 @@ struct StoreCandidates {
     /// So many commits are offered.
     private static let commits = 12
     private static let tags = 500
-    /// Actors are looked for in the newest commits, as many as are read in this time.
-    private static let actorTime = Duration.milliseconds(60)
+    /// Actors are looked for in the commits of so many events, which take less than a tenth of a second to read. A limit in
+    /// time would answer otherwise on a machine that is busy.
+    private static let actorEvents: Int64 = 100_000
 
     let store: HistoryReader
     /// Those whose columns are meant; all where empty.
     let tables: [String]
+    /// Whether a quotation mark is open at the cursor: statements have more than one word.
+    var isQuoted = false
 
     private var entities: [CatalogEntity] { store.catalog.live.filter { !$0.isReserved } }
 
@@ -30,7 +33,24 @@ struct StoreCandidates {
         case .points: try pointList(typed)
         case .pointOrTarget: try targets(typed, takesTables: true) + pointsOrRanges(typed)
         case .pointOrTable: try pointsOrRanges(typed) + entities.map { Candidate(text: $0.name) }
+        case .condition: try sql(typed)
+        case .sql: try statement(typed)
+        case .tableOrSQL: try entities.map { Candidate(text: $0.name) } + statement(typed)
+        case .pointOrSQL: try points(typed) + statement(typed)
         }
+    }
+
+    // MARK: SQL
+
+    private func statement(_ typed: String) throws -> [Candidate] {
+        isQuoted || typed.contains(where: \.isWhitespace) ? try sql(typed) : []
+    }
+
+    /// The text with its last word completed.
+    private func sql(_ typed: String) throws -> [Candidate] {
+        let found = try SQLWords(store).candidates(for: (tables + [typed]).joined(separator: " "))
+        let kept = typed.dropLast(found.typed.count)
+        return found.words.map { Candidate(text: kept + $0, isPartial: true, isChosen: true) }
     }
 
     private func columns() -> [Candidate] {
@@ -134,14 +154,14 @@ struct StoreCandidates {
 
     /// Those of the newest commits, the newest first.
     private func actors(_ name: (CommitMetadata) -> String?) throws -> [Candidate] {
-        let end = ContinuousClock.now + Self.actorTime
         var seen: Set<String> = []
         var found: [Candidate] = []
         var query = LogQuery()
         query.descending = true
-        try store.log.forEachPart(query, catalog: store.catalog) { _, part in
+        let oldest = store.head.position - Self.actorEvents
+        try store.log.forEachPart(query, catalog: store.catalog) { batch, part in
             if let name = name(part.info.metadata), seen.insert(name).inserted { found.append(Candidate(text: name)) }
-            return ContinuousClock.now < end
+            return batch.header.first > oldest
         }
         return found
     }

@@ -75,7 +75,7 @@ struct DiffCommand: AsyncParsableCommand, PagedCommand {
             unread: store.connection, from: from, to: to, selection: selection.selection,
             forStatements: format == .sql)
         let output = ResultOutput(
-            format.output, style: format.output == .human ? Terminal(descriptor: 1).style(color) : .plain)
+            format.output, style: format.output == .human ? FormatOptions.style(color) : .plain)
         return try DiffPrinter(content, of: difference, in: store, selecting: selection, to: output).run()
     }
 

@@ -95,9 +95,13 @@ final class DiffPrinter {
     }
 
     /// `from @3 (t:1) to @20 (t:6)`, so that a relative point can be repeated exactly.
-    private var heading: String {
+    private var heading: StyledLine {
         get throws {
-            "from \(try store.pointText(difference.from)) to \(try store.pointText(difference.to))"
+            var line = StyledLine("from ", .dim)
+            line.add(try store.pointLine(difference.from, .dim))
+            line.add(" to ", .dim)
+            line.add(try store.pointLine(difference.to, .dim))
+            return line
         }
     }
 
@@ -105,7 +109,7 @@ final class DiffPrinter {
 
     private func writeChanges() throws -> Bool {
         if output.format == .human {
-            try output.line(heading, .dim)
+            try output.line(heading)
             // What is compared is seen before what differs is found.
             try output.flush()
         }
@@ -175,7 +179,7 @@ final class DiffPrinter {
         }
         let tables = difference.tables.filter { counts[$0.name] != nil || $0.hasOtherSchema }
         if output.format == .human {
-            try output.line(heading, .dim)
+            try output.line(heading)
             try writeLayout(tables, counts)
             return !tables.isEmpty
         }
@@ -219,7 +223,7 @@ final class DiffPrinter {
     // MARK: SQL
 
     private func writeStatements() throws -> Bool {
-        try output.text("-- \(try heading)\n")
+        try output.text("-- \(try heading.plain)\n")
         var hasBegun = false
         try DifferenceStatements(difference).forEach(where: selection.narrowed) { statement in
             if !hasBegun { try output.text("BEGIN;\nPRAGMA defer_foreign_keys = ON;\n") }

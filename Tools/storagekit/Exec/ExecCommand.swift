@@ -73,7 +73,7 @@ struct ExecCommand: AsyncParsableCommand {
             if report.count == 0 {
                 try output.line("Nothing to do: no row of a table with history changes.")
             } else if let commit = report.receipt?.commit {
-                try output.line("t:\(commit): \(summary).", .added)
+                try output.line(PlanText.done(summary, in: commit))
             } else {
                 try output.line("Would be done: \(summary).")
             }

@@ -16,8 +16,13 @@ struct FormatOptions: ParsableArguments {
 
     init() {}
 
-    /// Colours for standard output. Only output for people is ever coloured.
-    var style: Style { format == .human ? Terminal(descriptor: 1).style(color) : .plain }
+    /// Colours and links for standard output. Only output for people has any.
+    var style: Style { format == .human ? Self.style(color) : .plain }
+
+    static func style(_ color: ColorChoice) -> Style {
+        // One that isn't valid was reported before.
+        Terminal(descriptor: 1).style(color, links: (try? PointLinks.current.get()) ?? nil)
+    }
 
     /// Colours for standard error.
     var errorStyle: Style { Terminal(descriptor: 2).style(color) }

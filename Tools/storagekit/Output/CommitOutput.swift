@@ -22,14 +22,25 @@ extension CommitSummary.Counts {
     }
 }
 
+extension StyledLine {
+    /// Adds `@101..@140`, or `@101` for a single event.
+    mutating func add(positions: ClosedRange<Int64>) {
+        add(.position(positions.lowerBound))
+        guard positions.count > 1 else { return }
+        add("..")
+        add(.position(positions.upperBound))
+    }
+}
+
 enum CommitText {
     /// `t:12  @101..@140  2024-05-01T10:00:00Z  anna (web)  tag:release-3`
     static func headline(_ info: CommitInfo, at positions: ClosedRange<Int64>, tags: [StorageTag] = []) -> StyledLine {
-        var line = StyledLine("t:\(info.number)", .heading)
-        line.addWord(Self.positions(positions))
+        var line = StyledLine(.commit(info.number), .heading)
+        line.add("  ")
+        line.add(positions: positions)
         line.addWord(Timestamp.shown(info.time))
         line.addWord(author(info.metadata))
-        for tag in tags { line.addWord("tag:\(tag.name)", .changed) }
+        for tag in tags { line.addWord(.tag(tag.name), .changed) }
         return line
     }
 

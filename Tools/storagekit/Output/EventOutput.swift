@@ -85,14 +85,14 @@ extension StorageEvent {
     /// `~ posts/42  @101`, for a list of changes inside a commit.
     func changeLine(indent: Int, showsPosition: Bool) -> StyledLine {
         var line = changeLine(indent: indent)
-        if showsPosition { line.addWord("@\(position)", .dim) }
+        if showsPosition { line.addWord(.position(position), .dim) }
         return line
     }
 
     /// `@101  t:12  2024-05-01T10:00:00Z  update posts/42  anna (web)  "why"`
     func headline(showsTarget: Bool) -> StyledLine {
-        var line = StyledLine("@\(position)", .heading)
-        line.addWord("t:\(commit.number)")
+        var line = StyledLine(.position(position), .heading)
+        line.addWord(.commit(commit.number))
         line.addWord(Timestamp.shown(commit.time))
         line.addWord(operation.rawValue, operation.role)
         if showsTarget {
@@ -110,7 +110,7 @@ extension VerticalRow {
     init(_ event: StorageEvent, only columns: [String]?, notes: [String] = [], isWhole: Bool) {
         self.init("@\(event.position)")
         let metadata = event.commit.metadata
-        add("commit", "t:\(event.commit.number)")
+        add("commit", StyledLine(.commit(event.commit.number)))
         add("time", Timestamp.shown(event.commit.time))
         add("actor", metadata.actor ?? "")
         add("app", metadata.app ?? "")

@@ -21,6 +21,13 @@ enum PlanText {
         for line in lines(rows, of: count) { try output.line(line) }
     }
 
+    /// `t:13: 1 row updated.`
+    static func done(_ summary: String, in commit: Int64) -> StyledLine {
+        var line = StyledLine(.commit(commit), .added)
+        line.add(": \(summary).", .added)
+        return line
+    }
+
     static func summary(of outcome: RevertOutcome) -> String {
         summary(inserted: outcome.inserted, updated: outcome.updated, deleted: outcome.deleted)
     }

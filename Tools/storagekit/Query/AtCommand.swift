@@ -145,10 +145,12 @@ private final class SnapshotQueries {
     /// Tells people which state they see, so that a relative point can be repeated exactly.
     private func writeHeading(_ points: PointArgument...) throws {
         guard output.format == .human else { return }
-        let points = try points.map { point in
-            try store.pointText(store.position(of: point))
+        var line = StyledLine("at ", .dim)
+        for (index, point) in points.enumerated() {
+            if index > 0 { line.add(", compared with ", .dim) }
+            line.add(try store.pointLine(store.position(of: point), .dim))
         }
-        try output.line("at \(points.joined(separator: ", compared with "))", .dim)
+        try output.line(line)
     }
 
     private func forEachRow(

@@ -79,7 +79,7 @@ struct RecordCommand: AsyncParsableCommand {
             if outcome.count == 0 {
                 try output.line("Nothing to do: the tables match the log.")
             } else if let commit = report.receipt?.commit {
-                try output.line("t:\(commit): \(summary).", .added)
+                try output.line(PlanText.done(summary, in: commit))
             } else {
                 try output.line("Would be recorded: \(summary).")
             }

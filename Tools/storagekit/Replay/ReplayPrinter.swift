@@ -39,7 +39,7 @@ final class ReplayPrinter {
         if output.format == .human {
             try writeHeading(of: event, part, in: batch, prefix: "back  ")
             var line = undone.changeLine(indent: indent)
-            if unit == .commit { line.addWord("@\(event.position)", .dim) }
+            if unit == .commit { line.addWord(.position(event.position), .dim) }
             try output.line(line)
             for line in undone.columnLines(indent: indent + 4) { try output.line(line) }
         } else {
@@ -79,8 +79,8 @@ final class ReplayPrinter {
             line.add(old.map { ValueText.text($0) } ?? "nothing", old == nil ? .dim : .removed)
             line.add(" → ")
             line.add(new.map { ValueText.text($0) } ?? "nothing", new == nil ? .dim : .added)
-            line.addWord("@\(event.position)", .dim)
-            line.addWord("t:\(event.commit.number)", .dim)
+            line.addWord(.position(event.position), .dim)
+            line.addWord(.commit(event.commit.number), .dim)
             try output.line(line)
         } else {
             try output.record(WatchedCellRecord(cell: cell, event: event, old: old, new: new))

@@ -18,7 +18,7 @@ extension ReversalRun.Plan {
     func resultLine(isDone: Bool) -> StyledLine? {
         guard outcome.count > 0 else { return outcome.conflicts.isEmpty ? StyledLine("Nothing to do.") : nil }
         let summary = PlanText.summary(of: outcome)
-        if let commit = report.receipt?.commit { return StyledLine("t:\(commit): \(summary).", .added) }
+        if let commit = report.receipt?.commit { return PlanText.done(summary, in: commit) }
         return StyledLine(isDone ? "Nothing to do." : "Would be done: \(summary).")
     }
 

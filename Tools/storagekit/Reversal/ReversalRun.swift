@@ -122,7 +122,7 @@ extension ReversalRun {
     private static func subject(of report: RevertReport, in store: HistoryReader) throws -> StyledLine? {
         guard let number = report.revertedCommit else { return nil }
         return try store.index.commit(number).map { commit in
-            var line = StyledLine("t:\(number)", .heading)
+            var line = StyledLine(.commit(number), .heading)
             line.addWord(Timestamp.shown(commit.info.time))
             line.addWord(CommitText.author(commit.info.metadata))
             line.addWord(CommitText.reason(commit.info.metadata), .dim)

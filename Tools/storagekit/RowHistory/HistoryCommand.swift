@@ -115,7 +115,8 @@ private final class HistoryPrinter {
         let isCut = limit == versions.count
         let kind = isCut ? "newest version" : "version"
         line.addWord(NumberText.count(versions.count, kind))
-        line.addWord(CommitText.positions(oldest.position...newest.position))
+        line.add("  ")
+        line.add(positions: oldest.position...newest.position)
         if let last = try store.log.lastPosition(of: row.key, in: row.entity),
             let outline = try store.log.outline(containing: last)
         {

@@ -71,7 +71,8 @@ private final class ShowPrinter {
             try output.lines(
                 fields(
                     [("previous", previous)] + CommitText.details(event.commit) + TagText.fields(tags, notes)
-                        + [("stored", stored.text)]))
+                        + [("stored", stored.text)],
+                    points: event.previous > 0 ? ["previous": .position(event.previous)] : [:]))
         } else {
             try output.document(
                 ShownEventRecord(
@@ -93,7 +94,8 @@ private final class ShowPrinter {
             try output.document(ShownCommitRecord(commit: entry, stored: stored, events: events))
             return try output.flush()
         }
-        try output.lines(fields(CommitText.fields(of: entry, stored)))
+        try output.lines(
+            fields(CommitText.fields(of: entry, stored), points: ["commit": .commit(entry.info.number)]))
         try forEachEvent(of: commit) { event in
             try output.line()
             guard !shown.isExpanded else {
@@ -114,9 +116,12 @@ private final class ShowPrinter {
         }
     }
 
-    private func fields(_ fields: [(String, String)]) -> [String] {
+    /// - Parameter points: What the values of fields name.
+    private func fields(_ fields: [(String, String)], points: [String: PointArgument]) -> [String] {
         var table = TableLayout([.init(""), .init("")], width: output.width)
-        for (name, value) in fields where !value.isEmpty { table.add([TableCell(name, .dim), TableCell(value)]) }
+        for (name, value) in fields where !value.isEmpty {
+            table.add([TableCell(name, .dim), points[name].map { TableCell($0) } ?? TableCell(value)])
+        }
         return table.lines(style: output.style)
     }
 }

@@ -36,11 +36,20 @@ extension HistoryReader {
 
     /// `@26 (t:7)`: a position, and the commit that it belongs to. The head is that of the newest commit that `log` lists:
     /// what the store records of itself after it, such as an import, changes no row.
-    func pointText(_ position: Int64) throws -> String {
+    func pointText(_ position: Int64) throws -> String { try pointLine(position).plain }
+
+    /// The same in a colour, with points that can be clicked.
+    func pointLine(_ position: Int64, _ role: Style.Role = .plain) throws -> StyledLine {
+        var (shown, commit) = (position, try index.commit(at: position)?.info.number)
         if position == head.position, position > 0, let newest = try? points.commit(of: .head) {
-            return "@\(newest.positions.upperBound) (t:\(newest.info.number))"
+            (shown, commit) = (newest.positions.upperBound, newest.info.number)
         }
-        return "@\(position)" + (try index.commit(at: position).map { " (t:\($0.info.number))" } ?? "")
+        var line = StyledLine(.position(shown), role)
+        guard let commit else { return line }
+        line.add(" (", role)
+        line.add(.commit(commit), role)
+        line.add(")", role)
+        return line
     }
 
     /// The range of history that a range and two bounds leave together.

@@ -73,8 +73,8 @@ struct NoteCommand: AsyncParsableCommand {
                 let commit = try store.index.commit(at: note.position)
                 if output.format == .human {
                     table.add([
-                        TableCell("@\(note.position)", .heading),
-                        TableCell(commit.map { "t:\($0.info.number)" } ?? ""),
+                        TableCell(.position(note.position), .heading),
+                        commit.map { TableCell(.commit($0.info.number)) } ?? TableCell(""),
                         TableCell(commit.map { Timestamp.shown($0.info.time) } ?? "", .dim),
                         TableCell(CommitText.author(note.commit.metadata), .dim), TableCell(note.text),
                     ])

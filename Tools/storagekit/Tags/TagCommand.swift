@@ -94,8 +94,8 @@ struct TagCommand: AsyncParsableCommand {
                 let commit = try store.index.commit(at: tag.position)
                 if output.format == .human {
                     table.add([
-                        TableCell("tag:\(tag.name)", .heading), TableCell("@\(tag.position)"),
-                        TableCell(commit.map { "t:\($0.info.number)" } ?? ""),
+                        TableCell(.tag(tag.name), .heading), TableCell(.position(tag.position)),
+                        commit.map { TableCell(.commit($0.info.number)) } ?? TableCell(""),
                         TableCell(commit.map { Timestamp.shown($0.info.time) } ?? "", .dim),
                         TableCell(CommitText.author(tag.commit.metadata), .dim), TableCell(tag.note ?? ""),
                     ])

@@ -23,10 +23,20 @@ struct Style: Sendable {
     static let colored = Style(isColored: true)
 
     let isColored: Bool
+    /// What points lead to; nil where they aren't links.
+    var links: PointLinks?
 
     func apply(_ role: Role, to text: String) -> String {
         guard isColored, !text.isEmpty, let code = role.code else { return text }
         return "\u{1b}[\(code)m\(text)\u{1b}[0m"
+    }
+
+    /// The text as a link to what it names, where it names a point.
+    ///
+    /// OSC 8, the hyperlinks of terminals: <https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda>
+    func linked(_ text: String, to point: PointArgument?) -> String {
+        guard let links, !text.isEmpty, let url = point.flatMap(links.url) else { return text }
+        return "\u{1b}]8;;\(url)\u{1b}\\\(text)\u{1b}]8;;\u{1b}\\"
     }
 
     func added(_ text: String) -> String { apply(.added, to: text) }

@@ -1,7 +1,14 @@
-/// A line for people, made of parts with a colour each.
+/// A line for people, made of parts with a colour each, some of which may be clicked.
 struct StyledLine: Sendable {
-    /// Its texts, fit for a terminal.
-    private(set) var parts: [(text: String, role: Style.Role)] = []
+    struct Part: Sendable {
+        /// Fit for a terminal.
+        let text: String
+        let role: Style.Role
+        /// What the text names; nil for text alone.
+        var point: PointArgument?
+    }
+
+    private(set) var parts: [Part] = []
 
     /// The text without its colours.
     var plain: String { parts.map(\.text).joined() }
@@ -10,9 +17,18 @@ struct StyledLine: Sendable {
 
     init(_ text: String, _ role: Style.Role = .plain) { add(text, role) }
 
+    init(_ point: PointArgument, _ role: Style.Role = .plain) { add(point, role) }
+
     /// Adds text after what is there. Control characters in it are shown as escapes.
-    mutating func add(_ text: String, _ role: Style.Role = .plain) {
-        if !text.isEmpty { parts.append((TerminalText.visible(text), role)) }
+    ///
+    /// - Parameter point: What the text names, where it names one.
+    mutating func add(_ text: String, _ role: Style.Role = .plain, point: PointArgument? = nil) {
+        if !text.isEmpty { parts.append(Part(text: TerminalText.visible(text), role: role, point: point)) }
+    }
+
+    /// Adds a point as it can be typed.
+    mutating func add(_ point: PointArgument, _ role: Style.Role = .plain) {
+        add(point.description, role, point: point)
     }
 
     /// Adds what another line holds.
@@ -23,6 +39,11 @@ struct StyledLine: Sendable {
         guard !text.isEmpty else { return }
         if !parts.isEmpty { add("  ") }
         add(text, role)
+    }
+
+    mutating func addWord(_ point: PointArgument, _ role: Style.Role = .plain) {
+        if !parts.isEmpty { add("  ") }
+        add(point, role)
     }
 
     /// The same in one colour.
@@ -36,7 +57,9 @@ struct StyledLine: Sendable {
         for part in parts where left > 0 {
             let length = DisplayWidth.of(part.text)
             // Something must be left for the ellipsis.
-            output.add(length >= left ? DisplayWidth.truncated(part.text + " ", to: left) : part.text, part.role)
+            output.add(
+                length >= left ? DisplayWidth.truncated(part.text + " ", to: left) : part.text, part.role,
+                point: part.point)
             left -= length
         }
         return output
@@ -44,6 +67,16 @@ struct StyledLine: Sendable {
 
     /// - Parameter width: where the line is cut; nil if it isn't.
     func rendered(_ style: Style, width: Int?) -> String {
-        (width.map(clipped) ?? self).parts.reduce("") { $0 + style.apply($1.role, to: $1.text) }
+        var output = ""
+        var (run, role) = ("", Style.Role.plain)
+        // Neighbours of one colour are one text, in which some words may be links.
+        for part in (width.map(clipped) ?? self).parts {
+            if part.role != role {
+                output += style.apply(role, to: run)
+                (run, role) = ("", part.role)
+            }
+            run += style.linked(part.text, to: part.point)
+        }
+        return output + style.apply(role, to: run)
     }
 }

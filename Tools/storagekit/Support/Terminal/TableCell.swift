@@ -2,10 +2,20 @@
 struct TableCell: ExpressibleByStringLiteral, Sendable {
     let text: String
     let role: Style.Role
+    /// What the text names; nil for text alone.
+    let point: PointArgument?
 
     init(_ text: String, _ role: Style.Role = .plain) {
         self.text = TerminalText.visible(text)
         self.role = role
+        point = nil
+    }
+
+    /// A point as it can be typed.
+    init(_ point: PointArgument, _ role: Style.Role = .plain) {
+        text = TerminalText.visible(point.description)
+        self.role = role
+        self.point = point
     }
 
     init(stringLiteral text: String) { self.init(text) }

@@ -58,7 +58,7 @@ struct TableLayout: Sendable {
             if column.alignment == .right { owedSpaces += padding }
             if !text.isEmpty {
                 output.add(String(repeating: " ", count: owedSpaces))
-                output.add(text, cell.role)
+                output.add(text, cell.role, point: cell.point)
                 owedSpaces = 0
             }
             if column.alignment == .left { owedSpaces += padding }

@@ -29,11 +29,16 @@ struct Terminal: Sendable {
             environment: environment)
     }
 
-    func style(_ choice: ColorChoice) -> Style {
-        switch choice {
-        case .always: .colored
-        case .never: .plain
-        case .auto: isTerminal && !noColor && !isDumb ? .colored : .plain
-        }
+    /// - Parameter links: What points lead to, on a terminal that shows colours too.
+    func style(_ choice: ColorChoice, links: PointLinks? = nil) -> Style {
+        let showsMore = isTerminal && !noColor && !isDumb
+        var style: Style =
+            switch choice {
+            case .always: .colored
+            case .never: .plain
+            case .auto: showsMore ? .colored : .plain
+            }
+        if style.isColored, showsMore { style.links = links }
+        return style
     }
 }
