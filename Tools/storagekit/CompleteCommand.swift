@@ -26,9 +26,10 @@ struct CompleteCommand: AsyncParsableCommand {
             Array(typed.words.dropFirst()), current: typed.current, of: CompletedCommand(StorageKitTool.self),
             leading: CommandWords.options,
             topics: CommandWords.topics.keys.sorted())
-        let candidates = await Completer(
-            request: request, current: typed.current, isQuoted: typed.quote != nil, environment: environment
-        ).candidates()
+        let completer = Completer(
+            request: request, current: typed.current, isQuoted: typed.quote != nil, environment: environment)
+        // Where letters differ in case, fish writes the whole word anew and gives up its quotation marks.
+        let candidates = await completer.candidates().filter { shell != .fish || $0.begins(with: typed.current) }
         let output = StandardOutput()
         for candidate in candidates {
             try output.writeLine(text(candidate, typed, isAlone: candidates.count == 1))
