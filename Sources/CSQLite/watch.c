@@ -19,10 +19,13 @@ void capture_identical_function(sqlite3_context *context, int count, sqlite3_val
     sqlite3_result_int(context, same(&a, &b));
 }
 
+// To where SQLite's parser finds the first word: a byte order mark is white space to it.
 static const char *skip_comments(const char *sql) {
     for (;;) {
         while (*sql == ' ' || *sql == '\t' || *sql == '\n' || *sql == '\r' || *sql == '\f' || *sql == ';') sql++;
-        if (sql[0] == '-' && sql[1] == '-') {
+        if (strncmp(sql, "\xef\xbb\xbf", 3) == 0) {
+            sql += 3;
+        } else if (sql[0] == '-' && sql[1] == '-') {
             while (*sql && *sql != '\n') sql++;
         } else if (sql[0] == '/' && sql[1] == '*') {
             const char *end = strstr(sql + 2, "*/");
@@ -53,9 +56,13 @@ int capture_on_statement(unsigned kind, void *context, void *statement, void *te
     (void)kind;
     storage_capture *capture = context;
     capture->statement_count++;
-    // Another text is that of a trigger, whose statement was seen already.
     const char *sql = sqlite3_sql(statement);
-    if (!sql || text != sql) return 0;
+    if (!sql) return 0;
+    // Also one that a virtual table runs, whose text is a comment. The engine reads the schema's version all the time.
+    if (strncasecmp(skip_comments(sql), "pragma", 6) == 0 && strcmp(sql, "PRAGMA schema_version") != 0)
+        capture->ran_pragma = 1;
+    // Another text is that of a trigger, whose statement was seen already.
+    if (text != sql) return 0;
     if (capture->state == CAPTURE_ENDED && !capture->file && !capture->reads_only) bar_writing(capture);
     if (capture->schema_suspicion && capture->body.runs) look_at_schema(capture);
     if (sqlite3_stmt_readonly(statement)) return 0;

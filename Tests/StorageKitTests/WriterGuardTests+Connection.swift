@@ -13,6 +13,7 @@ extension WriterGuardTests {
             "PRAGMA query_only = 1", "PRAGMA ignore_check_constraints = 1", "PRAGMA recursive_triggers = 1",
             "PRAGMA reverse_unordered_selects = 1", "PRAGMA case_sensitive_like = 1", "PRAGMA application_id = 7",
             "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA max_page_count = 20", "PRAGMA trusted_schema = 0",
+            "; -- One\n/* two */ pragma\tlocking_mode(exclusive)", "\u{FEFF}PRAGMA max_page_count = 20",
         ])
     func connectionSettings(sql: String) async throws {
         let store = try await makeStore()

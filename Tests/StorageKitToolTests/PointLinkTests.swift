@@ -72,7 +72,7 @@ import Testing
     ]
 
     @Test("Commands link points on a terminal, and nowhere else", arguments: commands)
-    func commands(_ arguments: [String]) async throws {
+    func linksOnTerminals(_ arguments: [String]) async throws {
         let store = try await SampleStore.shared.value.path
         let variables = [PointLinks.environmentKey: "https://a.example/?at={point}"]
         let linked = try ToolProcess.onTerminal(arguments, store: store, variables: variables)

@@ -178,6 +178,31 @@ import Testing
         try await engine.close()
     }
 
+    @Test("Settings are put back where the trace was taken", arguments: [false, true])
+    func untracedPragma(inside: Bool) async throws {
+        let engine = try await openWithTable()
+        let change = { @Sendable (db: GRDB.Database) throws in
+            db.trace { _ in }
+            try db.execute(sql: "PRAGMA max_page_count = 100000")
+        }
+        let limit = { try await engine.withWriter { _, db in try Int.fetchOne(db, sql: "PRAGMA max_page_count") } }
+        let usual = try await limit()
+        // Several commits before: settings that were looked at once aren't looked at again.
+        for id in 2..<5 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), 'before')") }
+        do {
+            _ = try await engine.commit(CommitMetadata()) { _, db in
+                try db.execute(sql: "INSERT INTO t(id, v) VALUES (9, 'beside')")
+                if inside { try change(db) } else { db.afterNextTransaction { try? change($0) } }
+            }
+            #expect(!inside)
+        } catch let error as StorageError {
+            #expect(inside && error.code == .invalidArgument, "\(error)")
+        }
+        try await engine.commit("INSERT INTO t(id, v) VALUES (5, 'after')")
+        #expect(try await limit() == usual)
+        try await engine.close()
+    }
+
     // MARK: Capture
 
     @Test("Rows that were changed between transactions")

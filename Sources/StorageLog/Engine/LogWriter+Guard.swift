@@ -7,6 +7,8 @@ struct GuardedState {
     /// statement again after a change of a setting, a function, a collation or the temporary schema.
     var preparations: Int32 = -1
     var isSuspect = false
+    /// Whether statements may have run that the engine's trace didn't see, since the settings were looked at.
+    var isUnwatched = true
     /// The settings of the connection.
     var settings: [(name: String, value: String)] = []
     /// What of the schema belongs to the engine, by name.
@@ -31,7 +33,9 @@ extension LogWriter {
             guarded.preparations = preparations
             guarded.isSuspect = true
         }
-        return (select.integer(0), storage_capture_statements(capture) > statements)
+        let isTraced = storage_capture_statements(capture) > statements
+        if !isTraced { guarded.isUnwatched = true }
+        return (select.integer(0), isTraced)
     }
 
     /// Before a commit is finished.
@@ -59,11 +63,17 @@ extension LogWriter {
     /// Before a transaction begins: closures that GRDB ran behind the last one can't write, but they have the connection.
     func reclaimConnection() throws {
         try restoreConnection()
+        guard mayHaveOtherSettings else { return }
         let outer = guarded.settings.suffix(Self.fileSettings.count + Self.outerSettings.count)
         for (name, value) in outer where try setting(name) != value {
             try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
         }
+        storage_capture_forget_pragmas(capture)
+        guarded.isUnwatched = false
     }
+
+    /// Whether those of the settings may be others that SQLite prepares no statement again for.
+    private var mayHaveOtherSettings: Bool { guarded.isUnwatched || storage_capture_ran_pragma(capture) != 0 }
 
     /// Runs `body` with other settings of the connection, between transactions.
     package func with<Result>(settings: [(name: String, value: String)], _ body: () throws -> Result) throws -> Result {
@@ -110,7 +120,8 @@ extension LogWriter {
         "empty_result_callbacks", "read_uncommitted", "trusted_schema", "cell_size_check", "automatic_index",
         "secure_delete", "defer_foreign_keys",
     ]
-    /// Those that no statement is prepared again for.
+    /// Those that no statement is prepared again for. To read one is to prepare a statement again, so it is done only where
+    /// a pragma has run.
     private static let fileSettings = ["main.application_id", "main.locking_mode", "main.max_page_count"]
     /// Those of them that can be changed between transactions only.
     private static let outerSettings = ["main.synchronous", "main.journal_mode"]
@@ -170,6 +181,7 @@ extension LogWriter {
 
     /// Before a group ends: settings that no statement is prepared again for.
     func checkHeader() throws {
+        guard mayHaveOtherSettings else { return }
         for (name, value) in guarded.settings.suffix(Self.fileSettings.count) where try setting(name) != value {
             try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
             throw StorageError(

@@ -22,6 +22,8 @@ extension LogWriter {
     private func transaction<Result>(
         _ db: GRDB.Database, committed: () throws -> Void = {}, _ body: () throws -> Result
     ) throws -> Result {
+        // Before the trace is taken back: what ran behind the last transaction may have run unseen.
+        _ = try schemaVersion()
         guard storage_capture_begin(capture) == 1 else {
             storage_capture_end(capture)
             throw StorageError.unhooked()
@@ -34,7 +36,7 @@ extension LogWriter {
             setTriggers()
             try reclaimConnection()
             let start = ContinuousClock.now
-            try db.beginTransaction(.immediate)
+            try db.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
             let locked = ContinuousClock.now
             try statement(.sentinel).execute()
             try checkFile()
@@ -43,7 +45,7 @@ extension LogWriter {
             storage_capture_set_logged(capture, 1)
             let end = ContinuousClock.now
             let checkpointed = checkpoints.duration
-            try db.commit()
+            try db.cachedStatement(sql: "COMMIT TRANSACTION").execute()
             lastTransaction = TransactionTiming(
                 lock: locked - start, disk: ContinuousClock.now - end, checkpoint: checkpoints.duration - checkpointed)
             try committed()
