@@ -237,8 +237,8 @@ int storage_capture_depth(const storage_capture *capture) { return capture->mark
 int storage_capture_released(const storage_capture *capture) { return capture->body.released; }
 int storage_capture_outgrown(const storage_capture *capture) { return capture->body.outgrown; }
 uint64_t storage_capture_statements(const storage_capture *capture) { return capture->statement_count; }
-int storage_capture_ran_pragma(const storage_capture *capture) { return capture->ran_pragma; }
-void storage_capture_forget_pragmas(storage_capture *capture) { capture->ran_pragma = 0; }
+int storage_capture_set_pragma(const storage_capture *capture) { return capture->set_pragma; }
+void storage_capture_forget_pragmas(storage_capture *capture) { capture->set_pragma = 0; }
 
 // MARK: The buffer
 

@@ -113,8 +113,8 @@ struct storage_capture {
     struct guarded_file *file;
     int reads_only;
     uint64_t statement_count;
-    // Whether a pragma was traced since the settings were looked at.
-    int ran_pragma;
+    // Whether a pragma with a value was traced since the settings were looked at.
+    int set_pragma;
     int looks_at_schema;
     // Whether a body itself has run a statement that may change the schema.
     int body_changed_schema;

@@ -58,9 +58,9 @@ int capture_on_statement(unsigned kind, void *context, void *statement, void *te
     capture->statement_count++;
     const char *sql = sqlite3_sql(statement);
     if (!sql) return 0;
-    // Also one that a virtual table runs, whose text is a comment. The engine reads the schema's version all the time.
-    if (strncasecmp(skip_comments(sql), "pragma", 6) == 0 && strcmp(sql, "PRAGMA schema_version") != 0)
-        capture->ran_pragma = 1;
+    // Also one that a virtual table runs, whose text is a comment. Without a value it only reads, as full-text indexes do all
+    // the time.
+    if (strncasecmp(skip_comments(sql), "pragma", 6) == 0 && strpbrk(sql, "=(")) capture->set_pragma = 1;
     // Another text is that of a trigger, whose statement was seen already.
     if (text != sql) return 0;
     if (capture->state == CAPTURE_ENDED && !capture->file && !capture->reads_only) bar_writing(capture);

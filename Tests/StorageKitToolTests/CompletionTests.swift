@@ -73,7 +73,7 @@ import Testing
         #expect(try offered("sql 'SELECT ti") == ["SELECT title", "SELECT title "], "two keep the mark open")
         #expect(try offered("sql 'select vi").first == "select views")
         #expect(try offered("sql 'SELECT * FROM po").first == "SELECT * FROM posts")
-        #expect(try offered("sql 'SELECT na FROM users WH").first == "SELECT na FROM users WHERE")
+        #expect(try offered("sql 'SELECT na FROM users WHER").first == "SELECT na FROM users WHERE")
         #expect(try offered("at t:2 'SELECT ti").first == "SELECT title")
         #expect(try offered("bisect 'SELECT count(*) FROM us").first == "SELECT count(*) FROM users")
         #expect(try offered("log users --where na") == ["name"])

@@ -67,6 +67,20 @@ import Testing
         }
     }
 
+    @Test("Short bodies of the tail are stored, and others compressed")
+    func storedTail() throws {
+        var generator = EventGenerator(seed: 12)
+        let events = generator.events(400, first: 1)
+        let sizes = try (1...400).map { count in
+            let row = try encode(events, 0..<count)
+            return (whole: row.header.size, stored: row.body.count)
+        }
+        let (short, long) = (sizes.filter { $0.whole <= 512 }, sizes.filter { $0.whole > 4_096 })
+        try #require(!short.isEmpty && !long.isEmpty)
+        #expect(short.allSatisfy { ($0.whole + 8...$0.whole + 20).contains($0.stored) }, "\(short)")
+        #expect(long.allSatisfy { $0.stored < $0.whole * 9 / 10 })
+    }
+
     @Test("Rows that repeat others round-trip bit for bit", arguments: TestSettings.seeds(200, from: 9_000))
     func sharedBaseRoundTrips(seed: UInt64)
         throws

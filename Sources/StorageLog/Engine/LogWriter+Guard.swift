@@ -73,7 +73,7 @@ extension LogWriter {
     }
 
     /// Whether those of the settings may be others that SQLite prepares no statement again for.
-    private var mayHaveOtherSettings: Bool { guarded.isUnwatched || storage_capture_ran_pragma(capture) != 0 }
+    private var mayHaveOtherSettings: Bool { guarded.isUnwatched || storage_capture_set_pragma(capture) != 0 }
 
     /// Runs `body` with other settings of the connection, between transactions.
     package func with<Result>(settings: [(name: String, value: String)], _ body: () throws -> Result) throws -> Result {
@@ -121,7 +121,7 @@ extension LogWriter {
         "secure_delete", "defer_foreign_keys",
     ]
     /// Those that no statement is prepared again for. To read one is to prepare a statement again, so it is done only where
-    /// a pragma has run.
+    /// a pragma has set something.
     private static let fileSettings = ["main.application_id", "main.locking_mode", "main.max_page_count"]
     /// Those of them that can be changed between transactions only.
     private static let outerSettings = ["main.synchronous", "main.journal_mode"]
