@@ -75,7 +75,7 @@ extension ProjectionRuntime {
     package func deadLetters(_ name: String?) async throws -> [DeadLetter] {
         try await engine.read { db in
             let connection = try db.connection
-            return try DeadLetters.list(of: name, connection)
+            return try DeadLetterReader.list(of: name, connection)
         }
     }
 

@@ -93,8 +93,8 @@ extension UserProjections {
     }
 
     func deadEvents(_ name: String, _ writer: LogWriter) throws -> [RowEvent] {
-        try DeadLetters.positions(of: name, writer.database).map {
-            try DeadLetters.event(at: $0, LogReader(writer.database))
+        try DeadLetterReader.positions(of: name, writer.database).map {
+            try DeadLetterReader.event(at: $0, LogReader(writer.database))
         }
     }
 }

@@ -36,8 +36,7 @@ struct ShadowTables {
         try writer.maintenance(db) {
             var positions: [UInt32: Int64] = [:]
             for shadow in try Shadow.load(writer.database) {
-                // Without a position it may hold a part of what was being copied.
-                if shadow.fits(writer.catalog), shadow.position > 0 {
+                if shadow.isResumable(writer.catalog) {
                     positions[shadow.entity] = shadow.position
                 } else {
                     try drop(shadow.entity)

@@ -65,7 +65,7 @@ struct CommandError: Error, Sendable {
             return
         }
         let cause = isReported ? "" : error.cause.map { "\($0)" } ?? ""
-        self.init(Self.status(of: error.code), error.message, why: cause, next: error.remedy)
+        self.init(ExitStatus(of: error.code), error.message, why: cause, next: error.remedy)
     }
 
     /// Any error that reaches the top of a command.
@@ -80,17 +80,6 @@ struct CommandError: Error, Sendable {
             self.init(
                 .inconclusive, "An unexpected error stopped the command.", why: "\(error)",
                 next: "Check the store: storagekit doctor")
-        }
-    }
-
-    static func status(of code: StorageError.Code) -> ExitStatus {
-        switch code {
-        case .notFound, .notAStore: .notFound
-        case .busy, .readOnly, .unsupportedFormat, .unusable, .closed, .ioError: .unavailable
-        case .corrupt: .corrupt
-        case .conflict, .schemaMismatch: .conflict
-        case .invalidValue, .invalidName, .limitExceeded, .clockAhead, .database, .invalidArgument: .usage
-        default: .inconclusive
         }
     }
 }

@@ -1,3 +1,5 @@
+import StorageCore
+
 /// The exit statuses. Scripts rely on these numbers.
 ///
 /// A command that has already written its answer throws a status to end with it and nothing more is written.
@@ -19,4 +21,17 @@ enum ExitStatus: Int32, Error, Sendable {
     case conflict = 7
     /// A part was done and the rest is listed.
     case partial = 8
+
+    /// The status of an error of the library.
+    init(of code: StorageError.Code) {
+        self =
+            switch code {
+            case .notFound, .notAStore: .notFound
+            case .busy, .readOnly, .unsupportedFormat, .unusable, .closed, .ioError: .unavailable
+            case .corrupt: .corrupt
+            case .conflict, .schemaMismatch: .conflict
+            case .invalidValue, .invalidName, .limitExceeded, .clockAhead, .database, .invalidArgument: .usage
+            default: .inconclusive
+            }
+    }
 }

@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import StorageCore
 
+/// Chooses whether a sealed row is compressed against an earlier one, its base, or by itself.
 extension SealingContext {
     /// - Parameters:
     ///   - length: The positions of a window.

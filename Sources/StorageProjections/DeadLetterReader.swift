@@ -3,7 +3,7 @@ internal import StorageHistory
 package import StorageLog
 
 /// Reads the events that projections couldn't apply.
-package enum DeadLetters {
+package enum DeadLetterReader {
     static func positions(of name: String, _ database: Connection) throws -> [Int64] {
         let select = try PreparedStatement(
             database, "SELECT position FROM storage_dead_letter WHERE projection = ?1 ORDER BY position")

@@ -1,0 +1,65 @@
+/// Points given by a time: `2h`, `yesterday 14:00`, `2024-05-01`.
+extension PointArgument {
+    /// `2h`, `1d12h` before now.
+    static func ago(_ text: Substring, now: Int64) -> PointArgument? {
+        var rest = text
+        var total: Int64 = 0
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            guard let count = number(digits), let unit = rest.dropFirst(digits.count).first,
+                let length = seconds(in: unit)
+            else { return nil }
+            let (product, overflow) = count.multipliedReportingOverflow(by: length * Timestamp.perSecond)
+            let (sum, carry) = total.addingReportingOverflow(product)
+            guard !overflow, !carry else { return nil }
+            total = sum
+            rest = rest.dropFirst(digits.count + 1)
+        }
+        guard !text.isEmpty else { return nil }
+        // Before the first year there was nothing either, so very long ago is as good as the exact time.
+        return .time(max(now.subtractingReportingOverflow(total).partialValue, Timestamp.range.lowerBound))
+    }
+
+    private static func seconds(in unit: Character) -> Int64? {
+        switch unit {
+        case "s": 1
+        case "m": 60
+        case "h": 3600
+        case "d": 86_400
+        case "w": 604_800
+        default: nil
+        }
+    }
+
+    /// Completes what people leave out to a time of RFC 3339.
+    static func time(_ text: String, now: Int64, _ zone: TimeDisplay) throws(GrammarError) -> PointArgument? {
+        var complete = text
+        for (word, daysAgo) in [("today", Int64(0)), ("yesterday", 1)] where text == word || text.hasPrefix(word + " ")
+        {
+            let offset = zone.offsetSeconds(at: now) * Timestamp.perSecond
+            let date = Timestamp.text(now + offset - daysAgo * Timestamp.perDay).prefix(10)
+            complete = String(date + text.dropFirst(word.count))
+        }
+        guard complete.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let isLocal = !hasOffset(complete)
+        switch complete.count {
+        case 10: complete += "T00:00:00Z"
+        case 16: complete += ":00Z"
+        default: if isLocal { complete += "Z" }
+        }
+        do throws(TimestampProblem) {
+            let time = try Timestamp.parse(complete)
+            return .time(isLocal ? zone.time(ofClock: time) : time)
+        } catch .notRFC3339 {
+            return nil
+        } catch {
+            throw GrammarError(
+                problem: "'\(text)' isn't a point in history: \(error.rawValue).", examples: error.remedy)
+        }
+    }
+
+    /// Whether a time names its offset: after the date, nothing else has these characters.
+    private static func hasOffset(_ text: String) -> Bool {
+        text.dropFirst(11).contains { $0 == "Z" || $0 == "z" || $0 == "+" || $0 == "-" }
+    }
+}
