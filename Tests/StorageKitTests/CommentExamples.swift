@@ -125,6 +125,7 @@ enum CommentExamples {
         do {
             let context = try StorageKit.start(at: url) { schema in
                 schema.autoSchema(UserRecord.self)
+                schema.autoSchema(User.self, Note.self)
             }
             let storage = context.facade
             try await storage.save(user)

@@ -56,6 +56,21 @@ import Testing
         schema.autoSchema(V2.PersonRecord.self)
     }
 
+    @StorageEntity(table: "pets") struct Pet {
+        var id: String
+        var name: String
+    }
+
+    @Test("A schema takes entities in place of their records")
+    func entitiesInPlaceOfRecords() async throws {
+        try await fillFirst()
+        let storage = try open { $0.autoSchema(V1.Person.self, Pet.self) }
+        try await storage.save(Pet(id: "p", name: "Pat"))
+        #expect(try await storage.count(V1.Person.self) == 2)
+        #expect(try await storage.get(Pet.self, id: "p")?.name == "Pat")
+        try await storage.close()
+    }
+
     @Test("Renamed, converted and added columns keep rows and history")
     func columnsEvolveWithHistory() async throws {
         try await fillFirst()

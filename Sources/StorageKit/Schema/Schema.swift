@@ -56,6 +56,18 @@ public struct Schema: Sendable {
         addStep("schema") { tx in for definition in entities { try tx.writer.declare(definition) } }
     }
 
+    /// Makes the tables of these entities, as ``autoSchema(_:)`` of their records does.
+    ///
+    /// ```swift
+    /// schema.autoSchema(User.self, Note.self)
+    /// ```
+    @_disfavoredOverload
+    public mutating func autoSchema<First: RegisteredEntity, each Entity: RegisteredEntity>(
+        _ first: First.Type, _ others: repeat (each Entity).Type
+    ) {
+        autoSchema(First.Record.self, repeat (each Entity).Record.self)
+    }
+
     /// Says how the schema is applied.
     public mutating func setOptions(_ options: SchemaOptions) {
         self.options = options
