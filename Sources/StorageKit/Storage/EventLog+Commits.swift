@@ -27,6 +27,9 @@ extension EventLog {
                 positions = query.positions
             }
 
+            /// The next commit; nil at the end.
+            ///
+            /// - Throws: ``StorageError`` where the log can't be read: `corrupt`, `io-error`, `closed`.
             public mutating func next() async throws -> CommitSummary? {
                 while buffer.isEmpty, let positions {
                     var query = query

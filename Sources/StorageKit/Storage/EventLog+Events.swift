@@ -20,6 +20,9 @@ extension EventLog {
                 self.query = query
             }
 
+            /// The next event; nil at the end.
+            ///
+            /// - Throws: ``StorageError`` where the log can't be read: `corrupt`, `io-error`, `closed`.
             public mutating func next() async throws -> StorageEvent? {
                 while next >= buffer.count {
                     guard let page = try await Self.page(engine, query) else { return nil }

@@ -16,7 +16,8 @@ public struct CommitReceipt: Sendable, Hashable {
     public let last: Int64
     /// When it was committed, in microseconds since 1970 UTC: exactly what the log holds. See ``date``.
     public let time: Int64
-    /// Whether an earlier write with the same idempotency key made this commit; this one wrote nothing.
+    /// Whether an earlier write with the same idempotency key made this commit; this one wrote nothing. Two receipts of one commit
+    /// differ in this only, so compare ``commit`` to learn whether they are of the same.
     public let isDuplicate: Bool
 
     /// The position after which every read sees the changes.

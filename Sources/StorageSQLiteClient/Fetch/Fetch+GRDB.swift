@@ -55,6 +55,9 @@
     }
 
     extension Database: FetchConnection {
+        /// The connection of a transaction that runs on GRDB.
+        ///
+        /// - Throws: ``SQLiteClientError`` with `invalid-argument` if the client uses another engine.
         public static func connection(of transaction: SQLiteTransaction) throws -> Self {
             guard let database = try transaction.database as? Self else {
                 throw SQLiteClientError(
