@@ -5,7 +5,7 @@ import Testing
 
 /// What waits of tombstones, laid over what the file says, is what the commits did, whatever was written or undone in between.
 @Suite struct TombstonesTests {
-    private typealias Positions = [Tombstones.Row: Int64]
+    private typealias Positions = [RowAddress: Int64]
 
     @Test("Commits that are undone leave no tombstone, also after a write", arguments: TestSettings.seeds(40, from: 1))
     func undoneCommits(seed: UInt64) {
@@ -24,7 +24,7 @@ import Testing
             tombstones.begin()
             for _ in 0..<Int.random(in: 0..<6, using: &random) {
                 position += 1
-                let row = Tombstones.Row(entity: 1, key: [UInt8.random(in: 0..<8, using: &random)])
+                let row = RowAddress(entity: 1, key: [UInt8.random(in: 0..<8, using: &random)])
                 let isDelete = Bool.random(using: &random)
                 tombstones.set(row, isDelete ? position : 0)
                 expected[row] = isDelete ? position : nil

@@ -1,3 +1,4 @@
+internal import StorageCore
 package import StorageLog
 
 extension [NetRow.Cell] {
@@ -5,11 +6,7 @@ extension [NetRow.Cell] {
     ///
     /// - Complexity: O(log *n*) of the cells, which come by rising id.
     package func value(of column: UInt32) -> ExactValue? {
-        var (low, high) = (startIndex, endIndex)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle].column < column { low = middle + 1 } else { high = middle }
-        }
-        return low < endIndex && self[low].column == column ? self[low].value : nil
+        let index = partitioningIndex { $0.column >= column }
+        return index < endIndex && self[index].column == column ? self[index].value : nil
     }
 }

@@ -93,8 +93,8 @@ extension LogWriter {
             storage_capture_values(capture) + first, count: Int(shape.key_count), bytes: captured.bytes)
     }
 
-    private func row(of index: Int, _ shape: storage_shape) -> Tombstones.Row {
-        Tombstones.Row(entity: shape.entity, key: key(of: index, shape))
+    private func row(of index: Int, _ shape: storage_shape) -> RowAddress {
+        RowAddress(entity: shape.entity, key: key(of: index, shape))
     }
 
     /// The position of the delete that an insert brings a row back from.
@@ -113,12 +113,12 @@ extension LogWriter {
         return position
     }
 
-    private func setTombstone(_ row: Tombstones.Row, _ position: Int64) throws {
+    private func setTombstone(_ row: RowAddress, _ position: Int64) throws {
         tombstones.set(row, position)
         if tombstones.isFull { try writeTombstones() }
     }
 
-    private func storedTombstone(_ row: Tombstones.Row) throws -> Int64? {
+    private func storedTombstone(_ row: RowAddress) throws -> Int64? {
         let select = try statement(.storedTombstone)
         defer { select.reset() }
         select.bind(Int64(row.entity), at: 1)

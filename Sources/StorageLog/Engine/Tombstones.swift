@@ -8,20 +8,14 @@
 ///    already: ``undo()`` goes back to what was here at ``begin()``, as the file does to its savepoint.
 /// 3. There are ``most`` rows at the most, and as many changes and rows kept to go back to.
 struct Tombstones {
-    struct Row: Hashable {
-        let entity: UInt32
-        /// As ``KeyCoding`` makes it.
-        let key: [UInt8]
-    }
-
     static let most = 16_384
 
     /// The last position of each row that was deleted, 0 for one that has come back.
-    private(set) var positions: [Row: Int64] = [:]
+    private(set) var positions: [RowAddress: Int64] = [:]
     /// What rows had here before each change by the commit under way, nil for those that weren't here.
-    private var earlier: [(row: Row, position: Int64?)] = []
+    private var earlier: [(row: RowAddress, position: Int64?)] = []
     /// What was here before the commit under way, if it has written since.
-    private var before: [Row: Int64]?
+    private var before: [RowAddress: Int64]?
 
     var isEmpty: Bool { positions.isEmpty }
     var isFull: Bool { max(positions.count, earlier.count) >= Self.most }
@@ -32,7 +26,7 @@ struct Tombstones {
         before = nil
     }
 
-    mutating func set(_ row: Row, _ position: Int64) {
+    mutating func set(_ row: RowAddress, _ position: Int64) {
         earlier.append((row, positions.updateValue(position, forKey: row)))
     }
 

@@ -1,3 +1,5 @@
+internal import StorageCore
+
 extension ListDifference where Item: Equatable {
     /// What leads from one list to another, by what items are known by: the longest run of items that keep their order
     /// stays, others are removed and inserted; the whole list where that is shorter. Costs n log n.
@@ -36,13 +38,9 @@ extension ListDifference where Item: Equatable {
         var previous = [Int?](repeating: nil, count: numbers.count)
         for (index, number) in numbers.enumerated() {
             guard let number else { continue }
-            var (low, high) = (0, ends.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if (numbers[ends[middle]] ?? 0) < number { low = middle + 1 } else { high = middle }
-            }
-            previous[index] = low > 0 ? ends[low - 1] : nil
-            if low == ends.count { ends.append(index) } else { ends[low] = index }
+            let place = ends.partitioningIndex { (numbers[$0] ?? 0) >= number }
+            previous[index] = place > 0 ? ends[place - 1] : nil
+            if place == ends.count { ends.append(index) } else { ends[place] = index }
         }
         var run: [Int] = []
         var next = ends.last
