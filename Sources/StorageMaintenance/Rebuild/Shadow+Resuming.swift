@@ -4,10 +4,10 @@ internal import StorageLog
 /// Resuming an interrupted rebuild.
 ///
 /// - A shadow's position is stored in the same transactions as its rows, so both are there after a crash or neither.
-/// - The next rebuild goes on from the position if the shadow ``isResumable(_:)``, and starts over otherwise.
+/// - The next rebuild continues from the position if the shadow ``isResumable(_:)``, and starts over otherwise.
 /// - Projections of programs are resumed by their own position, which is stored in their file (``ShadowProjection``).
 extension Shadow {
-    /// Whether a rebuild can go on with it. A shadow without a position may hold a part of what was being copied.
+    /// Whether a rebuild can continue with it. A shadow without a position may hold a part of what was being copied.
     func isResumable(_ catalog: Catalog) -> Bool { position > 0 && fits(catalog) }
 
     /// Whether it is what the entity needs now.
