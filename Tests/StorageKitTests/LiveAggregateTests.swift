@@ -198,7 +198,8 @@ struct LiveOrder: Equatable {
         let bySize = GroupedQuerySubscription(
             storage.query(LiveOrder.self).orderBy(\.total), groupBy: \.size, start: .immediate)
         let byCustomer = orders.subscribeGrouped(
-            groupBy: \.customer, configuration: .init(sortGroupsBy: .key(), includeEmptyGroups: true), start: .immediate
+            baseQuery: storage.query(LiveOrder.self), groupBy: \.customer,
+            configuration: .init(sortGroupsBy: .key(), includeEmptyGroups: true), start: .immediate
         )
         try await save(order(1, "Ada", 3), order(2, nil, 2), order(3, "Ada", 1, pieces: 11))
         #expect(bySize.sortedGroupKeys == [.small, .large])

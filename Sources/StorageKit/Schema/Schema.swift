@@ -45,7 +45,8 @@ public struct Schema: Sendable {
 
     /// Makes the tables of these records where they don't exist, and adds columns that they lack.
     ///
-    /// A new column that isn't optional holds its property's default in rows from before, or `''`, `0`, an empty blob.
+    /// A new column that isn't optional holds its property's default in rows from before, or `''`, `0`, an empty blob; a date is
+    /// the first day of 2001.
     /// Nothing is ever removed or turned into something else: where that would be needed, the store is refused with
     /// the words that say it explicitly, such as ``renameColumn(_:to:in:)``.
     public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) {
