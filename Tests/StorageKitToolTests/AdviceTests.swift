@@ -43,6 +43,25 @@ struct AdviceTests {
             try ToolProcess.run(["revert", "t:1", "--dry-run"], store: store).output.contains("1 row deleted"))
     }
 
+    @Test("Tables without a history are named wherever a store is called sound")
+    func tablesWithoutHistory() throws {
+        let path = folder.path("mixed.sqlite")
+        let queue = try DatabaseQueue(path: folder.path("mixed.db"))
+        try queue.write { db in
+            try db.execute(
+                sql: "CREATE TABLE t(id INTEGER PRIMARY KEY); CREATE TABLE lines(line TEXT); INSERT INTO t VALUES (1)")
+        }
+        try queue.close()
+        // 8: a part of it was done.
+        let adoption = try ToolProcess.run(["adopt", folder.path("mixed.db"), "-s", path], store: nil)
+        try #require(adoption.status == 8, "\(adoption.errors)")
+        let doctor = try ToolProcess.run(["doctor"], store: path)
+        #expect(doctor.output.contains("without one: lines"), "\(doctor.output)")
+        #expect(doctor.status == 0, "\(doctor.output)")
+        #expect(try ToolProcess.run(["verify"], store: path).output.contains("no history: lines"))
+        #expect(try ToolProcess.run(["schema"], store: path).output.contains("without history: lines"))
+    }
+
     @Test("A dry run fails where the run would")
     func dryRunFailsLikeRun() throws {
         let store = try adopted(

@@ -41,6 +41,16 @@ import Testing
         #expect(CommandError(.usage, "Only this.").description == "error: Only this.\n")
     }
 
+    /// SQLite's own lock says only that it is locked, and shows a statement that nobody typed.
+    @Test("A foreign lock is explained")
+    func foreignLock() {
+        let error = CommandError(
+            StorageError(.busy, "The store is locked while running `BEGIN IMMEDIATE TRANSACTION`.", remedy: "Wait."))
+        #expect(error.status == .unavailable)
+        #expect(error.what == "Another program holds a lock on the store's file.")
+        #expect(!error.description.contains("BEGIN"))
+    }
+
     @Test("Bad lines name their location")
     func locationOfBadLine() {
         let error = CommandError(InputError(offset: 6, problem: "it is bad", remedy: "Mend it."), line: 7)

@@ -53,6 +53,27 @@ struct RowNameTests {
         #expect(wrong.errors.contains("%2C"), "\(wrong.errors)")
     }
 
+    @Test("A row is shown by its own name, however it was typed")
+    func oneColumn() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try SampleStore.open(folder.path())
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(
+                db, "words",
+                """
+                CREATE TABLE words(word TEXT NOT NULL PRIMARY KEY, n INTEGER, _position INTEGER NOT NULL DEFAULT 0)
+                """)
+        }
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "INSERT INTO words(word, n) VALUES ('a,b', 1)")
+        }
+        try await engine.close()
+        for command in ["history", "blame"] {
+            let shown = try ToolProcess.run([command, "words/a%2Cb", "--format", "human"], store: folder.path())
+            #expect(shown.output.hasPrefix("words/a,b  "), "\(shown.output) \(shown.errors)")
+        }
+    }
+
     @Test("Parts are read as they are written")
     func partsRoundTrip() {
         for key in Self.keys {

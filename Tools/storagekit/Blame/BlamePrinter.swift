@@ -55,13 +55,14 @@ final class BlamePrinter {
                 of: row.key, in: row.entity, at: position, columns: columns, ignoring: isIgnored)
         else { throw try missing(row) }
         switch output.format {
-        case .human: try write(cells)
+        case .human: try write(cells, of: row)
         case .json, .jsonl: for cell in cells { try output.record(BlameCellRecord(row: row, cell: cell)) }
         case .csv, .md:
             try output.titles(["table", "id", "column", "value"] + Self.originTitles)
+            let id = KeyText.text(of: row.key, in: row.entity)
             for cell in cells {
                 try output.row(
-                    [row.entity.name, request.target.id, cell.field.column, ValueText.cell(cell.field)]
+                    [row.entity.name, id, cell.field.column, ValueText.cell(cell.field)]
                         + Self.origin(cell.position, cell.commit))
             }
         }
@@ -69,8 +70,8 @@ final class BlamePrinter {
         return nil
     }
 
-    private func write(_ cells: [CellOrigin]) throws {
-        try output.line(heading(request.target))
+    private func write(_ cells: [CellOrigin], of row: RowTarget) throws {
+        try output.line(heading(row.target(in: request.target.table)))
         var layout = TableLayout(
             [.init(""), .init(""), .init(""), .init(""), .init(""), .init(""), .init("")], width: output.width)
         for cell in cells {
@@ -87,7 +88,7 @@ final class BlamePrinter {
 
     /// A row that isn't there at the point, though it was or will be at another one.
     private func missing(_ row: RowTarget) throws -> CommandError {
-        let target = TargetArgument(table: request.target.table, id: request.target.id, column: row.column)
+        let target = row.target(in: request.target.table)
         var last: StorageEvent?
         var first: StorageEvent?
         try store.log.forEachVersion(of: row.key, in: row.entity) { batch, index in

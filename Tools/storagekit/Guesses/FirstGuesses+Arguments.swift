@@ -37,6 +37,10 @@ extension FirstGuesses {
         if command == "backup", arguments.count == 2, isStore(first) {
             return "Type: storagekit backup \(rest) -s \(ShellWords.quoted(first))"
         }
+        if command == "restore", arguments.count > 1, FileManager.default.fileExists(atPath: first) {
+            let words = [first, "--to", arguments[1]].map(ShellWords.quoted).joined(separator: " ")
+            return "The point is an option: storagekit restore \(words) -o NEW."
+        }
         if isStore(first), command != "adopt", command != "import" {
             let words = [command, rest].filter { !$0.isEmpty }.joined(separator: " ")
             return "The store is an option: storagekit \(words) -s \(ShellWords.quoted(first))"

@@ -113,6 +113,11 @@ enum FirstGuesses {
             ("log --graph log --all log --branches", "A store has one line of history, and log lists all of it."),
             ("log --pretty log --abbrev-commit", "Write --oneline, or --format jsonl."),
             ("log --follow log -f log --tail", "Type: storagekit tail -f"),
+            ("export -o export --output", "Type: storagekit export > history.jsonl"),
+            (
+                "export --since export --until export --from export --to",
+                "export writes the whole history. A store up to a point: storagekit restore BACKUP --to POINT -o NEW."
+            ),
             ("--json -j -o --output-format", "Write --format json, or --format jsonl for an object a line."),
             ("grep --oneline history --oneline", "Write --format jsonl for one line each."),
             ("--csv", "Write --format csv."), ("--markdown --md", "Write --format md."),
@@ -140,7 +145,8 @@ enum FirstGuesses {
             ("-v --verbose -V", "The version: storagekit --version"),
             ("--message --msg", "Write --reason TEXT."), ("--db --database --file --path", "Write -s FILE."),
             ("--quiet -q", "Redirect the output: > /dev/null."),
-            ("--no-pager -p", "Nothing is paged."),
+            ("--no-pager", "This command pages nothing."),
+            ("show -p show --patch history -p diff -p", "Changes are shown as it is; --patch is an option of log."),
         ]
         var options: [String: String] = [:]
         for (names, line) in lines {

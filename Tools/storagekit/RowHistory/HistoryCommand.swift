@@ -67,7 +67,7 @@ private final class HistoryPrinter {
     ) {
         self.shown = shown
         columns = row.column.map { [$0] } ?? shown.fields
-        self.target = target
+        self.target = row.target(in: target.table)
         self.limit = limit
         self.scan = scan
         self.row = row

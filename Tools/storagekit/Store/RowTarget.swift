@@ -11,6 +11,11 @@ struct RowTarget {
 
     /// The same row as bytes, to compare events with.
     var encodedKey: [UInt8] { KeyCoding.encode(key) }
+
+    /// The row as it is shown, which may not be as it was typed: in a key of one column a comma needs no code.
+    func target(in table: String) -> TargetArgument {
+        TargetArgument(table: table, id: KeyText.text(of: key, in: entity), column: column)
+    }
 }
 
 extension HistoryReader {

@@ -31,7 +31,7 @@ struct CommandError: Error, Sendable {
     ///   - message: Its sentence. An error of ours about one word is quoted in it, with what to write in a second line.
     ///   - whole: The same with lines about the usage, the last of which names the command's help.
     init(usage message: String, of whole: String) {
-        let lines = message.split(separator: "\n", maxSplits: 1).map(String.init)
+        let lines = Self.valuesOnOneLine(message).split(separator: "\n", maxSplits: 1).map(String.init)
         let help = whole.split(separator: "\n").last.flatMap { line in
             line.ranges(of: "See '").first.map { String(line[$0.upperBound...].prefix { $0 != "'" }) }
         }
@@ -42,6 +42,12 @@ struct CommandError: Error, Sendable {
         self.init(
             .usage, what.hasSuffix(".") || what.hasSuffix("?") ? what : what + ".",
             next: lines.count > 1 ? lines[1] : seeHelp)
+    }
+
+    /// The parser lists more than a few values below each other.
+    private static func valuesOnOneLine(_ message: String) -> String {
+        guard let list = message.ranges(of: "one of the following:\n  - ").first else { return message }
+        return message[..<list.lowerBound] + "one of " + message[list.upperBound...].replacing("\n  - ", with: ", ")
     }
 
     /// The same, where a command that it says to type works on the store that was named.
