@@ -60,6 +60,54 @@ struct AdviceTests {
         #expect(doctor.status == 0, "\(doctor.output)")
         #expect(try ToolProcess.run(["verify"], store: path).output.contains("no history: lines"))
         #expect(try ToolProcess.run(["schema"], store: path).output.contains("without history: lines"))
+        let blame = try ToolProcess.run(["blame", "lines"], store: path)
+        #expect(blame.status == 3)
+        #expect(blame.errors.contains("The table \"lines\" has no history."), "\(blame.errors)")
+    }
+
+    @Test("Rows behind a failed check can be listed")
+    func danglingReferences() throws {
+        let store = try adopted(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);
+            CREATE TABLE b(id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id)); INSERT INTO b VALUES (5, 1);
+            """)
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(path: store, configuration: configuration)
+        try queue.write { try $0.execute(sql: "UPDATE b SET a = 99") }
+        try queue.close()
+        let query = "SELECT * FROM pragma_foreign_key_check"
+        let doctor = try ToolProcess.run(["doctor"], store: store)
+        #expect(doctor.status == 5)
+        #expect(doctor.output.contains("\"\(query)\""), "\(doctor.output)")
+        let rows = try ToolProcess.run(["sql", query, "--format", "csv"], store: store)
+        #expect(rows.output.contains("b,5,a,0"), "\(rows.output)\(rows.errors)")
+    }
+
+    /// An example is copied more often than it is read.
+    @Test("The projection that help shows holds the sums of the table")
+    func projectionOfHelp() throws {
+        let store = try adopted(
+            """
+            CREATE TABLE orders(id INTEGER PRIMARY KEY, customer TEXT, cents INTEGER);
+            INSERT INTO orders VALUES (1, 'a', 100), (2, 'b', 50), (3, 'b', 7);
+            """)
+        for sql in [
+            "UPDATE orders SET customer = 'b' WHERE id = 1", "UPDATE orders SET customer = 'a', cents = 8 WHERE id = 3",
+            "DELETE FROM orders WHERE id = 2",
+        ] {
+            try #require(try ToolProcess.run(["exec", sql, "--reason", "test", "--yes"], store: store).status == 0)
+        }
+        let help = try ToolProcess.run(["help", "compare-replay"], store: nil).output
+        let example = help.components(separatedBy: "\n").drop { !$0.hasPrefix("  CREATE TABLE totals") }
+            .prefix { $0.hasPrefix("  ") }.map { String($0.dropFirst(2)) }
+        let file = folder.path("totals.sql")
+        try Data(example.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file))
+        let sums = try ToolProcess.run(
+            ["replay", "-q", "--step", "--projection", file], store: store,
+            input: "g head\ns SELECT group_concat(customer || cents) FROM (SELECT * FROM totals ORDER BY customer)\n")
+        #expect(sums.output.contains("a8,b100"), "\(example)\n\(sums.output)\(sums.errors)")
     }
 
     @Test("A dry run fails where the run would")

@@ -97,7 +97,7 @@ extension Doctor {
                 .failed(
                     "references", "\(rows) to missing rows in \(TargetArgument(table: check.string(0)))",
                     remedy:
-                        "Which rows: storagekit sql -s \(path) \"SELECT rowid, * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(path) \(TargetArgument(table: check.string(0)))/ID"
+                        "Which rows: storagekit sql -s \(path) \"SELECT * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(path) \(TargetArgument(table: check.string(0)))/ID"
                 ))
         }
         return found.isEmpty ? [.ok("references", "every foreign key refers to a row")] : found

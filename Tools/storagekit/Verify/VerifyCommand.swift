@@ -8,7 +8,8 @@ struct VerifyCommand: AsyncParsableCommand {
         commandName: "verify", abstract: "Verify the whole store against its log.",
         discussion: """
             Reads every byte once: the file, the log, and every table against the log. Exits with status 5 if \
-            anything is damaged or differs.
+            anything is damaged or differs. rebuild --compare shows the rows that differ; doctor also checks the \
+            schema, the clock, projections and the disk, and says what to do.
 
               storagekit verify -s app.sqlite
               storagekit verify -s app.sqlite --format json
