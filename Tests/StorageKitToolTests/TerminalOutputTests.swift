@@ -111,6 +111,17 @@ import Testing
         #expect(onTerminal.status == 0)
     }
 
+    @Test("On a narrow terminal, positions make room for what changed")
+    func narrowLog() async throws {
+        let store = try await SampleStore.shared.value.path
+        let narrow = try ToolProcess.onTerminal(
+            ["log", "--oneline"], store: store, columns: 64, noColor: true, zone: "UTC")
+        let line = narrow.output.split(separator: "\n").first { $0.hasPrefix("t:2 ") }
+        #expect(line?.contains("posts +2, users +1") == true, "\(narrow.output)")
+        #expect(line?.contains("@15") == false, "\(narrow.output)")
+        #expect(narrow.output.contains("@24"), "\(narrow.output)")
+    }
+
     @Test("Reading commands", arguments: cases)
     func readingOutput(_ golden: Case) async throws {
         // Even a dry run is the one that may write.

@@ -193,13 +193,19 @@ private final class LogPrinter {
         }
     }
 
+    /// On a terminal that is too narrow for all, the positions make room for what changed: the commit's number finds them.
     private func oneLine(_ entry: AnnotatedCommit) -> StyledLine {
-        var line = entry.headline
+        var counts = StyledLine()
         for (index, change) in entry.changes.enumerated() {
-            line.add(index == 0 ? "  " : ", ")
-            line.add(change.table + " ")
-            change.counts.add(to: &line)
+            counts.add(index == 0 ? "  " : ", ")
+            counts.add(change.table + " ")
+            change.counts.add(to: &counts)
         }
+        var line = entry.headline
+        if let width = output.width, DisplayWidth.of(line.plain + counts.plain) > width {
+            line = CommitText.headline(entry.info, at: nil, tags: entry.tags)
+        }
+        line.add(counts)
         line.addWord(CommitText.reason(entry.info.metadata))
         return line
     }

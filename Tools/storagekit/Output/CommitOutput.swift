@@ -34,10 +34,14 @@ extension StyledLine {
 
 enum CommitText {
     /// `t:12  @101..@140  2024-05-01T10:00:00Z  anna (web)  tag:release-3`
-    static func headline(_ info: CommitInfo, at positions: ClosedRange<Int64>, tags: [StorageTag] = []) -> StyledLine {
+    ///
+    /// - Parameter positions: Nil where they have no room.
+    static func headline(_ info: CommitInfo, at positions: ClosedRange<Int64>?, tags: [StorageTag] = []) -> StyledLine {
         var line = StyledLine(.commit(info.number), .heading)
-        line.add("  ")
-        line.add(positions: positions)
+        if let positions {
+            line.add("  ")
+            line.add(positions: positions)
+        }
         line.addWord(Timestamp.shown(info.time))
         line.addWord(author(info.metadata))
         for tag in tags { line.addWord(.tag(tag.name), .changed) }

@@ -170,7 +170,7 @@ extension ProjectionsCommand {
     }
 
     private func writeText(_ found: [ProjectionStatus], to output: ResultOutput) throws {
-        guard !found.isEmpty else { return try output.line("No projections.", .dim) }
+        guard !found.isEmpty else { return try output.line("No projections but the tables, which schema lists.", .dim) }
         let grouped = NumberText.grouped
         var table = TableLayout(
             [
