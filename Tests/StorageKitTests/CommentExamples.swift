@@ -123,9 +123,11 @@ enum CommentExamples {
             print(count)
         }
         do {
+            _ = try StorageKit.inMemory { schema in
+                schema.autoSchema(User.self, Note.self)
+            }
             let context = try StorageKit.start(at: url) { schema in
                 schema.autoSchema(UserRecord.self)
-                schema.autoSchema(User.self, Note.self)
             }
             let storage = context.facade
             try await storage.save(user)
