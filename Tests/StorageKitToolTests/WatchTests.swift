@@ -107,6 +107,11 @@ import Testing
         let text = watching.text { $0.contains("near") }
         #expect(text.split(separator: "\n").count(where: { $0.contains("reset") }) == 1, "\(text)")
         #expect(text.split(separator: "\n").count(where: { $0.contains("Anna B.") }) == 1, "\(text)")
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "UPDATE users SET name = 'nearer' WHERE id = 50")
+        }
+        let updated = watching.text { $0.contains("nearer") }.split(separator: "\n")
+        #expect(updated.last?.contains(#""change":"update""#) == true, "\(updated)")
         try await engine.close()
     }
 

@@ -23,7 +23,7 @@ extension LogWriter {
         _ db: GRDB.Database, committed: () throws -> Void = {}, _ body: () throws -> Result
     ) throws -> Result {
         // Before the trace is taken back: what ran behind the last transaction may have run unseen.
-        _ = try schemaVersion()
+        do { _ = try schemaVersion() } catch { throw classified(error) }
         guard storage_capture_begin(capture) == 1 else {
             storage_capture_end(capture)
             throw StorageError.unhooked()

@@ -57,15 +57,15 @@ final class WatchPrinter {
         }
     }
 
-    /// The steps from one page to the next where the whole of it was read again: a row keeps its place among those that
-    /// stay, or is removed and inserted.
+    /// The steps from one page to the next where the whole of it was read again: by their keys, rows stay, and are updated
+    /// where they differ, or are removed and inserted.
     private func writeChanges(from before: [[StorageValue]], _ update: ListUpdate<[StorageValue]>) throws {
-        for step in rows.difference(from: before) {
-            switch step {
-            case .remove(let index, _, _): try change("remove", of: nil, at: index, in: update)
-            case .insert(let index, let row, _): try change("insert", of: row, at: index, in: update)
-            }
-        }
+        let keys = watched.keyIndices
+        let difference = ListDifference(
+            from: before, to: rows, by: { row in keys.map { row[$0] } }, at: update.position)
+        var steps = update
+        (steps.whole, steps.changes) = (difference.whole, difference.changes)
+        try writeChanges(steps)
     }
 
     private func change(

@@ -18,6 +18,8 @@ struct WatchedRows: Sendable {
     let columns: [Column]
     /// The place of the column under whose values rows are shown.
     let heading: Int?
+    /// The columns that identify a row: those of the key, or of a group; the first one of a SELECT.
+    let keyIndices: [Int]
     private let source: Source
 
     init(_ command: WatchCommand, _ store: HistoryReader) throws {
@@ -26,6 +28,7 @@ struct WatchedRows: Sendable {
             name = "query"
             columns = query.columns
             heading = nil
+            keyIndices = [0]
             source = .query(query)
             return
         }
@@ -48,6 +51,7 @@ struct WatchedRows: Sendable {
             let groups = group.map { [all[$0]] } ?? []
             columns = groups + terms.columns(all)
             heading = nil
+            keyIndices = Array(groups.indices)
             source = .aggregate(AggregateSpec(table, request, groups: groups.map(\.name), terms: terms.terms))
             return
         }
@@ -61,6 +65,7 @@ struct WatchedRows: Sendable {
             let query = try WatchedQuery(WatchedQuery.page(request, of: table, including: included), store)
             columns = query.columns
             heading = nil
+            keyIndices = [0]
             source = .query(query)
             return
         }
@@ -70,6 +75,7 @@ struct WatchedRows: Sendable {
         }
         columns = all
         heading = group
+        keyIndices = table.key
         source = .list(ListSpec(form, request, counts: true))
     }
 
