@@ -95,6 +95,8 @@ static int sentinel_sync(sqlite3_vtab *table) {
 static void end_transaction(storage_capture *capture) {
     if (capture->state != CAPTURE_OPEN) return;
     capture->state = CAPTURE_ENDED;
+    // What a body did before it rolled back may have been done under another trace.
+    if (!capture->logged) capture->set_pragma = 1;
     sqlite3_trace_v2(capture->database, SQLITE_TRACE_STMT, capture_on_statement, capture);
 }
 

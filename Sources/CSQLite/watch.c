@@ -22,7 +22,8 @@ void capture_identical_function(sqlite3_context *context, int count, sqlite3_val
 // To where SQLite's parser finds the first word: a byte order mark is white space to it.
 static const char *skip_comments(const char *sql) {
     for (;;) {
-        while (*sql == ' ' || *sql == '\t' || *sql == '\n' || *sql == '\r' || *sql == '\f' || *sql == ';') sql++;
+        while (*sql == ' ' || *sql == '\t' || *sql == '\n' || *sql == '\r' || *sql == '\f' || *sql == '\v' || *sql == ';')
+            sql++;
         if (strncmp(sql, "\xef\xbb\xbf", 3) == 0) {
             sql += 3;
         } else if (sql[0] == '-' && sql[1] == '-') {

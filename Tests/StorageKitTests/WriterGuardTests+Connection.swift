@@ -14,6 +14,7 @@ extension WriterGuardTests {
             "PRAGMA reverse_unordered_selects = 1", "PRAGMA case_sensitive_like = 1", "PRAGMA application_id = 7",
             "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA max_page_count = 20", "PRAGMA trusted_schema = 0",
             "; -- One\n/* two */ pragma\tlocking_mode(exclusive)", "\u{FEFF}PRAGMA max_page_count = 20",
+            " \u{0B}PRAGMA max_page_count = 20", "EXPLAIN PRAGMA main.locking_mode = EXCLUSIVE",
         ])
     func connectionSettings(sql: String) async throws {
         let store = try await makeStore()

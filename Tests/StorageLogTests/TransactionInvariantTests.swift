@@ -151,7 +151,10 @@ import Testing
     /// Where nobody else has the file open, SQLite could take all of it, and write without the lock that is refused.
     @Test(
         "Locking the whole file doesn't lift the write bar",
-        arguments: ["PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = OFF", "PRAGMA locking_mode = EXCLUSIVE"])
+        arguments: [
+            "PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = OFF", "PRAGMA locking_mode = EXCLUSIVE",
+            "EXPLAIN PRAGMA main.locking_mode = EXCLUSIVE", "EXPLAIN PRAGMA main.synchronous = OFF",
+        ])
     func exclusiveLockKeepsBar(sql: String) async throws {
         let engine = try await openWithTable()
         let codes = Mutex<[ResultCode]>([])
@@ -171,9 +174,11 @@ import Testing
         // What was set doesn't stay.
         try await engine.commit("INSERT INTO t(id, v) VALUES (4, 'third')")
         let modes = try await engine.withWriter { _, db in
-            try ["main.journal_mode", "main.locking_mode"].map { try String.fetchOne(db, sql: "PRAGMA \($0)") }
+            try ["main.journal_mode", "main.locking_mode", "main.synchronous"].map {
+                try String.fetchOne(db, sql: "PRAGMA \($0)")
+            }
         }
-        #expect(modes == ["wal", "normal"])
+        #expect(modes == ["wal", "normal", "2"])
         #expect(try await engine.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 3)
         try await engine.close()
     }

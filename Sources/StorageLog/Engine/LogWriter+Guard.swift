@@ -63,9 +63,10 @@ extension LogWriter {
     /// Before a transaction begins: closures that GRDB ran behind the last one can't write, but they have the connection.
     func reclaimConnection() throws {
         try restoreConnection()
-        guard mayHaveOtherSettings else { return }
+        let looksAtAll = mayHaveOtherSettings
         let outer = guarded.settings.suffix(Self.fileSettings.count + Self.outerSettings.count)
-        for (name, value) in outer where try setting(name) != value {
+        for (name, value) in outer
+        where try (looksAtAll || Self.settingsOfParsing.contains(name)) && setting(name) != value {
             try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
         }
         storage_capture_forget_pragmas(capture)
@@ -123,6 +124,8 @@ extension LogWriter {
     /// Those that no statement is prepared again for. To read one is to prepare a statement again, so it is done only where
     /// a pragma has set something.
     private static let fileSettings = ["main.application_id", "main.locking_mode", "main.max_page_count"]
+    /// Those that are set when the pragma is parsed: no trace sees one that is only prepared, or explained.
+    private static let settingsOfParsing: Set = ["main.locking_mode", "main.synchronous"]
     /// Those of them that can be changed between transactions only.
     private static let outerSettings = ["main.synchronous", "main.journal_mode"]
 
@@ -181,8 +184,9 @@ extension LogWriter {
 
     /// Before a group ends: settings that no statement is prepared again for.
     func checkHeader() throws {
-        guard mayHaveOtherSettings else { return }
-        for (name, value) in guarded.settings.suffix(Self.fileSettings.count) where try setting(name) != value {
+        let looksAtAll = mayHaveOtherSettings
+        for (name, value) in guarded.settings.suffix(Self.fileSettings.count)
+        where try (looksAtAll || Self.settingsOfParsing.contains(name)) && setting(name) != value {
             try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
             throw StorageError(
                 .invalidArgument, "A write changes the setting \(name) of the store.",
