@@ -54,46 +54,6 @@ extension SubscriptionEngine {
         return LiveHandle(id: id, engine: self)
     }
 
-    /// Lets changes find a node's interests.
-    func register(_ node: any LiveNode, _ layouts: [RowLayout]) throws -> [Registration] {
-        var registrations: [Registration] = []
-        do {
-            for (interest, layout) in zip(node.interests, layouts) {
-                registrations.append(try register(interest, layout))
-            }
-        } catch {
-            unregister(registrations)
-            throw error
-        }
-        return registrations
-    }
-
-    private func register(_ interest: Interest, _ layout: RowLayout) throws -> Registration {
-        let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
-        let token = try commitFilter.withRouter { router in
-            try router.register(
-                layout.entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
-        }
-        return Registration(entity: layout.entity, token: token)
-    }
-
-    /// Lets changes find a node by the interests that it has now: those of included rows follow from the rows that it holds.
-    private func registerAgain(_ id: Int, _ node: any LiveNode, _ snapshot: Snapshot) throws {
-        let changed = node.takeChangedInterests()
-        guard !changed.isEmpty, let old = slots[id]?.registrations, !old.isEmpty else { return }
-        let interests = node.interests
-        for index in changed {
-            guard let layout = commitFilter.withRouter({ $0.layout(of: old[index].entity) }) else { throw StaleNode() }
-            let new = try register(interests[index], layout)
-            disown([old[index]])
-            unregister([old[index]])
-            slots[id]?.registrations[index] = new
-            owners[new.token] = Owner(id: id, interest: index)
-        }
-        // What was held back meanwhile concerned nobody by the interests from before.
-        if commitFilter.hasSkipped(since: snapshot.position) { inbox?.readAgain(after: snapshot.position) }
-    }
-
     /// Ends what a step has done to a node.
     ///
     /// - Returns: What is new of it, for its consumer.
@@ -101,25 +61,6 @@ extension SubscriptionEngine {
         guard let node = slots[id]?.node else { return nil }
         try registerAgain(id, node, snapshot)
         return node.publish(at: snapshot.position)
-    }
-
-    func unregister(_ registrations: [Registration]) {
-        commitFilter.withRouter { router in
-            for registration in registrations { router.remove(registration.token) }
-        }
-    }
-
-    /// Says whose the registrations are.
-    func own(_ registrations: [Registration], by id: Int) {
-        slots[id]?.registrations = registrations
-        unregistered.remove(id)
-        for (interest, registration) in registrations.enumerated() {
-            owners[registration.token] = Owner(id: id, interest: interest)
-        }
-    }
-
-    func disown(_ registrations: [Registration]) {
-        for registration in registrations { owners[registration.token] = nil }
     }
 
     /// Does nothing for a node that is gone.
@@ -147,9 +88,15 @@ extension SubscriptionEngine {
     ) throws {
         guard let node = slots[handle.id]?.node else { throw StorageError.closed() }
         try step { snapshot in
-            try body(node, snapshot)
-            try node.finishStep(snapshot)
-            return [try conclude(handle.id, snapshot)]
+            do {
+                try body(node, snapshot)
+                try node.finishStep(snapshot)
+                return [try conclude(handle.id, snapshot)]
+            } catch {
+                // It may hold a part of what it was asked for, which changes don't find.
+                pendingDeliveries.append(reload(handle.id, snapshot))
+                throw error
+            }
         }
     }
 

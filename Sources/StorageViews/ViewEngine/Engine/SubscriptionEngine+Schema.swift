@@ -71,5 +71,7 @@ extension SubscriptionEngine {
         else { return }
         own(registrations, by: id)
         updateInterest(layouts.map(\.entity))
+        // What was committed of an entity that wasn't wanted yet isn't in the inbox.
+        inbox?.readAgain(after: snapshot.position)
     }
 }

@@ -90,7 +90,10 @@ package final class CommitInbox: Sendable {
             }
             let end = state.parts.firstIndex { $0.positions.lowerBound > positions.upperBound } ?? state.parts.count
             taken += state.parts[..<end].compactMap { $0.clipped(to: positions) }
+            // Of what is read from the log, there may be more behind the state.
+            let last = state.parts[..<end].last?.positions.upperBound ?? 0
             state.parts.removeFirst(end)
+            if last > positions.upperBound { state.parts.insert(.unread(positions.upperBound + 1...last), at: 0) }
             if positions.upperBound < known.upperBound {
                 state.known = (positions.upperBound + 1)...known.upperBound
             } else {
@@ -107,7 +110,8 @@ package final class CommitInbox: Sendable {
     func readAgain(after position: Int64) {
         state.withLock { state in
             guard let known = state.known, known.upperBound > position else { return }
-            state.parts = [.unread(max(known.lowerBound, position + 1)...known.upperBound)]
+            state.parts.removeAll { $0.positions.lowerBound > position }
+            state.parts.append(.unread(max(known.lowerBound, position + 1)...known.upperBound))
             state.hasPending = true
         }
         ring(hasCommits: false)
