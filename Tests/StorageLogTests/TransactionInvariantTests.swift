@@ -183,8 +183,10 @@ import Testing
         try await engine.close()
     }
 
-    @Test("Settings are put back where the trace was taken", arguments: [false, true])
-    func untracedPragma(inside: Bool) async throws {
+    enum Moment { case inside, beforeRollback, behind }
+
+    @Test("Settings are put back where the trace was taken", arguments: [Moment.inside, .beforeRollback, .behind])
+    func untracedPragma(moment: Moment) async throws {
         let engine = try await openWithTable()
         let change = { @Sendable (db: GRDB.Database) throws in
             db.trace { _ in }
@@ -197,11 +199,17 @@ import Testing
         do {
             _ = try await engine.commit(CommitMetadata()) { _, db in
                 try db.execute(sql: "INSERT INTO t(id, v) VALUES (9, 'beside')")
-                if inside { try change(db) } else { db.afterNextTransaction { try? change($0) } }
+                switch moment {
+                case .inside: try change(db)
+                case .beforeRollback:
+                    try change(db)
+                    try db.execute(sql: "ROLLBACK")
+                case .behind: db.afterNextTransaction { try? change($0) }
+                }
             }
-            #expect(!inside)
+            #expect(moment == .behind)
         } catch let error as StorageError {
-            #expect(inside && error.code == .invalidArgument, "\(error)")
+            #expect(moment != .behind && error.code == .invalidArgument, "\(error)")
         }
         try await engine.commit("INSERT INTO t(id, v) VALUES (5, 'after')")
         #expect(try await limit() == usual)

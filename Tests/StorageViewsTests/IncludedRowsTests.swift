@@ -1,5 +1,7 @@
 import Dispatch
 import Foundation
+import GRDB
+import StorageCore
 import StorageEntities
 import StorageKit
 import Synchronization
@@ -29,6 +31,32 @@ struct Loan: Hashable {
     var id: Int
     var reader: String
     var bookId: Int
+}
+
+/// The books of a rack, read again whenever one has changed.
+private final class BooksOfRack: RelatedContent {
+    private let rack: StorageValue
+    private(set) var books: [Book] = []
+
+    init(_ rack: StorageValue) { self.rack = rack }
+
+    func reload(_ snapshot: Snapshot) throws {
+        guard case .integer(let id) = rack else { throw StaleNode() }
+        books = try Row.fetchAll(snapshot.rows, sql: "SELECT id, title FROM books WHERE rackId = ?", arguments: [id])
+            .map { Book(id: $0["id"], title: $0["title"], rackId: Int(id)) }
+    }
+
+    func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {}
+
+    func finishStep(_ snapshot: Snapshot) throws -> Bool {
+        let before = books
+        try reload(snapshot)
+        return books != before
+    }
+
+    var hasChangesBelow: Bool { false }
+    func release() {}
+    var rowCount: Int { books.count }
 }
 
 /// Changes of included rows find the lists that show their owners, and no others.
@@ -91,6 +119,43 @@ struct Loan: Hashable {
         #expect(lists[3].state.value.map(\.id) == [3])
         #expect(lists[7].state.value[0].books.isEmpty)
         #expect(Set(lists[9].state.value[0].books.flatMap(\.loans).map(\.reader)) == ["Nobody", "Ben"])
+        try await storage.close()
+    }
+
+    /// The second of the rows that come into the window can't be read.
+    @Test("A list whose move fails is found by what it holds then")
+    func failingMove() async throws {
+        let folder = try TemporaryFolder()
+        let storage = try await Self.open(racks: 10, at: folder)
+        let engine = storage.subscriptions
+        let request = storage.query(Rack.self).orderBy(\.id).limit(2).include(\.books).request
+        let relation = try #require(request.inclusions.first).relation
+        let readsLeft = Mutex(Int.max)
+        let list = try RackList(engine, stepFault: { $0.fault(on: $1) { [.integer(Int64($0.id))] } }) {
+            let level = KeyedLevel<Rack, BooksOfRack>(
+                relation, interests: [Interest(entity: "books", predicate: nil)]
+            ) { value, _ in
+                let isReadable = readsLeft.withLock { left in
+                    left -= 1
+                    return left != -1
+                }
+                guard isReadable else { throw StorageError(.ioError, "The disk failed.", remedy: "Try again.") }
+                return BooksOfRack(value)
+            } put: { content, rack in
+                rack.books = content?.books ?? []
+            }
+            return try RelatedListNode(
+                ListSpec(RowForm(Rack.self), request.rows), [level], by: [relation.column])
+        }
+        // From here on commits are held back that concern nobody.
+        try await storage.write { try $0.execute("UPDATE books SET title = 'Shown' WHERE id = 0") }
+        await engine.catchUp()
+        readsLeft.withLock { $0 = 1 }
+        await #expect(throws: StorageError.self) { try await engine.move(list.handle, offset: 5, limit: 2) }
+        try await storage.write { try $0.execute("UPDATE books SET title = 'Changed' WHERE id = 5") }
+        await engine.catchUp()
+        #expect(list.state.value.map(\.id) == [5, 6])
+        #expect(list.state.value.first?.books.map(\.title) == ["Changed"])
         try await storage.close()
     }
 

@@ -181,6 +181,34 @@ import Testing
 
     /// A change that waits to be taken in can be read only as long as its row stays as it is, so what comes after it waits
     /// with it.
+    /// More than the inbox keeps one by one, behind the state that the step under way has chosen.
+    @Test("Commits while a state is held are applied, however many they are")
+    func manyCommitsWhileStateIsHeld() async throws {
+        try await RoutedStore.onDisk { store in
+            try await Self.run(Self.filling, on: store)
+            let source = InterruptedSource(store) {
+                do {
+                    for number in 0..<300 {
+                        // Only the first one changes this row: what follows can't make up for it.
+                        let id = number == 0 ? "b" : "a"
+                        try Self.runNow("UPDATE rows SET t = 'after \(number)' WHERE id = '\(id)'", on: store)
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            let engine = SubscriptionEngine(source)
+            let list = try Self.list(nil, engine)
+            // When the state is held that this commit asks for.
+            source.arm(1)
+            try await Self.run("UPDATE rows SET t = 'before' WHERE id = 'a'", on: store)
+            await engine.catchUp()
+            #expect(source.hasHappened)
+            await engine.catchUp()
+            #expect(try await store.read { try list.fault($0) } == nil)
+        }
+    }
+
     @Test("What comes after a pending change is applied with it")
     func appliedWithPendingChange() async throws {
         let store = try await RoutedStore.open { _ in }

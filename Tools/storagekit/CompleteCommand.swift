@@ -28,7 +28,7 @@ struct CompleteCommand: AsyncParsableCommand {
             topics: CommandWords.topics.keys.sorted())
         let completer = Completer(
             request: request, current: typed.current, isQuoted: typed.quote != nil, environment: environment)
-        // Where letters differ in case, fish writes the whole word anew and gives up its quotation marks.
+        // Where letters differ in case, fish writes the whole word again and drops its quotation marks.
         let candidates = await completer.candidates().filter { shell != .fish || $0.begins(with: typed.current) }
         let output = StandardOutput()
         for candidate in candidates {

@@ -124,10 +124,10 @@ extension LogWriter {
     /// Those that no statement is prepared again for. To read one is to prepare a statement again, so it is done only where
     /// a pragma has set something.
     private static let fileSettings = ["main.application_id", "main.locking_mode", "main.max_page_count"]
-    /// Those that are set when the pragma is parsed: no trace sees one that is only prepared, or explained.
-    private static let settingsOfParsing: Set = ["main.locking_mode", "main.synchronous"]
     /// Those of them that can be changed between transactions only.
     private static let outerSettings = ["main.synchronous", "main.journal_mode"]
+    /// Those of both that are set when the pragma is parsed: no trace sees one that is only prepared, or explained.
+    private static let settingsOfParsing: Set = ["main.locking_mode", "main.synchronous"]
 
     /// Takes the settings of the connection for those that have to stay.
     package func learnSettings() throws {

@@ -22,7 +22,7 @@ extension LogWriter {
     private func transaction<Result>(
         _ db: GRDB.Database, committed: () throws -> Void = {}, _ body: () throws -> Result
     ) throws -> Result {
-        // Before the trace is taken back: what ran behind the last transaction may have run unseen.
+        // Before the trace is set again: what ran behind the last transaction may have run unseen.
         do { _ = try schemaVersion() } catch { throw classified(error) }
         guard storage_capture_begin(capture) == 1 else {
             storage_capture_end(capture)

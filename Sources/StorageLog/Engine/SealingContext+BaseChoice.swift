@@ -34,6 +34,7 @@ extension SealingContext {
         guard try find.step(), find.integer(1) <= Limits.baseBytes else { return }
         base = try bases.base(at: find.integer(0))
     }
+
     /// Whether later rows may be compressed against a row, as the initialiser finds them: the first of a window with an even
     /// number in its group.
     static func mayBeBase(_ header: SegmentHeader, windowLength length: Int64) -> Bool {

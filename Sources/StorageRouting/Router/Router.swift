@@ -20,6 +20,8 @@ internal import StorageLog
 /// Isolation: not `Sendable`. It belongs to whoever follows the log; an engine's belongs to its ``CommitFilter``, whose lock
 /// guards what is done with it as a whole.
 package final class Router {
+    /// A condition that a value is among so many is found by the value; one with more values is evaluated with each change.
+    package static let longestList = Anchor.longestList
     private var indexes: [UInt32: PredicateIndex] = [:]
     private var results: [RoutedChange] = []
     /// How many subscriptions there have ever been: no two have the same token, also when an entity was forgotten between them.

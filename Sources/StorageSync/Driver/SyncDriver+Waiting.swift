@@ -62,7 +62,7 @@ extension SyncDriver {
         }
     }
 
-    /// Tells the core what pages cover. For a service, everything that it accepts is known at once, whether anyone is
+    /// Reports to the core what pages cover. For a service, everything that it accepts is known at once, whether anyone is
     /// listening or not.
     private func follow(_ isListening: Bool) {
         guard store.hasRemotePositions else { return }

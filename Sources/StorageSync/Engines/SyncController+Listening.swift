@@ -1,9 +1,6 @@
-internal import Foundation
-internal import Observation
 internal import StorageCore
 internal import StorageKit
 internal import StorageLog
-internal import StorageRecords
 
 /// Listening to the remote, and stopping it.
 extension SyncController {

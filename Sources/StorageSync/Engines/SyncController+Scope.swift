@@ -1,9 +1,6 @@
-internal import Foundation
-internal import Observation
 internal import StorageCore
 internal import StorageKit
 internal import StorageLog
-internal import StorageRecords
 
 /// The store and the account of an engine: opens their scope, one change after another, and closes it.
 extension SyncController {

@@ -1,9 +1,7 @@
 internal import Foundation
-internal import Observation
 internal import StorageCore
 internal import StorageKit
 internal import StorageLog
-internal import StorageRecords
 
 /// What an engine shows: documents as they are in the store, and its status.
 extension SyncController {

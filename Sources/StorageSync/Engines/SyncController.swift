@@ -3,7 +3,6 @@ internal import Observation
 internal import StorageCore
 internal import StorageKit
 internal import StorageLog
-internal import StorageRecords
 
 /// The common part of both engines: finds the store, follows the remote's path from account to account, and publishes
 /// the documents.

@@ -59,7 +59,7 @@ extension SubscriptionEngine {
     /// - Returns: What is new of it, for its consumer.
     func conclude(_ id: Int, _ snapshot: Snapshot) throws -> Delivery? {
         guard let node = slots[id]?.node else { return nil }
-        try registerAgain(id, node, snapshot)
+        try registerAgain(id, in: snapshot)
         return node.publish(at: snapshot.position)
     }
 
@@ -92,6 +92,8 @@ extension SubscriptionEngine {
                 try body(node, snapshot)
                 try node.finishStep(snapshot)
                 return [try conclude(handle.id, snapshot)]
+            } catch is StaleNode {
+                return [reload(handle.id, snapshot)]
             } catch {
                 // It may hold a part of what it was asked for, which changes don't find.
                 pendingDeliveries.append(reload(handle.id, snapshot))

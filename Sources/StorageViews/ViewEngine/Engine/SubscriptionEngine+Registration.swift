@@ -29,7 +29,8 @@ extension SubscriptionEngine {
     }
 
     /// Lets changes find a node by the interests that it has now: those of included rows follow from the rows that it holds.
-    func registerAgain(_ id: Int, _ node: any LiveNode, _ snapshot: Snapshot) throws {
+    func registerAgain(_ id: Int, in snapshot: Snapshot) throws {
+        guard let node = slots[id]?.node else { return }
         let changed = node.takeChangedInterests()
         guard !changed.isEmpty, let old = slots[id]?.registrations, !old.isEmpty else { return }
         let interests = node.interests

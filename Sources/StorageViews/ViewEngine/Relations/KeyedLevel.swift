@@ -21,11 +21,6 @@ protocol RelatedContent: AnyObject {
 /// A level that keeps a content for each value that an owner has, as long as one is shown: those who refer to one parent share
 /// it.
 final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel {
-    private let relation: Relation
-    private let own: [Interest]
-    private let below: [any RelatedLevel]
-    private let make: (StorageValue, [RowLayout]) throws -> Content
-
     /// A content, what it is found by, and how many owners share it.
     private struct Keyed {
         let content: Content
@@ -33,9 +28,10 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         var ownerCount = 1
     }
 
-    /// Rows of more values aren't looked for one value at a time: to say which would cost more than it saves.
-    private static var valueLimit: Int { 1_000 }
-
+    private let relation: Relation
+    private let own: [Interest]
+    private let below: [any RelatedLevel]
+    private let make: (StorageValue, [RowLayout]) throws -> Content
     private let put: (Content?, inout Owner) -> Void
     private var layouts: [RowLayout] = []
     private var reader: RelatedKey?
@@ -65,7 +61,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     /// Of the related rows, only those of a value that there is a content for.
     var interests: [Interest] {
         var own = own
-        if contents.count <= Self.valueLimit {
+        if contents.count <= Router.longestList {
             own[0] = own[0].narrowed(to: .among(column: relation.otherColumn, contents.values.map(\.value)))
         }
         return own + below.flatMap(\.interests)
@@ -112,7 +108,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
 
     /// Notes that there are other values, unless there are too many to look for, before as well as after.
     private func noteValues(before: Int, after: Int) {
-        if min(before, after) <= Self.valueLimit { hasOtherValues = true }
+        if min(before, after) <= Router.longestList { hasOtherValues = true }
     }
 
     func removeAll() {
