@@ -10,6 +10,7 @@
 
 #include "capture.h"
 #include "doorbell.h"
+#include "rows.h"
 #include "support.h"
 
 #endif

@@ -35,6 +35,14 @@ package final class ScratchTables {
             entity: entity, table: Self.table(of: entity), column: Self.name, tombstones: "tombstone")
     }
 
+    /// Writes many rows at the cost of one transaction.
+    func inTransaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try PreparedStatement(database, "BEGIN").execute()
+        let result = Swift.Result { try body() }
+        try PreparedStatement(database, "COMMIT").execute()
+        return try result.get()
+    }
+
     package static func table(of entity: CatalogEntity) -> String { "e\(entity.id)" }
     package static func name(of column: CatalogColumn) -> String { "c\(column.id)" }
 

@@ -2,8 +2,8 @@ import StorageCore
 
 /// The answer of `explain`: what a query would cost.
 ///
-/// - `history`: The tables of history that would be made for it.
-/// - `events`: How many events are read for them at most; 0 without such tables.
+/// - `history`: The tables of history for which it would read every event.
+/// - `events`: How many events these are at most; 0 without such tables.
 /// - `steps`: What SQLite does, an ``ExplainRecord/Step`` each.
 struct ExplainRecord: JSONRecord {
     let history: [String]

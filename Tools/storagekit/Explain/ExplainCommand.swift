@@ -6,8 +6,9 @@ struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Show how a query of sql would be answered, without running it.",
         discussion: """
-            Shows SQLite's plan, in which SCAN reads every row and SEARCH uses a key or an index, and the tables of \
-            history that would be made from the log first.
+            Shows SQLite's plan, in which SCAN reads every row and SEARCH uses a key or an index. For a table of history \
+            it shows the conditions by which events are chosen: on the key, _position, _commit, _time, _op, _actor and \
+            _reason. Without one of these, the whole log is read.
 
               storagekit explain -s app.sqlite "SELECT * FROM users WHERE id = 42"
               storagekit explain -s app.sqlite "SELECT count(*) FROM history_users" --format json
@@ -34,14 +35,9 @@ struct ExplainCommand: AsyncParsableCommand {
         let tables = try HistoryTables(store.connection)
         do {
             let plan = try tables.plan(for: sql)
-            var steps: [ExplainRecord.Step] = []
-            while try plan.steps.step() {
-                steps.append(
-                    ExplainRecord.Step(
-                        id: plan.steps.integer(0), parent: plan.steps.integer(1), detail: plan.steps.string(3)))
-            }
+            let steps = plan.steps.map { ExplainRecord.Step(id: $0.id, parent: $0.parent, detail: $0.detail) }
             return ExplainRecord(
-                history: plan.made, events: plan.made.isEmpty ? 0 : store.head.position, steps: steps)
+                history: plan.whole, events: plan.whole.isEmpty ? 0 : store.head.position, steps: steps)
         } catch let error as StorageError {
             if let error = CommandError(unreadable: sql, error) { throw error }
             guard let name = error.missingTable else { throw error }
@@ -58,7 +54,7 @@ struct ExplainCommand: AsyncParsableCommand {
         }
         for table in record.history {
             let events = NumberText.count(Int(record.events), "event")
-            try output.line("\(TerminalText.visible(table)) is made first, from up to \(events) of the log", .dim)
+            try output.line("\(TerminalText.visible(table)) reads up to \(events) of the log", .dim)
         }
     }
 }

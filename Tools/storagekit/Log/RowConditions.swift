@@ -51,7 +51,7 @@ struct RowConditions {
         return { position in
             statement.bind(position, at: 1)
             defer { statement.reset() }
-            return try statement.step()
+            do { return try statement.step() } catch { throw history.failure ?? error }
         }
     }
 }

@@ -12,8 +12,9 @@ struct SQLCommand: AsyncParsableCommand, FormattedPagedCommand {
             history_TABLE, a row for each version with its values and the columns _position, _until (NULL for the current \
             version of a row that exists), _commit, _time, _actor, _reason and _op; changes_TABLE, a row for each \
             event with old_ and new_ before each column and _changed, the names of those that changed; and commits \
-            (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. They \
-            are created in a temporary file when the query names them. "-" reads the query from standard input. Without \
+            (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. \
+            Conditions on the key, _position, _commit, _time, _op, _actor and _reason choose which events are read; \
+            without one, all are. "-" reads the query from standard input. Without \
             a query, a terminal gets a prompt, where Tab completes tables and columns.
 
             SELECT * leaves out the column _position that each recorded table has; a query that names it gets it.
@@ -60,17 +61,23 @@ struct SQLCommand: AsyncParsableCommand, FormattedPagedCommand {
 
     /// Runs one query.
     func answer(_ sql: String, _ shown: RowDisplay, _ store: HistoryReader) throws {
-        let statement = try Self.statement(for: sql, store)
+        let tables = try HistoryTables(store.connection)
+        let statement = try Self.statement(for: sql, tables, store)
         let printer = QueryPrinter(ResultOutput(format, isTruncated: !shown.isWhole), shown)
         let result = QueryResult(statement, catalog: store.catalog, sql: sql)
         printer.expect(result.columns)
-        while let row = try result.next() { try printer.write(row) }
+        do {
+            while let row = try result.next() { try printer.write(row) }
+        } catch {
+            throw tables.failure ?? error
+        }
         try printer.finish()
         ComparisonHint.find(in: sql, store.catalog)?.write()
     }
 
-    private static func statement(for sql: String, _ store: HistoryReader) throws -> PreparedStatement {
-        let tables = try HistoryTables(store.connection)
+    private static func statement(
+        for sql: String, _ tables: HistoryTables, _ store: HistoryReader
+    ) throws -> PreparedStatement {
         do {
             return try tables.statement(for: sql)
         } catch let error as StorageError {

@@ -1,0 +1,207 @@
+internal import StorageCore
+internal import StorageLog
+
+/// The events that the values of a ``HistoryPlan`` leave: at least those that its conditions are true of.
+struct HistorySearch {
+    /// Which events, by their positions, operations, and commits.
+    var query: LogQuery
+    /// The rows that the events must be of; all where nil.
+    var keys: [[StorageValue]]?
+    /// Whether no event can be meant.
+    var isEmpty = false
+
+    /// Beside its own keys, so many a search may look for: those that values of other kinds would be, too.
+    static let mostKeys = 64
+}
+
+/// Turns the values of a plan into what is to be read.
+struct HistorySearchBuilder {
+    private let table: HistoryTable
+    private let index: LogIndex
+    private let mayCast: Bool
+    /// Converts a value as SQLite does.
+    private let conversions: PreparedStatement
+    private var search: HistorySearch
+
+    /// - Parameters:
+    ///   - mayCast: Whether the query's literals may have an affinity, by `CAST`.
+    ///   - scratch: Any connection.
+    init(_ table: HistoryTable, _ index: LogIndex, mayCast: Bool, scratch: Connection) throws {
+        self.table = table
+        self.index = index
+        self.mayCast = mayCast
+        conversions = try PreparedStatement(
+            scratch,
+            """
+            SELECT value FROM (SELECT ?1 AS value UNION ALL SELECT CAST(?1 AS TEXT) UNION ALL SELECT CAST(?1 AS INTEGER)
+            UNION ALL SELECT CAST(?1 AS REAL) UNION ALL SELECT CAST(?1 AS NUMERIC))
+            """)
+        search = HistorySearch(
+            query: LogQuery(positions: 1...max(1, index.head.position), tables: [table.entity?.name ?? ""]),
+            isEmpty: index.head.position == 0)
+    }
+
+    /// What is to be read for a plan; nil where its values leave out nothing.
+    func search(_ plan: HistoryPlan, _ values: [StorageValue]) throws -> HistorySearch? {
+        var copy = self
+        var narrows = false
+        for (condition, value) in zip(plan.conditions, values) {
+            if try copy.narrow(by: condition, value) { narrows = true }
+        }
+        if plan.hasWholeKey(of: table), let keys = try copy.keys(plan, values) {
+            copy.search.keys = keys
+            narrows = true
+        }
+        return narrows ? copy.search : nil
+    }
+
+    /// - Returns: Whether the condition leaves out anything.
+    private mutating func narrow(by condition: HistoryPlan.Condition, _ value: StorageValue) throws -> Bool {
+        switch (table.role(of: condition.column), value) {
+        case (.position, _):
+            guard let bounds = Self.bounds(condition.comparison, value) else { return false }
+            narrow(to: bounds)
+        case (.commit, _):
+            guard let bounds = Self.bounds(condition.comparison, value) else { return false }
+            try narrow(toCommits: bounds)
+        case (.time, .text(let text)):
+            guard let bounds = try times(condition.comparison, text) else { return false }
+            try narrow(toTimes: bounds)
+        case (.operation, .text(let text)):
+            search.query.operations = Set(StorageEvent.Operation.allCases.filter { $0.rawValue == text })
+        case (.actor, .text(let text)): search.query.actors = [text]
+        case (.reason, .text(let text)): search.query.reasons = [text]
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func narrow(to positions: ClosedRange<Int64>) {
+        let lower = max(search.query.positions.lowerBound, positions.lowerBound)
+        let upper = min(search.query.positions.upperBound, positions.upperBound)
+        if lower > upper { search.isEmpty = true } else { search.query.positions = lower...upper }
+    }
+
+    private mutating func narrow(toCommits commits: ClosedRange<Int64>) throws {
+        let lower = max(1, commits.lowerBound)
+        let upper = min(index.head.commit, commits.upperBound)
+        guard lower <= upper, let first = try index.commit(lower), let last = try index.commit(upper) else {
+            search.isEmpty = true
+            return
+        }
+        narrow(to: first.positions.lowerBound...last.positions.upperBound)
+    }
+
+    private mutating func narrow(toTimes times: ClosedRange<Int64>) throws {
+        search.query.times = times
+        let lower = times.lowerBound == .min ? 0 : try index.lastPosition(atOrBefore: times.lowerBound - 1)
+        let upper = try index.lastPosition(atOrBefore: times.upperBound)
+        if lower < upper { narrow(to: lower + 1...upper) } else { search.isEmpty = true }
+    }
+
+    /// The whole numbers that a condition with a number can be true of, and maybe one beside them.
+    static func bounds(_ comparison: HistoryPlan.Comparison, _ value: StorageValue) -> ClosedRange<Int64>? {
+        let bounds: (down: Int64, up: Int64)
+        switch value {
+        case .integer(let value): bounds = (value, value)
+        case .real(let value):
+            guard let down = Int64(exactly: value.rounded(.down)), let up = Int64(exactly: value.rounded(.up)) else {
+                return nil
+            }
+            bounds = (down, up)
+        default: return nil
+        }
+        switch comparison {
+        case .equal: return bounds.down...bounds.up
+        case .less, .lessOrEqual: return .min...bounds.up
+        case .greater, .greaterOrEqual: return bounds.down ... .max
+        }
+    }
+}
+
+// MARK: Times
+
+extension HistorySearchBuilder {
+    /// The times whose texts are in order: those of the years 0 to 9999.
+    private static let ordered: ClosedRange<Int64> = -62_167_219_200_000_000...253_402_300_799_999_999
+
+    /// The times that a condition with a text can be true of, and maybe one beside them; nil where the log has times whose
+    /// texts aren't in order.
+    private func times(_ comparison: HistoryPlan.Comparison, _ text: String) throws -> ClosedRange<Int64>? {
+        guard let first = try index.segment(atOrBefore: 1)?.firstTime, first >= Self.ordered.lowerBound,
+            index.head.time <= Self.ordered.upperBound
+        else { return nil }
+        let time = Self.firstTime(from: text)
+        switch comparison {
+        case .equal: return time...time
+        case .less, .lessOrEqual: return .min...time
+        case .greater, .greaterOrEqual: return time ... .max
+        }
+    }
+
+    /// The first time whose text isn't before another.
+    private static func firstTime(from text: String) -> Int64 {
+        var (low, high) = (ordered.lowerBound, ordered.upperBound + 1)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if HistoryTables.time(middle).utf8.lexicographicallyPrecedes(text.utf8) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+}
+
+// MARK: Keys
+
+extension HistorySearchBuilder {
+    /// The keys that the values can mean; nil where they can mean any.
+    private func keys(_ plan: HistoryPlan, _ values: [StorageValue]) throws -> [[StorageValue]]? {
+        var keys: [[StorageValue]] = [[]]
+        for ordinal in table.entity?.key.indices ?? 0..<0 {
+            let given = zip(plan.conditions, values).filter {
+                $0.0.comparison == .equal && table.role(of: $0.0.column) == .key(ordinal)
+            }
+            guard let (_, value) = given.first(where: { isExact($0.0, $0.1) && !$0.1.isRepaired }) else { return nil }
+            // An affinity that the column had, or has got since, may have made another kind of value of the same.
+            let parts = try conversions(of: value)
+            guard keys.count * parts.count <= HistorySearch.mostKeys else { return nil }
+            keys = keys.flatMap { key in parts.map { key + [$0] } }
+        }
+        return keys
+    }
+
+    private func conversions(of value: StorageValue) throws -> [StorageValue] {
+        try conversions.writer.bind(value, at: 1)
+        defer { conversions.reset() }
+        var values: [StorageValue] = []
+        while try conversions.step() {
+            let value = conversions.row.value(at: 0)
+            if !values.contains(value) { values.append(value) }
+        }
+        return values
+    }
+
+    /// Whether a column that is equal to a value holds just this value, or what the column's affinity makes of it.
+    ///
+    /// It needn't where the value has an affinity of its own: `text = 42` is true of '42', but `text = number` of '042' too.
+    func isExact(_ condition: HistoryPlan.Condition, _ value: StorageValue) -> Bool {
+        let isPlain = condition.isLiteral && !mayCast
+        switch (table.affinity(of: condition.column), value) {
+        case (_, .null), (_, .blob), (.integer, _), (.real, _), (.numeric, _), (.text, .text): return true
+        case (.text, _): return isPlain
+        case (.blob, .text(let text)): return isPlain || !text.utf8.contains { (0x30...0x39).contains($0) }
+        case (.blob, _): return isPlain || [.until, .commit].contains(table.role(of: condition.column))
+        }
+    }
+}
+
+extension StorageValue {
+    /// Whether this may be what Swift makes of a text that isn't valid Unicode.
+    var isRepaired: Bool {
+        guard case .text(let text) = self else { return false }
+        return text.unicodeScalars.contains("\u{FFFD}")
+    }
+}

@@ -1,0 +1,98 @@
+internal import StorageCore
+internal import StorageLog
+
+/// One of the tables of ``HistoryTables``: what it and its columns are called, and what they say.
+struct HistoryTable {
+    enum Kind { case history, changes, commits }
+
+    /// What a column says of an event. Of a row's values, `key` are those of its key, by their order in it.
+    enum Role: Hashable {
+        case position, until, commit, time, actor, reason, operation, changed
+        case key(Int)
+        case value
+    }
+
+    let name: String
+    let kind: Kind
+    let entity: CatalogEntity?
+    let columns: [String]
+    /// Columns that compare as those of the entity's table do, with their affinity.
+    private let affinities: [ExactText: ColumnAffinity]
+    private let roles: [Role]
+
+    /// The first columns of a table of versions, of changes, and all those of the commits.
+    private static let versionRoles: [Role] = [.position, .until, .commit, .time, .actor, .reason, .operation]
+    private static let changeRoles: [Role] = [.position, .commit, .time, .actor, .reason, .operation, .changed]
+    private static let commitColumns = [
+        "number", "first", "last", "time", "actor", "app", "reason", "correlation", "events",
+    ]
+
+    /// A table with a row for each version of an entity's rows.
+    init(versionsOf entity: CatalogEntity, named name: String) {
+        let names = entity.live.map(\.stored)
+        self.name = name
+        self.entity = entity
+        kind = .history
+        columns = Self.free(Self.versionRoles.map(Self.name), besides: names) + names
+        roles = Self.versionRoles + entity.live.map { $0.keyOrdinal > 0 ? .key($0.keyOrdinal - 1) : .value }
+        affinities = Self.affinities(of: entity.live, named: names)
+    }
+
+    /// A table with a row for each event of an entity.
+    init(changesOf entity: CatalogEntity, named name: String) {
+        let keys = entity.key.map(\.stored)
+        let others = entity.live.filter { $0.keyOrdinal == 0 }
+        let pairs = others.flatMap { ["old_\($0.stored)", "new_\($0.stored)"] }
+        let values = Self.free(pairs, besides: keys)
+        self.name = name
+        self.entity = entity
+        kind = .changes
+        columns = Self.free(Self.changeRoles.map(Self.name), besides: keys + values) + keys + values
+        roles = Self.changeRoles + keys.indices.map(Role.key) + values.map { _ in .value }
+        affinities = Self.affinities(of: entity.key, named: keys)
+            .merging(Self.affinities(of: others.flatMap { [$0, $0] }, named: values)) { key, _ in key }
+    }
+
+    /// The table of the commits.
+    init(commitsNamed name: String) {
+        self.name = name
+        entity = nil
+        kind = .commits
+        columns = Self.commitColumns
+        roles = []
+        affinities = [:]
+    }
+
+    /// The table as statements name it.
+    var path: String { "temp.\(quoted(name))" }
+
+    /// Its columns as statements define them: the first is the position of an event, or the number of a commit.
+    var definitions: [String] {
+        columns.indices.map { index in
+            "\(quoted(columns[index])) \(index == 0 ? "INTEGER PRIMARY KEY" : affinity(of: index).rawValue)"
+        }
+    }
+
+    func affinity(of column: Int) -> ColumnAffinity { affinities[columns[column].folded] ?? .blob }
+
+    func role(of column: Int) -> Role { roles[column] }
+
+    /// Where a column is; nil where the table has none like it.
+    func column(of role: Role) -> Int? { roles.firstIndex(of: role) }
+
+    private static func name(of role: Role) -> String { role == .operation ? "_op" : "_\(role)" }
+
+    private static func affinities(of columns: [CatalogColumn], named names: [String]) -> [ExactText: ColumnAffinity] {
+        Dictionary(zip(names.map(\.folded), columns.map(\.affinity))) { first, _ in first }
+    }
+
+    /// Names that none of the others is like.
+    private static func free(_ names: [String], besides others: [String]) -> [String] {
+        var taken = Set(others.map(\.folded))
+        return names.map { name in
+            var name = name
+            while !taken.insert(name.folded).inserted { name = "_\(name)" }
+            return name
+        }
+    }
+}

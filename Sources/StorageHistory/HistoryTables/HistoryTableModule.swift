@@ -1,0 +1,71 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+
+/// The tables of history of a connection as SQLite's virtual tables: what its calls get is a ``HistoryTableReader``.
+///
+/// Not `Sendable`: it belongs to its connection's thread.
+final class HistoryTableModule {
+    let source: Connection
+    let catalog: Catalog
+    let tables: [HistoryTable]
+    /// Whether the query casts, so that a value that is written in it may have an affinity.
+    var mayCast = false
+    /// What the last call has thrown.
+    var failure: (any Error)?
+    private var isRegistered = false
+
+    init(_ source: Connection, _ catalog: Catalog, _ tables: [HistoryTable]) {
+        self.source = source
+        self.catalog = catalog
+        self.tables = tables
+    }
+
+    /// Makes the module known to the connection, which keeps it until it is closed.
+    ///
+    /// - Returns: The module's name.
+    func register() throws -> String {
+        let name = "storagekit_history"
+        guard !isRegistered else { return name }
+        var callbacks = storage_row_source(
+            connect: { source, number in
+                let module = Unmanaged<HistoryTableModule>.fromOpaque(source!).takeUnretainedValue()
+                guard module.tables.indices.contains(Int(number)) else { return nil }
+                return Unmanaged.passRetained(HistoryTableReader(module, module.tables[Int(number)])).toOpaque()
+            },
+            disconnect: { Unmanaged<HistoryTableReader>.fromOpaque($0!).release() },
+            plan: { table, info, message in
+                HistoryTableModule.run(table!, message) { try $0.plan(info!) }
+            },
+            search: { table, plan, count, values, found, message in
+                HistoryTableModule.run(table!, message) { reader in
+                    let values = (0..<Int(count)).map { storage_value(borrowing: values![$0]!).value() }
+                    let rows = try reader.search(plan: Int(plan), values)
+                    found!.pointee = storage_search(
+                        statement: rows.statement.pointer, owner: Unmanaged.passRetained(rows).toOpaque())
+                }
+            },
+            release: { Unmanaged<HistoryRows.Reading>.fromOpaque($0!).release() },
+            destroy: { Unmanaged<HistoryTableModule>.fromOpaque($0!).release() })
+        let code = storage_create_row_module(
+            source.handle, name, &callbacks, Unmanaged.passRetained(self).toOpaque())
+        guard code == SQLITE_OK else { throw source.error(code) }
+        isRegistered = true
+        return name
+    }
+
+    private static func run(
+        _ table: UnsafeMutableRawPointer, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+        _ body: (HistoryTableReader) throws -> Void
+    ) -> Int32 {
+        let reader = Unmanaged<HistoryTableReader>.fromOpaque(table).takeUnretainedValue()
+        do {
+            try body(reader)
+            return SQLITE_OK
+        } catch {
+            reader.module.failure = error
+            message?.pointee = storage_message((error as? StorageError)?.message ?? "\(error)")
+            return SQLITE_ERROR
+        }
+    }
+}

@@ -1,0 +1,162 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+
+/// A table of history as SQLite reads it. Each search reads from the log what the query's conditions leave, if that is
+/// little; otherwise all events are read, once, and searches go to what came out.
+///
+/// What is read goes to a temporary file, so that any search of any size gives rows in the order of their positions.
+///
+/// Not `Sendable`: it belongs to its connection's thread, and to the state that the log had when it was made.
+final class HistoryTableReader {
+    /// Owned by the connection as long as the table is.
+    unowned let module: HistoryTableModule
+    private let table: HistoryTable
+    private var plans: [HistoryPlan] = []
+    /// Everything that reading needs, once something is to be read.
+    private var files: Files?
+    /// All rows, once they were needed.
+    private var whole: HistoryRows?
+    /// Rows that no search uses.
+    private var spare: [HistoryRows] = []
+    private var count = 0
+    /// What searches have read so far, as ``HistoryReading`` counts it: when it comes to half of all events, those are read.
+    private var spent: Int64 = 0
+
+    private struct Files {
+        let scratch: ScratchTables
+        let log: LogReader
+        let index: LogIndex
+    }
+
+    init(_ module: HistoryTableModule, _ table: HistoryTable) {
+        self.module = module
+        self.table = table
+    }
+
+    private func opened() throws -> Files {
+        if let files { return files }
+        let log = LogReader(module.source)
+        let opened = try Files(scratch: ScratchTables(), log: log, index: LogIndex(log))
+        files = opened
+        return opened
+    }
+
+    /// Chooses the conditions of a query that searches get the values of.
+    func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>) throws {
+        let plan = HistoryPlan(of: info, for: table, events: try opened().index.head.position)
+        info.pointee.idxNum = Int32(plans.firstIndex(of: plan) ?? plans.count)
+        if info.pointee.idxNum == plans.count { plans.append(plan) }
+        info.pointee.idxStr = storage_message(plan.text(for: table))
+        info.pointee.needToFreeIdxStr = 1
+    }
+
+    func search(plan number: Int, _ values: [StorageValue]) throws -> HistoryRows.Reading {
+        module.failure = nil
+        let plan = plans[number]
+        let builder = try HistorySearchBuilder(
+            table, opened().index, mayCast: module.mayCast, scratch: opened().scratch.database)
+        if whole == nil, plan.isNarrow(for: table), let search = try builder.search(plan, values),
+            let rows = try part(search, plan)
+        {
+            let statement = try rows.read(descending: plan.isDescending)
+            return HistoryRows.Reading(statement) { [self] in give(rows) }
+        }
+        let whole = try whole ?? makeWhole()
+        self.whole = whole
+        return HistoryRows.Reading(try read(whole, plan, values, builder))
+    }
+
+    private func read(
+        _ rows: HistoryRows, _ plan: HistoryPlan, _ values: [StorageValue], _ builder: HistorySearchBuilder
+    ) throws -> PreparedStatement {
+        var positions: ClosedRange<Int64>?
+        var equal: [(column: Int, value: StorageValue)] = []
+        for (condition, value) in zip(plan.conditions, values) {
+            if table.role(of: condition.column) == .position {
+                guard let bounds = HistorySearchBuilder.bounds(condition.comparison, value) else { continue }
+                positions = (positions ?? bounds).clamped(to: bounds)
+            } else if condition.comparison == .equal, builder.isExact(condition, value),
+                !equal.contains(where: { $0.column == condition.column })
+            {
+                equal.append((condition.column, value))
+            }
+        }
+        return try rows.read(positions: positions, equal: equal, descending: plan.isDescending)
+    }
+
+    private func take() throws -> HistoryRows {
+        if let rows = spare.popLast() { return rows }
+        count += 1
+        return try HistoryRows(table, in: opened().scratch.database, number: count)
+    }
+
+    private func give(_ rows: HistoryRows) {
+        // Where they can't be removed they aren't used again.
+        guard (try? rows.removeAll()) != nil else { return }
+        spare.append(rows)
+    }
+}
+
+// MARK: Reading
+
+extension HistoryTableReader {
+    private func makeWhole() throws -> HistoryRows {
+        let (rows, files) = (try take(), try opened())
+        guard let entity = table.entity, files.index.head.position > 0 else { return rows }
+        let (reading, head) = (HistoryReading(rows, of: entity, files.log), files.index.head.position)
+        try files.scratch.inTransaction {
+            if table.kind == .changes {
+                let all = LogQuery(positions: 1...head, tables: [entity.name])
+                try reading.addChanges(HistorySearch(query: all), module.catalog)
+            } else {
+                try reading.addAllVersions(through: head, scratch: files.scratch)
+            }
+        }
+        return rows
+    }
+
+    /// The rows of a search; nil where it is better to read all.
+    private func part(_ search: HistorySearch, _ plan: HistoryPlan) throws -> HistoryRows? {
+        let files = try opened()
+        guard let entity = table.entity else { return nil }
+        let most = min(max(files.index.head.position / 2, Self.leastBudget), Self.mostBudget)
+        guard spent < most, !search.isLong(for: table, most: most - spent) else { return nil }
+        let rows = try take()
+        guard !search.isEmpty else { return rows }
+        let reading = HistoryReading(
+            rows, of: entity, files.log, budget: table.kind == .changes ? .max : most - spent)
+        let isDone = try files.scratch.inTransaction {
+            guard table.kind == .history else {
+                // They are read as fast as those of all.
+                try reading.addChanges(search, module.catalog)
+                return true
+            }
+            return try reading.addVersions(
+                search, ReadSource(module.source, catalog: module.catalog), through: files.index.head.position,
+                needsUntil: plan.needsUntil)
+        }
+        spent += reading.spent
+        if isDone { return rows }
+        give(rows)
+        return nil
+    }
+
+    /// So much is soon read, however short the log.
+    private static let leastBudget: Int64 = 20_000
+    /// What is noted of each row takes memory.
+    private static let mostBudget: Int64 = 2_000_000
+}
+
+extension HistorySearch {
+    /// Whether all events must be read, or might as well.
+    fileprivate func isLong(for table: HistoryTable, most: Int64) -> Bool {
+        // Converted values are in the store's tables only, and no event says so.
+        if table.kind == .history, table.entity?.live.contains(where: { !$0.definition.isEmpty }) ?? false {
+            return true
+        }
+        guard keys == nil else { return false }
+        let isFiltered = query.operations != nil || query.actors != nil || query.reasons != nil
+        return !isFiltered && Int64(query.positions.count) > most
+    }
+}

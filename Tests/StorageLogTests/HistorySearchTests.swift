@@ -1,0 +1,227 @@
+import CSQLite
+import Foundation
+import GRDB
+import StorageCore
+import TestSupport
+import Testing
+
+@testable import StorageHistory
+@testable import StorageLog
+
+/// Tables of history read the events that a query's conditions leave, and answer as if they had read all.
+@Suite struct HistorySearchTests {
+    /// Every row of a statement, its values quoted.
+    private static func rows(_ statement: PreparedStatement) throws -> [String] {
+        var rows: [String] = []
+        let count = sqlite3_column_count(statement.pointer)
+        while try statement.step() {
+            rows.append((0..<count).map { "\(ExactValue(statement, column: $0))" }.joined(separator: " | "))
+        }
+        return rows
+    }
+
+    /// Copies of the tables of history, made from all events: plain tables, which SQLite searches itself.
+    private static func makeCopies(_ source: Connection) throws -> [HistoryTable] {
+        let tables = try HistoryTables(source).tables.filter { $0.kind != .commits }
+        for table in tables {
+            let all = try HistoryTables(source).statement(for: "SELECT * FROM \(quoted(table.name))")
+            let name = "temp.\(quoted("copy_\(table.name)"))"
+            try source.execute("CREATE TABLE \(name)(\(table.definitions.joined(separator: ", ")))")
+            let insert = try PreparedStatement(
+                source, "INSERT INTO \(name) VALUES (\(table.columns.map { _ in "?" }.joined(separator: ", ")))")
+            while try all.step() {
+                for column in table.columns.indices {
+                    ExactValue(all, column: Int32(column)).bind(to: insert, at: Int32(column + 1))
+                }
+                try insert.execute()
+            }
+        }
+        return tables
+    }
+
+    // MARK: Random conditions
+
+    /// Writes conditions about a table whose rows it knows.
+    private struct Conditions {
+        var random: SplitMix64
+        let table: HistoryTable
+        let samples: [[ExactValue]]
+
+        private mutating func literal(_ value: ExactValue) -> String {
+            switch value {
+            case .null: return "NULL"
+            case .integer(let value):
+                return random.pick(["\(value)", "\(value)", "\(value).0", "'\(value)'", "CAST('\(value)' AS INTEGER)"])
+            case .real(let bits):
+                let value = Double(bitPattern: bits)
+                return value.isFinite ? "\(value)" : value < 0 ? "-9e999" : "9e999"
+            case .text(let bytes):
+                let text = "CAST(x'\(bytes.map { String(format: "%02x", $0) }.joined())' AS TEXT)"
+                let plain = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "'", with: "''")
+                return Int64(plain) != nil && random.chance(30) ? plain : plain.contains("\0") ? text : "'\(plain)'"
+            case .blob(let bytes): return "x'\(bytes.map { String(format: "%02x", $0) }.joined())'"
+            }
+        }
+
+        private mutating func comparison(with column: Int, in name: String) -> String {
+            let value = samples.isEmpty ? .integer(1) : random.pick(samples)[column]
+            let quotedName = "\(name).\(quoted(table.columns[column]))"
+            switch table.role(of: column) {
+            case .position, .commit, .time:
+                let other = random.pick(samples.isEmpty ? [[value]] : samples).count > column ? literal(value) : "1"
+                return random.chance(15)
+                    ? "\(quotedName) BETWEEN \(literal(value)) AND \(literal(value)) + 9"
+                    : "\(quotedName) \(random.pick(["=", "<", "<=", ">", ">=", "IS"])) \(other)"
+            default:
+                return random.chance(15)
+                    ? "\(quotedName) IN (\(literal(value)), \(literal(random.pick(samples.isEmpty ? [[]] : samples).last ?? .null)))"
+                    : "\(quotedName) \(random.pick(["=", "IS"])) \(literal(value))"
+            }
+        }
+
+        /// A query about the table, and the same about its copy.
+        mutating func query() -> (history: String, copy: String) {
+            let columns = table.columns.indices.filter { table.role(of: $0) != .changed }
+            var terms = (0...random.below(2)).map { _ in comparison(with: random.pick(columns), in: "h") }
+            if random.chance(60) {
+                terms += columns.filter { if case .key = table.role(of: $0) { true } else { false } }.map {
+                    comparison(with: $0, in: "h")
+                }
+            }
+            if random.chance(10) { terms.append("h.rowid > \(random.below(40))") }
+            let shown =
+                random.chance(50)
+                ? "h.*"
+                : (0...random.below(3)).map { _ in "h.\(quoted(table.columns[random.pick(columns)]))" }
+                    .joined(separator: ", ")
+            let order = random.chance(40) ? " DESC" : ""
+            let joined = random.chance(25)
+            let column = quoted(table.columns[random.pick(columns)])
+            func query(_ name: String) -> String {
+                let from =
+                    joined
+                    ? "\(quoted("copy_\(table.name)")) o JOIN \(quoted(name)) h ON h.\(column) = o.\(column)"
+                    : "\(quoted(name)) h"
+                return """
+                    SELECT \(shown) FROM \(from) WHERE \(terms.joined(separator: " AND "))
+                    ORDER BY \(joined ? "o.\(quoted(table.columns[0])), " : "")h.\(quoted(table.columns[0]))\(order)
+                    """
+            }
+            return (query(table.name), query("copy_\(table.name)"))
+        }
+    }
+
+    @Test("A search finds what reading all events finds", arguments: testSeeds(12))
+    func sameAsAll(seed: UInt64) async throws {
+        let (engine, _) = try await NetDifferenceTests.history(seed, changesShapes: seed % 2 == 0)
+        try await engine.withWriter { writer, _ in
+            let source = writer.database
+            for table in try Self.makeCopies(source) {
+                let samples = try PreparedStatement(source, "SELECT * FROM \(quoted("copy_\(table.name)")) LIMIT 200")
+                var known: [[ExactValue]] = []
+                while try samples.step() {
+                    known.append(table.columns.indices.map { ExactValue(samples, column: Int32($0)) })
+                }
+                var conditions = Conditions(random: SplitMix64(seed: seed), table: table, samples: known)
+                for _ in 0..<40 {
+                    let query = conditions.query()
+                    let expected = try Self.rows(PreparedStatement(source, query.copy))
+                    let tables = try HistoryTables(source)
+                    let found = try Self.rows(tables.statement(for: query.history))
+                    #expect(found == expected, "seed \(seed): \(query.history)")
+                }
+            }
+        }
+        try await engine.close()
+    }
+
+    // MARK: What is read
+
+    /// 200 commits, an event each, of ten rows; each row of the log holds the events of 20.
+    private func open() async throws -> StorageEngine {
+        let engine = try TestStore.inMemory(segmentLength: 20)
+        try await engine.adopt(
+            "posts",
+            "CREATE TABLE posts(id INTEGER PRIMARY KEY, title TEXT, views INTEGER, _position INTEGER NOT NULL DEFAULT 0)"
+        )
+        for round in 0..<200 {
+            let sql =
+                round < 10
+                ? "INSERT INTO posts(id, title, views) VALUES (\(round), 'post \(round)', 0)"
+                : round % 50 == 40
+                    ? "DELETE FROM posts WHERE id = \(round % 10)"
+                    : "UPDATE posts SET views = \(round) WHERE id = \(round % 10)"
+            let undelete = "INSERT OR IGNORE INTO posts(id, title, views) VALUES (\(round % 10), 'again', 0);"
+            _ = try await engine.commit(
+                round % 50 == 40 || round < 10 ? sql : undelete + sql, CommitMetadata(actor: "actor \(round % 4)"))
+        }
+        try await engine.seal()
+        return engine
+    }
+
+    /// Events that aren't read can't be missed: their values are damaged.
+    @Test("Events that the conditions leave out aren't read")
+    func leftOut() async throws {
+        let engine = try await open()
+        try await engine.withWriter { writer, _ in
+            let source = writer.database
+            func answer(_ sql: String) throws -> [String] {
+                let tables = try HistoryTables(source)
+                do { return try Self.rows(tables.statement(for: sql)) } catch { throw tables.failure ?? error }
+            }
+            let queries = [
+                "SELECT * FROM history_posts WHERE _position > 150",
+                "SELECT id, _until FROM history_posts WHERE _commit >= 150 AND _op = 'update'",
+                "SELECT * FROM history_posts WHERE _position BETWEEN 160 AND 165 AND id = 3",
+                "SELECT * FROM changes_posts WHERE _position >= 150 AND _actor = 'actor 1'",
+                "SELECT new_views FROM changes_posts WHERE id = 4 AND _position > 150 ORDER BY _position DESC",
+            ]
+            let before = try queries.map(answer)
+            #expect(before.allSatisfy { !$0.isEmpty })
+            try source.execute("UPDATE storage_log SET body = substr(body, 1, 40) || zeroblob(60) WHERE last < 100")
+            #expect(try queries.map(answer) == before)
+            for sql in ["SELECT * FROM history_posts", "SELECT * FROM changes_posts WHERE _position < 20"] {
+                let error = #expect(throws: StorageError.self) { try answer(sql) }
+                #expect(error?.code == .corrupt, "\(sql): \(error.map(String.init(describing:)) ?? "")")
+            }
+        }
+        try await engine.close()
+    }
+
+    @Test("The plan names the conditions that choose events")
+    func plans() async throws {
+        let engine = try await open()
+        try await engine.withWriter { writer, _ in
+            func plan(_ sql: String) throws -> (String, [String]) {
+                let plan = try HistoryTables(writer.database).plan(for: sql)
+                return (plan.steps.map(\.detail).joined(separator: "; "), plan.whole)
+            }
+            let byKey = try plan("SELECT * FROM history_posts WHERE id = 4 AND _position > 7")
+            #expect(byKey.0.hasSuffix("history_posts by id = ? and _position > ?"))
+            #expect(byKey.1 == [])
+            let whole = try plan("SELECT count(*) FROM history_posts WHERE views > 7")
+            #expect(whole.0.hasSuffix("history_posts from all events"))
+            #expect(whole.1 == ["history_posts"])
+            #expect(
+                try plan("SELECT * FROM changes_posts WHERE _time >= '2024'").0.hasSuffix("changes_posts by _time >= ?")
+            )
+        }
+        try await engine.close()
+    }
+
+    /// What the log can't say of the store's tables must not come out as history.
+    @Test("A row that was changed past the log has the versions of the log")
+    func changedPastLog() async throws {
+        let engine = try await open()
+        try await engine.withWriter { writer, db in
+            let source = writer.database
+            let sql = "SELECT title, views FROM history_posts WHERE id = 5 ORDER BY _position DESC"
+            let before = try Self.rows(HistoryTables(source).statement(for: sql))
+            writer.database.setTriggersEnabled(false)
+            try PreparedStatement(source, "UPDATE posts SET views = -1 WHERE id = 5").execute()
+            #expect(try Self.rows(HistoryTables(source).statement(for: sql)) == before)
+            try PreparedStatement(source, "DELETE FROM posts WHERE id = 5").execute()
+            #expect(try Self.rows(HistoryTables(source).statement(for: sql)) == before)
+        }
+    }
+}
