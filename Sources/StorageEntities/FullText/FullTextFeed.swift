@@ -16,6 +16,11 @@ final class FullTextFeed {
     private let remove: PreparedStatement
     private let select: PreparedStatement
     private let all: PreparedStatement
+    private let optimize: PreparedStatement
+    private let countDocuments: PreparedStatement
+
+    /// From how many documents on a commit is a large one.
+    private static let manyDocuments = 256
 
     init(_ index: FullTextIndex, _ writer: LogWriter) throws {
         self.index = index
@@ -30,6 +35,9 @@ final class FullTextFeed {
         remove = try PreparedStatement(
             database, "INSERT INTO \(table)(\(table), rowid, \(list)) VALUES ('delete', ?1, \(placeholders))")
         all = try PreparedStatement(database, "INSERT INTO \(table)(\(table)) VALUES ('rebuild')")
+        optimize = try PreparedStatement(database, "INSERT INTO \(table)(\(table)) VALUES ('optimize')")
+        countDocuments = try PreparedStatement(
+            database, "SELECT count(*) FROM (SELECT 1 FROM \(quoted("\(index.table)_docsize")) LIMIT ?1)")
         let entity = writer.catalog.entity(id: index.entity)
         for (offset, column) in (entity?.key ?? []).enumerated() { keyIndices[column.id] = offset }
         let rowid = entity?.rowidName ?? "rowid"
@@ -41,23 +49,51 @@ final class FullTextFeed {
     }
 
     /// Rebuilds the whole index from the entity's table.
-    func rebuild() throws { try all.execute() }
+    func rebuild(in writer: LogWriter) throws {
+        try all.execute()
+        guard try documents(upTo: Self.manyDocuments) == Self.manyDocuments else { return }
+        writer.reconnectVirtualTables()
+        try optimize.execute()
+    }
+
+    /// Leaves the index as small commits want it, after one that has changed `count` documents. Does nothing unless they are
+    /// many.
+    ///
+    /// FTS5 would merge the segments that they were written to during later commits, at their cost. Where at least half of the index
+    /// is new it is merged at once, which takes a tenth of the time of writing it; to merge more often would take time that
+    /// grows with the index. FTS5 also looks at each slot of its table of pending words whenever it writes them, and makes
+    /// that table larger, never smaller, while it is connected.
+    func settle(after count: Int, in writer: LogWriter) throws {
+        guard count >= Self.manyDocuments else { return }
+        writer.reconnectVirtualTables()
+        if try documents(upTo: 2 * count + 1) <= 2 * count { try optimize.execute() }
+    }
+
+    /// How many documents the index holds, but no more than `limit`.
+    private func documents(upTo limit: Int) throws -> Int {
+        countDocuments.bind(Int64(limit), at: 1)
+        defer { countDocuments.reset() }
+        return try countDocuments.step() ? Int(countDocuments.integer(0)) : 0
+    }
 
     /// Takes the row's texts from before the commit out, and those from after it in.
-    func apply(_ events: [Int], row: Int64, of view: EventView) throws {
+    ///
+    /// - Returns: Whether they differ.
+    func apply(_ events: [Int], row: Int64, of view: EventView) throws -> Bool {
         let first = view.shape(of: events[0])
         let last = view.shape(of: events[events.count - 1])
         let wasThere = !first.isInsert
         let isThere = !last.isDelete
-        guard wasThere || isThere else { return }
-        if events.count == 1, !touches(first) { return }
+        guard wasThere || isThere else { return false }
+        if events.count == 1, !touches(first) { return false }
         let old = wasThere ? oldValues(events, of: view) : []
         // A row that was only inserted is in the event; any other is read as the commit leaves it.
         if !wasThere, events.count == 1 {
             for (offset, column) in columns.enumerated() {
                 bind(value(of: column, in: events[0], of: view), of: view, to: insert, column: offset)
             }
-            return try run(insert, row)
+            try run(insert, row)
+            return true
         }
         var isRead = false
         defer { if isRead { select.reset() } }
@@ -68,7 +104,9 @@ final class FullTextFeed {
                 throw StorageError.corruptLog("row \(row) of \(index.name) isn't there after its change")
             }
         }
-        if wasThere, isThere, (0..<columnCount).allSatisfy({ isCurrent(old[$0], of: view, column: $0) }) { return }
+        if wasThere, isThere, (0..<columnCount).allSatisfy({ isCurrent(old[$0], of: view, column: $0) }) {
+            return false
+        }
         if wasThere {
             for offset in 0..<columnCount {
                 if let value = old[offset] {
@@ -83,6 +121,7 @@ final class FullTextFeed {
             for offset in 0..<columnCount { copy(column: offset, to: insert) }
             try run(insert, row)
         }
+        return true
     }
 
     /// Whether an event says anything of an indexed column.

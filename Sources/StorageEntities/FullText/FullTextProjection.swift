@@ -25,9 +25,11 @@ package final class FullTextProjection: InlineProjection {
     ) throws {
         for (entity, feed) in indexes {
             let changes = events.lazy.filter { view.shape(of: $0).entity == entity }
+            var documents = 0
             for (row, changes) in changes.grouped(by: { view.events[$0].rowid }) {
-                try feed.apply(changes, row: row, of: view)
+                documents += try feed.apply(changes, row: row, of: view) ? 1 : 0
             }
+            try feed.settle(after: documents, in: writer)
         }
     }
 
@@ -43,7 +45,7 @@ package final class FullTextProjection: InlineProjection {
                 try drop(feed.index, writer)
                 try make(feed.index, writer)
             } else if renumbered.contains(entity) {
-                try feed.rebuild()
+                try feed.rebuild(in: writer)
             }
         }
     }
@@ -81,7 +83,7 @@ package final class FullTextProjection: InlineProjection {
         insert.bind(text: String(decoding: try encoder.encode(index), as: UTF8.self), at: 2)
         try insert.execute()
         let feed = try FullTextFeed(index, writer)
-        try feed.rebuild()
+        try feed.rebuild(in: writer)
         indexes[index.entity] = feed
     }
 
@@ -95,7 +97,7 @@ package final class FullTextProjection: InlineProjection {
 
     /// Rebuilds the indexes of these entities from their tables.
     package func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws {
-        for entity in entities { try indexes[entity.id]?.rebuild() }
+        for entity in entities { try indexes[entity.id]?.rebuild(in: writer) }
     }
 
     package func committed(in writer: LogWriter) {}

@@ -50,6 +50,7 @@ extension LogWriter {
                 lock: locked - start, disk: ContinuousClock.now - end, checkpoint: checkpoints.duration - checkpointed)
             try committed()
             storage_capture_reset(capture)
+            reconnectIfWanted()
             return result
         } catch {
             let error = classified(error)
@@ -59,6 +60,17 @@ extension LogWriter {
             storage_capture_reset(capture)
             throw error
         }
+    }
+
+    /// Reconnects virtual tables once the transaction under way is durable, so that they give back what they have grown to.
+    /// SQLite then reads the schema again and prepares each statement again when it is run next: half a millisecond in a store of one entity.
+    package func reconnectVirtualTables() { reconnectsVirtualTables = true }
+
+    private func reconnectIfWanted() {
+        guard reconnectsVirtualTables else { return }
+        reconnectsVirtualTables = false
+        // The transaction is durable whatever comes of this: where it fails, the tables stay as they are.
+        try? PreparedStatement(database, "PRAGMA writable_schema = RESET").execute()
     }
 
     /// Runs one SQLite transaction that holds any number of commits. Each is there wholly or not at all.

@@ -49,6 +49,8 @@ package final class LogWriter {
     /// First position that may not be sealed yet; nil until somebody looked.
     var sealedThrough: Int64?
     var isInGroup = false
+    /// Whether virtual tables are to be reconnected behind the transaction under way.
+    var reconnectsVirtualTables = false
     /// Whether nothing that runs in the group reads the store's history, so that tombstones can wait for its end.
     var defersTombstones = false
     var tombstones = Tombstones()
