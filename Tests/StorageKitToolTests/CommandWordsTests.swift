@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -75,5 +76,31 @@ import Testing
         let outcome = try ToolProcess.run(["log"], store: nil, in: folder.url)
         #expect(outcome.status == 2)
         #expect(outcome.errors.contains("-s app.sqlite"), "\(outcome.errors)")
+    }
+
+    /// By its name the backup would come first.
+    @Test("A backup isn't suggested before the store that it was made from")
+    func storeBeforeItsBackup() throws {
+        let folder = try TemporaryFolder()
+        func run(_ words: String...) throws -> ToolProcess.Outcome {
+            try ToolProcess.run(words, store: nil, in: folder.url)
+        }
+        let queue = try DatabaseQueue(path: folder.path("shop.db"))
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+        }
+        try queue.close()
+        try #require(try run("adopt", "shop.db", "-s", "shop.sqlite").status == 0)
+        // Before a program has written to the store, and after it.
+        for backup in ["backup.sqlite", "another.sqlite"] {
+            try #require(try run("backup", backup, "-s", "shop.sqlite").status == 0)
+            let outcome = try run("log")
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("add -s shop.sqlite"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("Here are shop.sqlite, backup.sqlite"), "\(outcome.errors)")
+            try #require(
+                try run("exec", "UPDATE t SET id = id + 1", "--reason", "test", "--yes", "-s", "shop.sqlite").status
+                    == 0)
+        }
     }
 }

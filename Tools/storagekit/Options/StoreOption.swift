@@ -15,16 +15,27 @@ struct StoreOption: ParsableArguments {
         if let store, !store.isEmpty { return store }
         if let store = environment[Self.environmentKey], !store.isEmpty { return store }
         let found = Self.storesHere()
+        let verb = found.count == 1 ? "is" : "are"
         throw CommandError(
             .usage, "No store is named.", why: "Neither --store nor \(Self.environmentKey) is given.",
             next: found.isEmpty
                 ? "Add -s PATH, or type: export \(Self.environmentKey)=PATH"
-                : "Here is \(Suggestions.list(found)): add -s \(found[0])")
+                : "Here \(verb) \(Suggestions.list(found)): add -s \(ShellWords.quoted(found[0]))")
     }
 
-    /// The files of this folder that look like stores, by their names.
+    /// The files of this folder that look like stores, the likeliest first: those that a program writes to, which have a bell, by
+    /// their last change, newest first. The rest are copies or were only just made, and a copy is younger than what it was made from,
+    /// so of them the oldest is first.
     private static func storesHere() -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: ".")) ?? []
-        return names.filter { $0.hasSuffix(".sqlite") }.sorted()
+        let names = Set((try? FileManager.default.contentsOfDirectory(atPath: ".")) ?? [])
+        func changed(_ name: String) -> Date {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: name)
+            return attributes?[.modificationDate] as? Date ?? .distantPast
+        }
+        let stores = names.filter { $0.hasSuffix(".sqlite") }.sorted()
+        let written = stores.filter { names.contains($0 + ".bell") }
+            .map { (name: $0, time: max(changed($0), changed($0 + "-wal"))) }
+        let others = stores.filter { !names.contains($0 + ".bell") }.map { (name: $0, time: changed($0)) }
+        return written.sorted { $0.time > $1.time }.map(\.name) + others.sorted { $0.time < $1.time }.map(\.name)
     }
 }
