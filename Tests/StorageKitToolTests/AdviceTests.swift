@@ -32,6 +32,64 @@ struct AdviceTests {
         #expect(typed.status == 0, "\(command): \(typed.errors)")
     }
 
+    /// Runs the command that an error ends with, in a shell.
+    private func typed(_ errors: String) throws -> ToolProcess.Outcome {
+        let advice = try #require(errors.components(separatedBy: ": storagekit ").last)
+        return try ToolProcess.shell("\"$0\" \(advice.trimmingCharacters(in: .newlines))", store: nil)
+    }
+
+    @Test("A table from before the first commit leads to its first state")
+    func tableBeforeHistory() throws {
+        let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (5)")
+        try #require(
+            try ToolProcess.run(["exec", "DELETE FROM t", "--reason", "test", "--yes", "-s", store], store: nil)
+                .status == 0)
+        for words in [["-2h", "t"], ["-2h", "SELECT id FROM t"], ["@0", "t", "--each", "head"]] {
+            let outcome = try ToolProcess.run(["at"] + words + ["-s", store], store: nil)
+            #expect(outcome.status == 3, "\(words): \(outcome.errors)")
+            #expect(
+                outcome.errors.contains("why: Its history begins with the first commit, t:1, at 20"),
+                "\(outcome.errors)")
+            #expect(!outcome.errors.contains("--schema"), "\(outcome.errors)")
+            let first = try typed(outcome.errors)
+            #expect(first.output.contains("\n5"), "\(outcome.errors)\(first.output)\(first.errors)")
+        }
+        let list = try ToolProcess.run(["at", "-2h", "-s", store], store: nil)
+        #expect(list.output.hasPrefix("at @0, before the first commit, t:1 (20"), "\(list.output)")
+        // A table that never was has no first state.
+        #expect(
+            try ToolProcess.run(["at", "-2h", "nothing", "-s", store], store: nil).errors.contains("The tables are t."))
+    }
+
+    @Test("A renamed table is found under its former name, a new one where it was created")
+    func tableOfAnotherPoint() async throws {
+        let engine = try SampleStore.open(folder.path())
+        let create = { (name: String) in
+            "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)"
+        }
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(db, "users", create("users"))
+            try db.execute(sql: "INSERT INTO users(id) VALUES (7)")
+        }
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "ALTER TABLE users RENAME TO people")
+        }
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(db, "orders", create("orders"))
+            try db.execute(sql: "INSERT INTO orders(id) VALUES (5)")
+        }
+        try await engine.close()
+        let renamed = try ToolProcess.run(["at", "t:1", "SELECT id FROM people", "-s", folder.path()], store: nil)
+        #expect(renamed.status == 3)
+        #expect(renamed.errors.contains("It is called users there."), "\(renamed.errors)")
+        let current = try ToolProcess.run(
+            ["at", "t:1", "SELECT id FROM people", "--schema", "current", "-s", folder.path()], store: nil)
+        #expect(current.output.contains("7"), "\(current.errors)")
+        let later = try ToolProcess.run(["at", "t:1", "SELECT id FROM orders", "-s", folder.path()], store: nil)
+        #expect(later.errors.contains("why: Its history begins with t:3, at 2024-05-01T10:00:00Z."), "\(later.errors)")
+        #expect(try typed(later.errors).output.contains("\n5"), "\(later.errors)")
+    }
+
     /// What was there when the history began is nobody's change.
     @Test("Undo skips an adoption")
     func undoSkipsAdoption() throws {

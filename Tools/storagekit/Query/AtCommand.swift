@@ -148,7 +148,12 @@ private final class SnapshotQueries {
         var line = StyledLine("at ", .dim)
         for (index, point) in points.enumerated() {
             if index > 0 { line.add(", compared with ", .dim) }
-            line.add(try store.pointLine(store.position(of: point), .dim))
+            let position = try store.position(of: point)
+            line.add(try store.pointLine(position, .dim))
+            guard position == 0, let first = try store.index.commit(1)?.info else { continue }
+            line.add(", before the first commit, ", .dim)
+            line.add(.commit(first.number), .dim)
+            line.add(" (\(Timestamp.shown(first.time)))", .dim)
         }
         try output.line(line)
     }
@@ -159,7 +164,7 @@ private final class SnapshotQueries {
     ) throws {
         let state = try state(point)
         let views = try MaterializedSnapshot.views(of: store.database)
-        let tables = try tables(of: sql, in: state, views)
+        let tables = try tables(of: sql, in: state, at: point, views)
         // Views after the tables, which go first where both have the same name.
         try state.prepare(tables: tables.names, searching: tables.searched, from: store.database)
         state.add(views: views)
@@ -171,7 +176,9 @@ private final class SnapshotQueries {
         }
     }
 
-    private func tables(of sql: String, in state: MaterializedSnapshot, _ views: [String]) throws -> ReferencedTables {
+    private func tables(
+        of sql: String, in state: MaterializedSnapshot, at point: PointArgument, _ views: [String]
+    ) throws -> ReferencedTables {
         do {
             return try ReferencedTables(
                 of: sql, in: state.catalog, indexes: FullTextIndex.load(store.connection), views: views)
@@ -183,6 +190,12 @@ private final class SnapshotQueries {
                     .notFound, "There is no table \"\(name)\" as of a point.",
                     why: "It is the history itself, which sql queries; bound it there by _position or _time.",
                     next: "Type: storagekit sql \"…\"")
+            }
+            if command.schema == .asRecorded,
+                let later = try CommandError(
+                    laterTable: name, than: state.position, recorded: state.catalog, at: point, in: store)
+            {
+                throw later
             }
             throw CommandError(
                 missingTable: name, among: state.catalog.live.map(\.stored),

@@ -3,8 +3,10 @@ import StorageKit
 extension CommandError {
     /// A point that isn't there.
     ///
-    /// - Parameter point: How it was written.
-    init(_ missing: MissingPoint, at point: PointArgument) {
+    /// - Parameters:
+    ///   - point: How it was written.
+    ///   - first: The first commit of the store; nil where it is empty.
+    init(_ missing: MissingPoint, at point: PointArgument, first: CommitInfo?) {
         switch missing {
         case .position(var position, let head):
             if case .before(let written) = point { position = written }
@@ -28,8 +30,9 @@ extension CommandError {
                 return
             }
             self.init(
-                .notFound, "There is no commit at \(point) or before it.", why: "History begins later.",
-                next: "The nearest is t:1. Type: storagekit show t:1")
+                .notFound, "There is no commit at \(point) or before it.",
+                why: first.map { "The first is t:1, of \(Timestamp.shown($0.time))." } ?? "",
+                next: "Type: storagekit show t:1")
         }
     }
 

@@ -75,7 +75,7 @@ extension HistoryReader {
         do {
             return try body()
         } catch let missing as MissingPoint {
-            throw CommandError(missing, at: point)
+            throw CommandError(missing, at: point, first: try index.commit(1)?.info)
         }
     }
 }

@@ -1,0 +1,40 @@
+import StorageKit
+
+extension CommandError {
+    /// A query names a table of the present that isn't there as of a point: it was created later, or has another name there.
+    ///
+    /// - Parameters:
+    ///   - name: The table, as the query names it.
+    ///   - then: The catalog as recorded at `position`.
+    ///   - point: How the position was written.
+    /// - Returns: nil where the present has no such table either.
+    init?(
+        laterTable name: String, than position: Int64, recorded then: Catalog, at point: PointArgument,
+        in store: HistoryReader
+    ) throws {
+        guard let entity = store.catalog.live.first(where: { $0.stored.folded == name.folded }) else { return nil }
+        if let former = then.entity(id: entity.id), !former.isDropped {
+            self.init(
+                .notFound, "There is no table \"\(name)\" at \(point).", why: "It is called \(former.stored) there.",
+                next: "Name it so, or add --schema current.")
+            return
+        }
+        var creation: (commit: CommitInfo, table: String)?
+        if position < store.head.position {
+            let later = position + 1...store.head.position
+            try SchemaHistory(store.log).forEachCommit(in: later, descending: false) { commit, changes in
+                for case .tableAdded(let added) in changes where added.id == entity.id {
+                    creation = (commit, added.stored)
+                }
+                return creation == nil
+            }
+        }
+        guard let (commit, table) = creation else { return nil }
+        let isFirst = commit.number == 1
+        self.init(
+            .notFound, "The table \"\(name)\" doesn't exist yet at \(point).",
+            why: "Its history begins with \(isFirst ? "the first commit, " : "")t:\(commit.number), at "
+                + "\(Timestamp.shown(commit.time)).",
+            next: "As it was first: storagekit at t:\(commit.number) \(ShellWords.quoted(table))")
+    }
+}
