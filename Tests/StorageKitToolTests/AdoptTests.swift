@@ -11,7 +11,7 @@ import Testing
 /// `storagekit adopt`: a database that was made without StorageKit keeps every row, and records every later change.
 struct AdoptTests {
     /// Every row of a table, byte for byte, without what history adds.
-    private static func rows(of table: String, at path: String) throws -> [String] {
+    static func rows(of table: String, at path: String) throws -> [String] {
         try DatabaseQueue(path: path).read { db in
             let columns = try db.columns(in: table).map(\.name).filter { $0 != "_position" }
             let values = columns.map { "typeof(\"\($0)\") || ':' || quote(\"\($0)\") " }.joined(
@@ -20,7 +20,7 @@ struct AdoptTests {
         }
     }
 
-    private static func objects(at path: String) throws -> [String] {
+    static func objects(at path: String) throws -> [String] {
         try DatabaseQueue(path: path).read { db in
             try String.fetchAll(
                 db,
