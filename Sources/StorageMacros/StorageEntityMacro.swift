@@ -11,7 +11,7 @@ extension StorageEntityMacro: PeerMacro {
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        var reader = EntityReader(attribute: node, lexicalContext: context.lexicalContext)
+        var reader = EntityDeclarationReader(attribute: node, lexicalContext: context.lexicalContext)
         let entity = reader.read(declaration)
         for diagnostic in reader.diagnostics { context.diagnose(diagnostic) }
         guard let entity else { return [] }
@@ -29,7 +29,7 @@ extension StorageEntityMacro: ExtensionMacro {
     ) throws -> [ExtensionDeclSyntax] {
         // The peer role has reported what is wrong; a second report, or an extension that names a record which isn't
         // there, would only hide the cause.
-        var reader = EntityReader(attribute: node, lexicalContext: context.lexicalContext)
+        var reader = EntityDeclarationReader(attribute: node, lexicalContext: context.lexicalContext)
         guard let entity = reader.read(declaration) else { return [] }
         let source = RegistrationSource(entity: entity, type: TypeSyntax(type), addsConformance: !protocols.isEmpty)
         return DeclSyntax(stringLiteral: source.text).as(ExtensionDeclSyntax.self).map { [$0] } ?? []

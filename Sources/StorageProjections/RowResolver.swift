@@ -162,8 +162,6 @@ extension RowResolver {
     private func value(
         of column: CatalogColumn, in image: Image, of change: RowTransition
     ) throws -> StorageValue {
-        if let value = change.keyValue(of: column) ?? image[column.id] { return value }
-        guard let origin = change.entity.origin(of: column) else { return column.fallback }
-        return try upcasts.step(into: column, of: change.entity)(value(of: origin, in: image, of: change))
+        try upcasts.value(of: column, in: change.entity) { change.keyValue(of: $0) ?? image[$0.id] }
     }
 }

@@ -52,15 +52,15 @@ import Testing
     func relativePoints() throws {
         let words = ["at", "-2h", "-1d..head", "-2", "-x", "--actor", "-2h", "--", "-2h"]
         #expect(
-            RelativePoints.protected(words) == [
+            HyphenArguments.protected(words) == [
                 "at", "now-2h", "now-1d..head", "-2", "-x", "--actor", "-2h", "--", "-2h",
             ])
-        #expect(RelativePoints.protected(["at", "t:1", "SELECT 1", "--each", "-2h,head"]).last == "now-2h,head")
+        #expect(HyphenArguments.protected(["at", "t:1", "SELECT 1", "--each", "-2h,head"]).last == "now-2h,head")
         // Text isn't made into a point; it needs a -- before it.
         for (words, text) in [
             (["grep", "-2h"], 1), (["note", "-1h", "-2h"], 2), (["grep", "-s", "x", "-2h", "-1d..head"], 3),
         ] {
-            let output = RelativePoints.protected(words)
+            let output = HyphenArguments.protected(words)
             #expect(output[text] == "-2h")
             #expect(
                 output.enumerated().filter { $0.offset != text && $0.element.hasPrefix("now") }.count

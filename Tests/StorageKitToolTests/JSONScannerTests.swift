@@ -152,7 +152,7 @@ import Testing
         try line.withUnsafeBytes { line in
             for _ in 0..<3 {
                 scanner.start(line)
-                var columns: [(ByteSlice, JSONValue)] = []
+                var columns: [(ByteSlice, HistoryValue)] = []
                 var scope = try scanner.beginObject()
                 while let key = try scanner.nextKey(&scope) { columns.append((key, try scanner.value())) }
                 try scanner.finish()

@@ -13,7 +13,7 @@ enum OwnedValue: Equatable {
     case blob([UInt8])
     case json(String)
 
-    init(_ value: JSONValue) {
+    init(_ value: HistoryValue) {
         self =
             switch value {
             case .null: .null

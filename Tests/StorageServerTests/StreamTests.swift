@@ -84,7 +84,7 @@
                 _ = try await hub.token()
                 let token = try #require(try await hub.tokens.all().first)
                 let store = try await StoreHub(hub.storage)
-                let stream = try await ChangeStream(
+                let stream = try await ServerSentChanges(
                     of: store, query: HubChangesQuery(HubPull(behind: 0, of: ["notes"])), access: .full, token: token,
                     tokens: hub.tokens)
                 var events = stream.makeAsyncIterator()
@@ -171,7 +171,7 @@
                 let store = try await StoreHub(hub.storage)
                 var query = HubChangesQuery(HubPull(behind: 0, of: ["notes"]))
                 (query.pull.limit, query.follows) = (2, follows)
-                var events = try await ChangeStream(
+                var events = try await ServerSentChanges(
                     of: store, query: query, access: .full, token: token, tokens: hub.tokens
                 ).makeAsyncIterator()
                 #expect(try await events.next() != nil)

@@ -72,7 +72,7 @@ struct StorageKitTool: AsyncParsableCommand {
                 return .done
             }
             if isPaged, CommandWords.isHelp(words) { Pager.request() }
-            var command = try parseAsRoot(RelativePoints.protected(words))
+            var command = try parseAsRoot(HyphenArguments.protected(words))
             if isPaged, (command as? any PagedCommand)?.isPaged ?? false { Pager.request() }
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()

@@ -63,7 +63,8 @@ struct QueryRun<E: RegisteredEntity> {
             return lines
         }
         return QueryExplanation(
-            sql: text.sql, values: text.values, plan: lines, warnings: try RelationIndexes(db).warnings(of: request))
+            sql: text.sql, values: text.values, plan: lines,
+            warnings: try MissingRelationIndexes(db).warnings(of: request))
     }
 }
 

@@ -75,12 +75,12 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
     private func value(
         of column: CatalogColumn, key: [StorageValue], in entity: CatalogEntity, _ value: (UInt32) -> ExactValue?
     ) throws -> ExactValue {
-        if column.keyOrdinal > 0 { return ExactValue(key[column.keyOrdinal - 1]) }
-        if let value = value(column.id) { return value }
-        guard let origin = entity.origin(of: column) else { return ExactValue(column.fallback) }
-        // From before the column was converted.
-        let old = try self.value(of: origin, key: key, in: entity, value)
-        return ExactValue(try upcasts.step(into: column, of: entity)(old.value))
+        // As it is, where nothing is converted: the text needn't be valid UTF-8.
+        if column.keyOrdinal == 0, let value = value(column.id) { return value }
+        return ExactValue(
+            try upcasts.value(of: column, in: entity) {
+                $0.keyOrdinal > 0 ? key[$0.keyOrdinal - 1] : value($0.id)?.value
+            })
     }
 
     /// Whether two rows are the same entity: when it was saved isn't part of it.

@@ -153,7 +153,7 @@ final class SegmentDecoder {
         let batch = EventBatch(
             header: header, filled: wanted, slices: parts.slices, extensions: parts.extensions, shapes: parts.shapes,
             valueCount: valueCount, bytes: memory, pool: pool)
-        var fill = BatchFill(batch: batch, shapes: parts.shapes, streams: parts.streams)
+        var fill = EventValueDecoder(batch: batch, shapes: parts.shapes, streams: parts.streams)
         try fill.run(indexes: parts.indexes, links: parts.links)
         return batch
     }

@@ -1,6 +1,6 @@
 /// The last value of each column of each row within one run of events, as far as the encoder has stored it.
 ///
-/// An old value that an earlier event of the run already holds isn't stored again; ``BatchFill`` keeps the same in step. A row is a
+/// An old value that an earlier event of the run already holds isn't stored again; ``EventValueDecoder`` keeps the same in step. A row is a
 /// slot, which grows when a later shape brings new columns.
 struct ValueDictionary {
     private var starts: [Int] = []

@@ -23,7 +23,7 @@ package final class LogWriter {
     var catalogIsDirty = false
     package let observers = CommitObservers()
     let signals = EngineSignals()
-    let checkpoints: CheckpointWatch
+    let checkpoints: WriteAheadLogCheckpoints
     /// How long the last transaction took.
     var lastTransaction = TransactionTiming()
     /// Whether ``projectionTime`` is measured.
@@ -71,7 +71,7 @@ package final class LogWriter {
         let limits = storage_limits(
             value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
             commit_events: UInt64(Limits.commitEvents))
-        checkpoints = CheckpointWatch(database, pages: Limits.checkpointPages)
+        checkpoints = WriteAheadLogCheckpoints(database, pages: Limits.checkpointPages)
         // Last, so that whatever throws behind it ends in `deinit`, which gives it back.
         guard let capture = storage_capture_create(database.handle, limits) else {
             throw StorageError.sqlite(code: SQLITE_ERROR, message: "capture can't be installed", sql: nil)

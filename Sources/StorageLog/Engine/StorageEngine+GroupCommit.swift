@@ -131,7 +131,7 @@ extension StorageEngine {
     /// What came of jobs that shared a transaction.
     private enum GroupOutcome {
         /// The first jobs were answered; for the others there was no room.
-        case finished([Result<CommitReceipt, any Error>], GroupTiming)
+        case finished([Result<CommitReceipt, any Error>], CommitTimer)
         /// Nothing is there. `culprit` is the job that ended the transaction, nil where it failed at its end; if it only
         /// took more than it may beside others, it is to run again.
         case undone(any Error, culprit: Int?, isOutgrown: Bool)
@@ -171,7 +171,7 @@ extension StorageEngine {
     }
 
     private func answer(
-        _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: GroupTiming
+        _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: CommitTimer
     ) {
         let end = ContinuousClock.now
         count(jobs, outcomes, end: end)
@@ -191,7 +191,7 @@ extension StorageEngine {
 
     /// Reports to observers how long commits took that have been answered.
     private func report(
-        _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: GroupTiming,
+        _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: CommitTimer,
         end: ContinuousClock.Instant
     ) {
         guard signals.observesCommits else { return }
@@ -204,7 +204,7 @@ extension StorageEngine {
         let end = ContinuousClock.now
         count([job], [.failure(error)], end: end)
         job.finish(.failure(error))
-        report([job], [.failure(error)], GroupTiming(start: end, isDetailed: false), end: end)
+        report([job], [.failure(error)], CommitTimer(start: end, isDetailed: false), end: end)
     }
 
     private func attempt(_ jobs: ArraySlice<CommitQueue.Job>, _ db: GRDB.Database) -> GroupOutcome {
@@ -214,7 +214,7 @@ extension StorageEngine {
             guard let writer else { throw StorageError.closed() }
             if let failure = state.withLock({ $0.failure }) { throw failure }
             let start = ContinuousClock.now
-            var timing = GroupTiming(start: start, isDetailed: signals.observesCommits)
+            var timing = CommitTimer(start: start, isDetailed: signals.observesCommits)
             writer.timesProjections = timing.isDetailed
             try writer.group(db, rings: false) {
                 for job in jobs {

@@ -66,7 +66,7 @@ extension StorageEngine {
                     remedy: "Check the permissions of the folder.")
             }
         }
-        FoldFile.removeAll(besides: path)
+        ProjectionRebuildFile.removeAll(besides: path)
     }
 
     private static let memoryPath = ":memory:"

@@ -15,7 +15,7 @@ extension ProjectionRuntime {
         // Somebody else may be folding the same.
         let isFree = beginFolding(name)
         defer { if isFree { endFolding(name) } }
-        let file = isFree && engine.isFile ? FoldFile(store: engine.path, projection: name) : nil
+        let file = isFree && engine.isFile ? ProjectionRebuildFile(store: engine.path, projection: name) : nil
         do {
             let report = try await rebuild(registration, options: options, in: file, progress: progress)
             file?.remove()
@@ -28,7 +28,7 @@ extension ProjectionRuntime {
     }
 
     private func rebuild(
-        _ registration: ProjectionRegistration, options: RebuildOptions, in file: FoldFile?,
+        _ registration: ProjectionRegistration, options: RebuildOptions, in file: ProjectionRebuildFile?,
         progress: @escaping @Sendable (RebuildProgress) -> Void
     ) async throws -> RebuildReport {
         let name = registration.name
@@ -78,7 +78,7 @@ extension ProjectionRuntime {
     ///   - file: Where the database is kept, so that another rebuild can resume it.
     /// - Returns: nil where the projection can't be made apart from the store, as it reads other tables or throws.
     private func foldBeside(
-        _ registration: ProjectionRegistration, compares: Bool, in file: FoldFile?,
+        _ registration: ProjectionRegistration, compares: Bool, in file: ProjectionRebuildFile?,
         progress: @escaping @Sendable (RebuildProgress) -> Void
     ) async throws -> (ShadowProjection?, RebuildReport) {
         let meter = RebuildMeter(progress)

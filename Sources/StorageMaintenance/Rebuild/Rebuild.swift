@@ -92,7 +92,7 @@ package struct Rebuild: Sendable {
 
     /// Takes away every shadow, every kept table, and what was made of programs' projections.
     package static func abandon(_ engine: StorageEngine) async throws {
-        if engine.isFile { FoldFile.removeAll(besides: engine.path) }
+        if engine.isFile { ProjectionRebuildFile.removeAll(besides: engine.path) }
         try await engine.withWriter { writer, db in try ShadowTables(writer: writer, db: db).abandonAll() }
     }
 

@@ -18,7 +18,7 @@ package struct RebuildLeftovers: Sendable, Equatable {
         unfinished = entities.filter { shadows.contains($0.id) && !$0.isReserved }.map(\.name).sorted()
         kept = try RetainedTable.originals(database)
         let path = database.path ?? ""
-        projections = path.isEmpty ? [] : FoldFile.projections(besides: path)
+        projections = path.isEmpty ? [] : ProjectionRebuildFile.projections(besides: path)
         isEmpty = shadows.isEmpty && kept.isEmpty && projections.isEmpty
     }
 }

@@ -26,7 +26,7 @@ final class ShadowProjection: Sendable {
     /// - Throws: `invalid-argument` where rows can't be copied and have to be.
     init(
         _ projection: any Projection, of source: Connection, upcasts: [String: Upcast], needsCopy: Bool,
-        through head: Int64, in file: FoldFile?, progress: (Int64) throws -> Void
+        through head: Int64, in file: ProjectionRebuildFile?, progress: (Int64) throws -> Void
     ) throws {
         // Its statements on `source` must be gone before somebody else reads there, so it doesn't outlive this.
         let scratch = try ScratchProjection(

@@ -50,7 +50,7 @@ package final class ScratchProjection {
     ///   - last: How far it is to come; what has come further is started over.
     package init(
         _ projection: any Projection, of source: Connection, catalog: Catalog, upcasts: [String: Upcast],
-        in file: FoldFile?, through last: Int64
+        in file: ProjectionRebuildFile?, through last: Int64
     ) throws {
         self.projection = projection
         self.source = source
@@ -110,7 +110,7 @@ package final class ScratchProjection {
 
     /// - Returns: What was saved before and how far it has come; nil where there is nothing, or it is of no use.
     private static func resume(
-        _ file: FoldFile, _ rules: String, through last: Int64, of source: Connection
+        _ file: ProjectionRebuildFile, _ rules: String, through last: Int64, of source: Connection
     ) throws -> (DatabaseQueue, Int64)? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         let database = try open(file.path)

@@ -33,7 +33,7 @@ extension Condition {
 
     /// Ranges of the same column as one.
     private static func intersected(_ parts: [Condition]) -> [Condition] {
-        var ranges: [Reading: (lower: Bound?, upper: Bound?)] = [:]
+        var ranges: [ReadingIndex: (lower: Bound?, upper: Bound?)] = [:]
         var rest: [Condition] = []
         for part in parts {
             guard case .range(let reading, let lower, let upper) = part else {
@@ -69,7 +69,7 @@ extension Condition {
 
     /// The condition as bytes, for an order that is always the same.
     private var signature: [UInt8] {
-        func bytes(_ rank: Rank, of reading: Reading, keys: [[UInt8]] = []) -> [UInt8] {
+        func bytes(_ rank: Rank, of reading: ReadingIndex, keys: [[UInt8]] = []) -> [UInt8] {
             [rank.rawValue] + number(reading.index) + keys.flatMap { number($0.count) + $0 }
         }
         func number(_ value: Int) -> [UInt8] {

@@ -11,17 +11,17 @@ package indirect enum Condition: Hashable {
     case never
     /// SQL that only a database can answer: taken for true, so that nobody misses a change.
     case opaque
-    case equal(Reading, to: [UInt8])
-    case notEqual(Reading, to: [UInt8])
+    case equal(ReadingIndex, to: [UInt8])
+    case notEqual(ReadingIndex, to: [UInt8])
     /// The keys are sorted.
-    case among(Reading, keys: [[UInt8]])
-    case notAmong(Reading, keys: [[UInt8]])
-    case range(Reading, lower: Bound?, upper: Bound?)
-    case null(Reading)
-    case notNull(Reading)
-    case like(Reading, LikePattern)
-    case notLike(Reading, LikePattern)
-    case columns(Reading, RowPredicate.Comparison, with: Reading)
+    case among(ReadingIndex, keys: [[UInt8]])
+    case notAmong(ReadingIndex, keys: [[UInt8]])
+    case range(ReadingIndex, lower: Bound?, upper: Bound?)
+    case null(ReadingIndex)
+    case notNull(ReadingIndex)
+    case like(ReadingIndex, LikePattern)
+    case notLike(ReadingIndex, LikePattern)
+    case columns(ReadingIndex, RowPredicate.Comparison, with: ReadingIndex)
     /// Of the words of the columns that the full-text index holds.
     case texts(TextCondition)
     case all([Condition])
@@ -93,7 +93,7 @@ extension Condition {
     }
 
     private static func compare(
-        _ left: Reading, _ comparison: RowPredicate.Comparison, with right: Reading, in row: RowKeys,
+        _ left: ReadingIndex, _ comparison: RowPredicate.Comparison, with right: ReadingIndex, in row: RowKeys,
         of image: RowKeys.Image
     ) -> Bool {
         guard let keys = row.keys(left, right, of: image) else {

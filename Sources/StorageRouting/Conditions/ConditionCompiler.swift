@@ -53,7 +53,7 @@ package struct ConditionCompiler {
     }
 
     /// How a column is compared with a constant; nil where its collation isn't one of SQLite's own.
-    private func reading(_ column: String, _ collation: RowPredicate.Collation?) throws -> Reading? {
+    private func reading(_ column: String, _ collation: RowPredicate.Collation?) throws -> ReadingIndex? {
         let columnIndex = try layout.index(named: column)
         guard let collation = collation ?? layout.columns[columnIndex].collation else { return nil }
         let affinity = layout.columns[columnIndex].affinity
@@ -62,7 +62,7 @@ package struct ConditionCompiler {
         return row.add(ColumnReading(columnIndex: columnIndex, conversion: conversion, collation: collation))
     }
 
-    private func nullReading(_ column: String) throws -> Reading {
+    private func nullReading(_ column: String) throws -> ReadingIndex {
         let columnIndex = try layout.index(named: column)
         return try reading(column, layout.columns[columnIndex].collation ?? .binary)
             ?? row.add(ColumnReading(columnIndex: columnIndex, conversion: .none, collation: .binary))

@@ -19,7 +19,7 @@ package final class RowKeys {
 
     private(set) var readings: [ColumnReading] = []
     private let texts: RowTexts?
-    private var indices: [ColumnReading: Reading] = [:]
+    private var indices: [ColumnReading: ReadingIndex] = [:]
     /// Two for each reading: of the row before and after.
     private var entries: [Entry] = []
     private let buffer = KeyBuffer()
@@ -41,9 +41,9 @@ package final class RowKeys {
     package init(_ layout: RowLayout) { texts = layout.texts }
 
     /// Takes in a way of comparing a column, where it isn't known yet.
-    func add(_ reading: ColumnReading) -> Reading {
+    func add(_ reading: ColumnReading) -> ReadingIndex {
         if let known = indices[reading] { return known }
-        let new = Reading(index: readings.count)
+        let new = ReadingIndex(index: readings.count)
         indices[reading] = new
         readings.append(reading)
         entries.append(Entry())
@@ -52,7 +52,7 @@ package final class RowKeys {
     }
 
     /// What a reading is; not for that of words.
-    subscript(reading: Reading) -> ColumnReading { readings[reading.index] }
+    subscript(reading: ReadingIndex) -> ColumnReading { readings[reading.index] }
 
     /// Turns to another change.
     func begin(
@@ -76,7 +76,7 @@ package final class RowKeys {
 
     /// The key; nil for NULL. Valid until the next one is asked for.
     @inline(__always)
-    func key(_ reading: Reading, _ image: Image) -> UnsafeRawBufferPointer? {
+    func key(_ reading: ReadingIndex, _ image: Image) -> UnsafeRawBufferPointer? {
         let index = 2 * reading.index + image.rawValue
         if entries[index].stamp != stamp { makeKey(reading, of: image, at: index) }
         let entry = entries[index]
@@ -84,7 +84,7 @@ package final class RowKeys {
     }
 
     /// The columns that a reading looks at.
-    func columns(of reading: Reading) -> ColumnMask {
+    func columns(of reading: ReadingIndex) -> ColumnMask {
         reading == .words ? texts?.columns ?? .none : ColumnMask(index: self[reading].columnIndex)
     }
 
@@ -106,13 +106,13 @@ package final class RowKeys {
 
     /// Two keys of the same row, neither of them NULL.
     func keys(
-        _ left: Reading, _ right: Reading, of image: Image
+        _ left: ReadingIndex, _ right: ReadingIndex, of image: Image
     ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer)? {
         guard key(left, image) != nil, let second = key(right, image), let first = key(left, image) else { return nil }
         return (first, second)
     }
 
-    private func makeKey(_ reading: Reading, of image: Image, at index: Int) {
+    private func makeKey(_ reading: ReadingIndex, of image: Image, at index: Int) {
         let reading = self[reading]
         var entry = Entry(stamp: stamp, start: buffer.count, count: -1)
         if let value = value(reading.columnIndex, image), ComparisonKey.append(value, reading, to: buffer) {

@@ -2,12 +2,12 @@ internal import StorageCore
 
 /// The part of a condition under which it is found: a row of which the condition is true always has it.
 enum Anchor {
-    case equal(reading: Reading, hash: UInt64)
-    case null(reading: Reading, hash: UInt64)
-    case prefix(reading: Reading, length: Int, hash: UInt64)
-    case interval(reading: Reading, KeyInterval)
+    case equal(reading: ReadingIndex, hash: UInt64)
+    case null(reading: ReadingIndex, hash: UInt64)
+    case prefix(reading: ReadingIndex, length: Int, hash: UInt64)
+    case interval(reading: ReadingIndex, KeyInterval)
 
-    var reading: Reading {
+    var reading: ReadingIndex {
         switch self {
         case .equal(let reading, _), .null(let reading, _), .prefix(let reading, _, _), .interval(let reading, _):
             reading
@@ -20,26 +20,26 @@ enum Anchor {
     }
 
     /// Values and readings meet as hashes: what has the same hash by chance is only evaluated in vain.
-    static func seed(_ reading: Reading, _ kind: Kind) -> UInt64 { UInt64(reading.index) << 2 | kind.rawValue }
+    static func seed(_ reading: ReadingIndex, _ kind: Kind) -> UInt64 { UInt64(reading.index) << 2 | kind.rawValue }
 
-    static func equal(to key: [UInt8], _ reading: Reading) -> Anchor {
+    static func equal(to key: [UInt8], _ reading: ReadingIndex) -> Anchor {
         .equal(reading: reading, hash: key.withUnsafeBytes { hash(equal: $0, reading) })
     }
 
-    static func prefix(of text: some Collection<UInt8>, _ reading: Reading) -> Anchor {
+    static func prefix(of text: some Collection<UInt8>, _ reading: ReadingIndex) -> Anchor {
         let prefix = text.prefix(longestPrefix)
         var hash = PrefixHash(seed: seed(reading, .prefix))
         for byte in prefix { hash.combine(byte) }
         return .prefix(reading: reading, length: prefix.count, hash: hash.finished)
     }
 
-    static func hash(equal key: UnsafeRawBufferPointer, _ reading: Reading) -> UInt64 {
+    static func hash(equal key: UnsafeRawBufferPointer, _ reading: ReadingIndex) -> UInt64 {
         var hash = PrefixHash(seed: seed(reading, .value))
         hash.combine(key)
         return hash.finished
     }
 
-    static func hash(null reading: Reading) -> UInt64 { PrefixHash(seed: seed(reading, .null)).finished }
+    static func hash(null reading: ReadingIndex) -> UInt64 { PrefixHash(seed: seed(reading, .null)).finished }
 
     /// Longer prefixes are cut; the rest of them is left to the evaluation.
     static let longestPrefix = 32
@@ -121,5 +121,5 @@ struct AnchorContext {
         keyIndex = layout.keyIndices.count == 1 ? layout.keyIndices[0] : nil
     }
 
-    func isKey(_ reading: Reading) -> Bool { row[reading].columnIndex == keyIndex }
+    func isKey(_ reading: ReadingIndex) -> Bool { row[reading].columnIndex == keyIndex }
 }

@@ -6,7 +6,7 @@
 final class PostingIndex {
     /// What is found by one reading of a column.
     private struct Use {
-        let reading: Reading
+        let reading: ReadingIndex
         var equals = 0
         var nulls = 0
         /// How many prefixes there are of each length, by rising length.
@@ -92,7 +92,7 @@ extension PostingIndex {
         if buckets[hash]?.isEmpty ?? false { buckets[hash] = nil }
     }
 
-    private func indexOfUse(of reading: Reading) -> Int {
+    private func indexOfUse(of reading: ReadingIndex) -> Int {
         if let index = uses.firstIndex(where: { $0.reading == reading }) { return index }
         uses.append(Use(reading: reading))
         return uses.count - 1
@@ -169,7 +169,7 @@ extension PostingIndex {
 
     /// A text's prefixes of the lengths that there are, in one walk.
     private func hashes(
-        of key: UnsafeRawBufferPointer, reading: Reading, lengths: [(length: Int, count: Int)]
+        of key: UnsafeRawBufferPointer, reading: ReadingIndex, lengths: [(length: Int, count: Int)]
     ) -> [UInt64] {
         guard key[0] == ComparisonKey.Kind.text else { return [] }
         var hashes: [UInt64] = []

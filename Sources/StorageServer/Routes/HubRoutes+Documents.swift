@@ -38,15 +38,6 @@
             return try await live(query, of: entity, after: point, request)
         }
 
-        private func resumePoint(_ request: HubRequest) throws -> HubResumePoint? {
-            guard let id = request.request.headers[.lastEventID] else { return nil }
-            guard let point = HubResumePoint(text: id) else {
-                throw HubProblem(
-                    .malformed, "Last-Event-ID isn't an id of a live query. Send the id of its last event, or none.")
-            }
-            return point
-        }
-
         /// The documents that match a query, and what changes in them.
         private func live(
             _ query: QueryBuilder, of entity: String, after point: HubResumePoint?, _ request: HubRequest
@@ -54,7 +45,7 @@
             guard let slot = streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
             let feed = try hub.follow(entity, matching: query, after: point, as: request.access)
             // An invalid request is answered by a status, not in the stream.
-            let stream = try await LiveStream(
+            let stream = try await ServerSentResults(
                 of: feed, isResumed: point != nil, token: request.token, tokens: tokens)
             return Response(stream, slot: slot, writeSeconds: limits.writeSeconds)
         }

@@ -47,14 +47,6 @@
             return try await stream(query, request)
         }
 
-        private func lastEvent(_ request: HubRequest) throws -> ChangeStream.ResumePoint? {
-            guard let id = request.request.headers[.lastEventID] else { return nil }
-            guard let point = ChangeStream.ResumePoint(id: id) else {
-                throw HubProblem(.malformed, "Last-Event-ID isn't an id of this hub.")
-            }
-            return point
-        }
-
         /// One page, as JSON.
         private func page(_ pull: HubPull, _ request: HubRequest) async throws -> Response {
             let isWaiting = pull.wait > .zero
@@ -69,7 +61,7 @@
         private func stream(_ query: HubChangesQuery, _ request: HubRequest) async throws -> Response {
             guard let slot = streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
             // An invalid request is answered by a status, not in the stream.
-            let stream = try await ChangeStream(of: hub, query: query, request: request, tokens: tokens)
+            let stream = try await ServerSentChanges(of: hub, query: query, request: request, tokens: tokens)
             return Response(stream, slot: slot, writeSeconds: limits.writeSeconds)
         }
     }

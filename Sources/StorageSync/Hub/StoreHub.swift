@@ -22,7 +22,7 @@ package final class StoreHub: SyncHub {
     let tail: HubTail
     let limits: Limits
     /// What live queries keep, and what wakes them when the hub stops.
-    let liveMemory: HubMemory
+    let liveMemory: LiveQueryMemory
     let signals = HubSignals()
     private let lastToken = Mutex<ChangeToken?>(nil)
     private let pushes: HubPushes
@@ -58,7 +58,7 @@ package final class StoreHub: SyncHub {
     package init(_ storage: Storage, limits: Limits = Limits()) async throws {
         self.storage = storage
         self.limits = limits
-        liveMemory = HubMemory(limit: limits.liveBytes)
+        liveMemory = LiveQueryMemory(limit: limits.liveBytes)
         try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
                 try HubProducers.create(in: db)

@@ -62,7 +62,7 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
         let begin = tx.writer.nextPosition
         let isFree = hasNoOtherCommits(before: begin) && unsent.isEmpty
         let commits = FetchedPositions(LogReader(tx.writer.database))
-        let window = try watchesWindow ? WindowTest(request, table) : nil
+        let window = try watchesWindow ? QueryMembership(request, table) : nil
         var outcome = MergeOutcome(begin: begin)
         for row in rows {
             let key = Element.Record.key(of: row.id)

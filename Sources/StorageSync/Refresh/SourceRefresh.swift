@@ -78,8 +78,8 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
         }
     }
 
-    private var window: SourceWindow<Element> {
-        SourceWindow(request: source.request, strategy: action.merge, upcasts: storage.upcasts)
+    private var window: ValidatorFreshness<Element> {
+        ValidatorFreshness(request: source.request, strategy: action.merge, upcasts: storage.upcasts)
     }
 
     /// The state at the start of a request.

@@ -9,7 +9,7 @@ struct HistoryOperation {
 
     struct Column {
         let name: ByteSlice
-        let value: JSONValue
+        let value: HistoryValue
     }
 
     /// Groups operations: neighbours with an equal number are one commit. It means nothing else.

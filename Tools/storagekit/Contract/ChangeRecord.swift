@@ -7,7 +7,7 @@ import StorageKit
 /// - `id`: The row's key as it is typed; the parts of a key of several columns are separated by commas.
 /// - `old`: The row before a delete, without what is NULL; of an update, the changed columns; null for an insert.
 /// - `new`: The row after an insert, without what is NULL; of an update, the changed columns; null for a delete.
-struct ChangeRecord<Change: RowChange>: JSONRecord {
+struct ChangeRecord<Change: PrintableChange>: JSONRecord {
     let change: Change
     /// The only columns to tell; all if nil.
     var columns: [String]?

@@ -8,7 +8,7 @@ import StorageKit
 /// - `events`: Its ``PositionedChangeRecord``s, oldest first.
 struct ShownCommitRecord: JSONRecord {
     let commit: AnnotatedCommit
-    let stored: StoredRows
+    let stored: LogUsage
     let events: JSONStream<PositionedChangeRecord>
 
     func write(to json: inout JSONWriter) throws {

@@ -11,7 +11,7 @@ struct ShownEventRecord: JSONRecord {
     /// The only columns to tell; all if nil.
     var columns: [String]?
     let annotations: AnnotationRecord
-    let stored: StoredRows
+    let stored: LogUsage
 
     func write(to json: inout JSONWriter) throws {
         EventRecord(event: event, columns: columns).write(to: &json)

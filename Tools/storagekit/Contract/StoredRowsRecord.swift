@@ -8,7 +8,7 @@ import StorageKit
 /// - `bytes`: In the file.
 /// - `raw_bytes`: Uncompressed.
 struct StoredRowsRecord: JSONRecord {
-    let rows: StoredRows
+    let rows: LogUsage
 
     func write(to json: inout JSONWriter) {
         json.member("rows", rows.count)

@@ -80,7 +80,7 @@ final class ImportTable: ImportTarget {
         try addColumns(of: operation)
     }
 
-    private static func isText(_ value: JSONValue, equalTo bytes: ByteSlice) -> Bool {
+    private static func isText(_ value: HistoryValue, equalTo bytes: ByteSlice) -> Bool {
         guard case .text(let text) = value else { return false }
         return text.equals(bytes)
     }
@@ -204,7 +204,7 @@ extension ImportTable {
     }
 
     /// A row's own `id` where the key column has that name: it is the key, or the table was begun otherwise.
-    private func checkOwnId(_ value: JSONValue, _ operation: HistoryOperation) throws {
+    private func checkOwnId(_ value: HistoryValue, _ operation: HistoryOperation) throws {
         if value.isNull, keyCoding == ImportedCoding.key { return }
         guard keyCoding == ImportedCoding.keyInRow, Self.isText(value, equalTo: operation.id) else { throw mixedIds() }
     }
@@ -220,7 +220,8 @@ extension ImportTable {
 
 extension ImportTable {
     /// Binds a value to a parameter that has none.
-    private func bind(_ value: JSONValue, to statement: PreparedStatement, _ columnIndex: Int, of columns: [Column]) {
+    private func bind(_ value: HistoryValue, to statement: PreparedStatement, _ columnIndex: Int, of columns: [Column])
+    {
         // Not the whole column, which counts two references.
         let (kind, storesNumbers) = (columns[columnIndex].kind, columns[columnIndex].storesNumbers)
         let index = Int32(columnIndex + 1)
@@ -286,7 +287,7 @@ extension HistoryOperation.Kind {
 
 extension JSONWriter {
     /// The source of a value, as it came.
-    fileprivate mutating func imported(_ value: JSONValue) {
+    fileprivate mutating func imported(_ value: HistoryValue) {
         switch value {
         case .null: null()
         case .bool(let value): bool(value)

@@ -2,7 +2,7 @@ import StorageKit
 
 extension ImportedKind {
     /// Nil for null, which has no kind.
-    init?(_ value: JSONValue) {
+    init?(_ value: HistoryValue) {
         switch value {
         case .null: return nil
         case .bool: self = .boolean

@@ -26,7 +26,7 @@ final class ValueFit {
     deinit { scratch?.close() }
 
     /// - Throws: `InputError` that says what the column would store instead.
-    func form(of value: JSONValue, in column: CatalogColumn, _ operation: HistoryOperation) throws -> Form {
+    func form(of value: HistoryValue, in column: CatalogColumn, _ operation: HistoryOperation) throws -> Form {
         switch value {
         case .null: return .null
         case .bool(let value):

@@ -1,3 +1,4 @@
+import StorageCore
 import StorageKit
 
 /// A line of the user's own for each commit: `{commit} {time} {actor}`.
@@ -71,7 +72,7 @@ struct CommitTemplate: Equatable, Sendable {
         let metadata = commit.info.metadata
         switch field {
         case .commit: return "t:\(commit.info.number)"
-        case .positions: return CommitText.positions(commit.positions)
+        case .positions: return commit.positions.positionText
         case .from: return "@\(commit.positions.lowerBound)"
         case .to: return "@\(commit.positions.upperBound)"
         case .time: return Timestamp.shown(commit.info.time)

@@ -48,11 +48,6 @@ enum CommitText {
         return line
     }
 
-    /// `@101..@140`, or `@101` for a single event.
-    static func positions(_ positions: ClosedRange<Int64>) -> String {
-        positions.count == 1 ? "@\(positions.lowerBound)" : "@\(positions.lowerBound)..@\(positions.upperBound)"
-    }
-
     /// `anna (web)`
     static func author(_ metadata: CommitMetadata) -> String {
         switch (metadata.actor, metadata.app) {

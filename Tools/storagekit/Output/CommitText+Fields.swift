@@ -1,11 +1,12 @@
+import StorageCore
 import StorageKit
 
 extension CommitText {
     /// What is known of a commit, name by name; what isn't known is empty.
-    static func fields(of entry: AnnotatedCommit, _ stored: StoredRows) -> [(String, String)] {
+    static func fields(of entry: AnnotatedCommit, _ stored: LogUsage) -> [(String, String)] {
         let metadata = entry.info.metadata
         let head: [(String, String)] = [
-            ("commit", "t:\(entry.info.number)"), ("events", positions(entry.positions)),
+            ("commit", "t:\(entry.info.number)"), ("events", entry.positions.positionText),
             ("time", Timestamp.shown(entry.info.time)), ("actor", metadata.actor ?? ""), ("app", metadata.app ?? ""),
             ("reason", metadata.reason ?? ""),
         ]
@@ -26,13 +27,13 @@ extension CommitText {
     }
 }
 
-extension StoredRows {
+extension LogUsage {
     /// `1 row of the log, @1..@40, sealed: 1,200 bytes, 4,000 uncompressed`
     var text: String {
         let kind = sealed == count ? "sealed" : sealed == 0 ? "not yet sealed" : "partly sealed"
         let rows = NumberText.count(count, "row")
         let grouped = { (number: Int64) in NumberText.grouped(Int(number)) }
-        let location = positions.map { CommitText.positions($0) } ?? ""
+        let location = positions.map(\.positionText) ?? ""
         return "\(rows) of the log, \(location), \(kind): \(grouped(bytes)) bytes, \(grouped(rawBytes)) uncompressed"
     }
 }

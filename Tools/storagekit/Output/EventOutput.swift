@@ -39,7 +39,7 @@ extension StorageEvent.Operation {
     }
 }
 
-extension RowChange {
+extension PrintableChange {
     /// `~ status  open → closed`, a line for each column.
     ///
     /// - Parameters:

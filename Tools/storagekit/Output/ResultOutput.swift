@@ -76,18 +76,14 @@ final class ResultOutput {
     /// Writes the names of the columns of a table in CSV or Markdown.
     func titles(_ titles: [String]) throws {
         try row(titles)
-        if format == .md { try output.writeLine("|" + String(repeating: " --- |", count: titles.count)) }
+        if format == .md { try output.writeLine(MarkdownRow.rule(columns: titles.count)) }
     }
 
-    /// Writes a row of a table in CSV (RFC 4180, but with single line feeds) or Markdown.
+    /// Writes a row of a table in CSV or Markdown.
     ///
-    /// - Parameter cells: nil for NULL, of which CSV has nothing between the commas; an empty text is `""` there.
+    /// - Parameter cells: nil for NULL.
     func row(_ cells: [String?]) throws {
-        if format == .md {
-            try output.writeLine("| " + cells.map { Self.markdown($0 ?? "") }.joined(separator: " | ") + " |")
-        } else {
-            try output.writeLine(cells.map(Self.csv).joined(separator: ","))
-        }
+        try output.writeLine(format == .md ? MarkdownRow.text(cells) : CSVRow.text(cells))
     }
 
     /// Passes results on if the last ones went some time ago, so that what is found rarely is seen at once and what
@@ -106,21 +102,5 @@ final class ResultOutput {
     func finish() throws {
         if format == .json { try output.write(records == 0 ? "[]\n" : "\n]\n") }
         try output.flush()
-    }
-
-    private static func csv(_ cell: String?) -> String {
-        guard let cell else { return "" }
-        let needsQuotes =
-            cell.isEmpty
-            || cell.utf8.contains { byte in
-                byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
-                    || byte == UInt8(ascii: "\r")
-            }
-        guard needsQuotes else { return cell }
-        return "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-    }
-
-    private static func markdown(_ cell: String) -> String {
-        TerminalText.visible(cell).split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
     }
 }

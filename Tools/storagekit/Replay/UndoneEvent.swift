@@ -1,7 +1,7 @@
 import StorageKit
 
 /// An event on the way back: what undoing it does.
-struct UndoneEvent: RowChange {
+struct UndoneEvent: PrintableChange {
     let event: StorageEvent
 
     var operation: StorageEvent.Operation {

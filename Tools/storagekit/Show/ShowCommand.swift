@@ -54,7 +54,7 @@ private final class ShowPrinter {
         guard let event = try store.event(at: position) else {
             throw CommandError(missingPosition: position, head: store.head)
         }
-        let stored = try StoredRows(position...position, in: store)
+        let stored = try LogUsage(position...position, in: store)
         let tags = try store.tags.tags(in: position...position)
         let notes = try store.tags.notes(in: position...position)
         if output.format == .human {
@@ -84,7 +84,7 @@ private final class ShowPrinter {
 
     func show(_ commit: LogIndex.Commit) throws {
         let entry = try AnnotatedCommit(store.summary(of: commit), store.tags)
-        let stored = try StoredRows(commit.positions, in: store)
+        let stored = try LogUsage(commit.positions, in: store)
         guard output.format == .human else {
             let events = JSONStream { body in
                 try self.forEachEvent(of: commit) {

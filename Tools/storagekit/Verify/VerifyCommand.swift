@@ -1,5 +1,6 @@
 import ArgumentParser
 import GRDB
+import StorageCore
 import StorageKit
 
 /// `storagekit verify`: whether the store is what was written.
@@ -108,7 +109,7 @@ private struct VerifyAnswer {
         ])
         for gap in report.notVerified {
             table.add([
-                TableCell("not verified", .removed), TableCell(CommitText.positions(gap)),
+                TableCell("not verified", .removed), TableCell(gap.positionText),
                 TableCell("the log is damaged there", .dim),
             ])
         }

@@ -30,7 +30,7 @@ package final class HubFeed: Sendable {
 
     typealias Sequence = LiveSequence<ListDifference<HubLiveDocument>>
 
-    private enum State {
+    enum State {
         case begun(since: ChangeToken?)
         /// There is no such collection, up to a position.
         case missing(Int64)
@@ -38,16 +38,17 @@ package final class HubFeed: Sendable {
         case live(Sequence.Iterator, position: Int64?)
     }
 
-    private let hub: StoreHub
+    let hub: StoreHub
     private let entity: String
     private let filters: [QueryFilter]
     private let query: QueryEvaluation
     private let scope: HubScope
-    private let memory: HubMemory.Share
-    private let fingerprint: String
-    private let state: Mutex<State>
+    private let memory: LiveQueryMemory.Share
+    /// Of what the result is: see ``fingerprint(of:matching:as:)``.
+    let fingerprint: String
+    let state: Mutex<State>
     /// Set when the query has failed, or the hub stops.
-    private let signal = HubSignal()
+    let signal = HubSignal()
     private let number: Int
 
     /// - Parameter point: The last event of an earlier feed that the follower has received.
@@ -62,10 +63,9 @@ package final class HubFeed: Sendable {
         }
         (self.hub, self.entity, filters) = (hub, entity, query.getFilters())
         scope = HubScope(entity, access)
-        memory = HubMemory.Share(of: hub.liveMemory, limit: hub.limits.queryBytes)
-        let rights = try access.fingerprint
-        fingerprint = ("\(entity.utf8.count):\(entity)\(rights)".utf8 + query.json).fnv1a
-        state = Mutex(.begun(since: point?.fingerprint == fingerprint ? point?.token : nil))
+        memory = LiveQueryMemory.Share(of: hub.liveMemory, limit: hub.limits.queryBytes)
+        fingerprint = try Self.fingerprint(of: entity, matching: query, as: access)
+        state = Mutex(.begun(since: point?.token(ofResultOf: fingerprint)))
         number = hub.signals.add(signal)
     }
 
@@ -106,14 +106,6 @@ extension HubFeed {
         return nil
     }
 
-    private func begin(_ live: HubLiveQuery, since token: ChangeToken?) {
-        let onError: @Sendable (StorageError) -> Void = { [signal] in signal.fail($0) }
-        let query = live.live(hub.storage.subscriptions)
-        let sequence =
-            token.map { query.differences(since: $0, onError: onError) } ?? query.differences(onError: onError)
-        state.withLock { $0 = .live(sequence.makeAsyncIterator(), position: nil) }
-    }
-
     /// Waits for the collection to come into being.
     private func look(behind position: Int64, _ silence: Duration) async throws -> Event? {
         let seen = await hub.tail.wait(behind: position, in: scope, for: silence)
@@ -137,10 +129,6 @@ extension HubFeed {
             }
             return (live, log.head)
         }
-    }
-
-    private func point(_ position: Int64) async throws -> HubResumePoint {
-        HubResumePoint(try await hub.token(at: position), fingerprint)
     }
 }
 

@@ -21,7 +21,7 @@ struct HubLiveQuery {
     let entity: String
     let query: QueryEvaluation
     let scope: HubScope
-    let memory: HubMemory.Share
+    let memory: LiveQueryMemory.Share
     /// The columns by which changes are found, as they were when the query was begun, and what they have to equal.
     private let anchors: [(column: CatalogColumn, value: StorageValue)]
     /// The columns of the client's condition that don't exist yet.
@@ -30,7 +30,7 @@ struct HubLiveQuery {
     /// - Throws: ``HubError/outdatedCondition``.
     init(
         of table: HubTable, _ filters: [QueryFilter], _ query: QueryEvaluation, _ scope: HubScope, _ log: HubLog,
-        memory: HubMemory.Share
+        memory: LiveQueryMemory.Share
     ) throws {
         entity = table.name
         (self.query, self.scope, self.memory) = (query, scope, memory)

@@ -25,6 +25,9 @@ package struct HubResumePoint: Sendable, Equatable {
         else { return nil }
     }
 
+    /// The state that the follower has; nil where it is a result of something else.
+    func token(ofResultOf fingerprint: String) -> ChangeToken? { self.fingerprint == fingerprint ? token : nil }
+
     /// Opaque; made of letters, digits, points and minus signs.
     package var text: String { "\(token.text)-\(fingerprint)" }
 }

@@ -4,7 +4,7 @@ struct ReadRequest: Sendable {
         /// Lines of a screen, at most so many.
         case page(LinePage, lines: Int)
         /// The next item of which a line contains a text, after an item or before it; from an end where nil.
-        case search(SearchText, from: ClosedRange<Int64>?, forward: Bool)
+        case search(LineSearch, from: ClosedRange<Int64>?, forward: Bool)
         /// The changes that were planned, made for real.
         case apply(ReversalRun.Plan, reason: String)
     }

@@ -66,7 +66,7 @@ actor BrowserReader {
     // MARK: Pages
 
     private func read(
-        _ page: LinePage, for request: ReadRequest, lines: Int, search: SearchText?,
+        _ page: LinePage, for request: ReadRequest, lines: Int, search: LineSearch?,
         _ send: @escaping @Sendable (ReadAnswer) -> Void
     ) async throws {
         let source = source(for: request)

@@ -20,7 +20,7 @@ struct CommitSource: PageSource {
 
     private func head(_ commit: LogIndex.Commit, _ store: HistoryReader) throws -> ScreenItem {
         let entry = try AnnotatedCommit(store.summary(of: commit), store.tags)
-        let stored = try StoredRows(commit.positions, in: store)
+        let stored = try LogUsage(commit.positions, in: store)
         var table = TableLayout([.init(""), .init("")], width: nil)
         for (name, value) in CommitText.fields(of: entry, stored) {
             table.add([TableCell(name, .dim), TableCell(value)])
@@ -40,7 +40,7 @@ struct CommitSource: PageSource {
     }
 }
 
-extension RowChange {
+extension PrintableChange {
     /// A line for each column, from which Enter leads to the column's history.
     func columnLines(
         opening target: TargetArgument?, only columns: [String]? = nil, notes: [String] = [], subject: LineSubject

@@ -5,7 +5,7 @@ final class PageWriter {
     /// Passes an answer on; false where nobody waits for it any more.
     private let send: (ReadAnswer) -> Void
     private let wanted: Int
-    private let search: SearchText?
+    private let search: LineSearch?
     private let isCancelled: () -> Bool
     private var held: [ScreenItem] = []
     private var lines = 0
@@ -23,7 +23,7 @@ final class PageWriter {
     ///   - lines: How many are wanted.
     ///   - search: What one of them must contain; then none is passed on, and the first such item ends the page.
     init(
-        lines: Int, search: SearchText?, isCancelled: @escaping () -> Bool, send: @escaping (ReadAnswer) -> Void
+        lines: Int, search: LineSearch?, isCancelled: @escaping () -> Bool, send: @escaping (ReadAnswer) -> Void
     ) {
         wanted = lines
         self.search = search

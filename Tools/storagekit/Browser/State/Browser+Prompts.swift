@@ -27,7 +27,7 @@ extension Browser {
         do {
             switch prompt.purpose {
             case .search:
-                if !prompt.line.isEmpty { top.search = SearchText(text: prompt.line) }
+                if !prompt.line.isEmpty { top.search = LineSearch(text: prompt.line) }
                 return search(forward: true)
             case .goTo: return try go(to: prompt.line)
             case .filter:

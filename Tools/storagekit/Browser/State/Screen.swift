@@ -8,7 +8,7 @@ struct Screen: Sendable {
     var left = 0
     /// Whether the first line that matches the search is to be selected once it is there.
     var awaitsMatch = false
-    var search: SearchText?
+    var search: LineSearch?
     /// What an undo would change, once it is known.
     var plan: ReversalRun.Plan?
     /// Why it can't be read; nothing more is read then until it is asked for again.

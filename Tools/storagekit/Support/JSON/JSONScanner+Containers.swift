@@ -43,7 +43,7 @@ extension JSONScanner {
     }
 
     /// Takes an array or object whole: checks it and returns its minified source, or the value that it is a marker of.
-    mutating func container() throws(InputError) -> JSONValue {
+    mutating func container() throws(InputError) -> HistoryValue {
         let start = position
         let whitespace = skippedWhitespace
         try skipContainer()
@@ -134,7 +134,7 @@ extension JSONScanner {
 
     /// What the export writes for values that JSON has no form for. Only its exact spelling counts, so that everything
     /// else is kept as it came: `{"$blob":"x"}` isn't base64 and therefore an ordinary object.
-    private mutating func marker(_ source: ByteSlice) -> JSONValue? {
+    private mutating func marker(_ source: ByteSlice) -> HistoryValue? {
         guard source.count >= 12, source[1] == UInt8(ascii: "\""), source[2] == UInt8(ascii: "$") else { return nil }
         if source.equals(#"{"$real":"Infinity"}"#) { return .real(.infinity) }
         if source.equals(#"{"$real":"-Infinity"}"#) { return .real(-.infinity) }

@@ -6,7 +6,7 @@ extension JSONScanner {
     ]
 
     /// Takes the number that stands at `position`.
-    mutating func number() throws(InputError) -> JSONValue {
+    mutating func number() throws(InputError) -> HistoryValue {
         let start = position
         let isNegative = base[position] == UInt8(ascii: "-")
         if isNegative { position += 1 }
@@ -70,7 +70,9 @@ extension JSONScanner {
         return isNegative ? -exponent : exponent
     }
 
-    private func integer(_ digits: DecimalDigits, _ isNegative: Bool, from start: Int) throws(InputError) -> JSONValue {
+    private func integer(_ digits: DecimalDigits, _ isNegative: Bool, from start: Int) throws(InputError)
+        -> HistoryValue
+    {
         let limit = UInt64(Int64.max) + (isNegative ? 1 : 0)
         guard digits.isExact, digits.value <= limit else {
             throw fail(

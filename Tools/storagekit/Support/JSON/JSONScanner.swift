@@ -59,7 +59,7 @@ struct JSONScanner: ~Copyable {
     }
 
     /// Takes any value.
-    mutating func value() throws(InputError) -> JSONValue {
+    mutating func value() throws(InputError) -> HistoryValue {
         skipWhitespace()
         guard position < end else { throw endOfLine() }
         switch base[position] {

@@ -20,7 +20,7 @@
                 body: ResponseBody { writer in
                     // Only here: `HEAD`, and a client that is already gone, drop the body and the slot with it.
                     defer { slot.end() }
-                    try await StreamWriter(limit: limit).write(stream, to: writer)
+                    try await ServerSentEventWriter(limit: limit).write(stream, to: writer)
                 })
         }
     }

@@ -15,7 +15,7 @@ struct DecodedStream {
 ///
 /// All that it looks at for each event lies in plain memory of its own, so that the loop neither counts references nor checks
 /// what was checked before.
-struct BatchFill: ~Copyable {
+struct EventValueDecoder: ~Copyable {
     /// What is to be read for an event of a shape.
     private struct Plan {
         let entity: UInt32

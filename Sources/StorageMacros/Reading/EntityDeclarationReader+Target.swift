@@ -1,7 +1,7 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
-extension EntityReader {
+extension EntityDeclarationReader {
     /// The struct that the macro is attached to.
     mutating func structure(_ declaration: some DeclSyntaxProtocol) -> StructDeclSyntax? {
         structure(declaration, because: "an entity is a value, so @StorageEntity works on structs only") {

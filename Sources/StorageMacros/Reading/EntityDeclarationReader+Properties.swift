@@ -1,7 +1,7 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
-extension EntityReader {
+extension EntityDeclarationReader {
     /// The stored properties in the order of declaration, which is the order of columns and of the initialiser.
     mutating func storedProperties(of structure: StructDeclSyntax, access: AccessLevel) -> [StoredProperty] {
         let qualifier = TypeQualifier(structure)

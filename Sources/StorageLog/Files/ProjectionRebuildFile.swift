@@ -4,7 +4,7 @@ internal import Foundation
 /// interrupted is gone on with.
 ///
 /// Isolation: `Sendable`; it is a name.
-package struct FoldFile: Sendable {
+package struct ProjectionRebuildFile: Sendable {
     private static let infix = ".fold-"
     private static let sidecars = ["", "-wal", "-shm"]
     /// Apart from letters that some file systems take for each other.
@@ -45,6 +45,6 @@ package struct FoldFile: Sendable {
     }
 
     package static func removeAll(besides store: String) {
-        for name in projections(besides: store) { FoldFile(store: store, projection: name)?.remove() }
+        for name in projections(besides: store) { ProjectionRebuildFile(store: store, projection: name)?.remove() }
     }
 }

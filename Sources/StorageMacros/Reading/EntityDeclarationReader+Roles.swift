@@ -43,7 +43,7 @@ enum Role: String {
     case belongsTo = "StorageBelongsTo"
 }
 
-extension EntityReader {
+extension EntityDeclarationReader {
     /// The role of a property, nil where its attribute is used wrongly, which is reported.
     mutating func role(
         of variable: VariableDeclSyntax, name: String, type: TypeSyntax, _ qualifier: TypeQualifier

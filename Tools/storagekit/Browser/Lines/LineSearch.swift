@@ -1,7 +1,7 @@
 import Foundation
 
 /// A text that lines are searched for. Case counts only where it has capitals, as in `less -i`.
-struct SearchText: Equatable, Sendable {
+struct LineSearch: Equatable, Sendable {
     let text: String
 
     func matches(_ line: ScreenLine) -> Bool {

@@ -13,7 +13,7 @@
     ///   large, or the store can't be used.
     /// - `end` is the last event when the server shuts down.
     /// - A comment is sent if nothing has changed for some seconds.
-    struct LiveStream: AsyncSequence, Sendable {
+    struct ServerSentResults: AsyncSequence, Sendable {
         /// How long clients wait before they come back, in milliseconds.
         private static let retryMilliseconds = 2_000
 
@@ -41,7 +41,7 @@
         /// - Throws: The errors of ``HubFeed/next(within:)`` for the first event.
         init(of feed: HubFeed, isResumed: Bool, token: HubToken, tokens: HubTokens) async throws {
             (self.feed, self.token, self.tokens) = (feed, token, tokens)
-            first = First(isResumed ? nil : try await feed.next(within: ChangeStream.silence))
+            first = First(isResumed ? nil : try await feed.next(within: ServerSentChanges.silence))
         }
 
         /// - Precondition: It is the only iterator.
@@ -54,21 +54,21 @@
                 case ended
             }
 
-            private let stream: LiveStream
+            private let stream: ServerSentResults
             private var state = State.begun
 
-            init(stream: LiveStream) { self.stream = stream }
+            init(stream: ServerSentResults) { self.stream = stream }
 
             mutating func next() async throws -> [UInt8]? {
                 switch state {
                 case .ended: return nil
                 case .begun:
                     state = .running
-                    let retry = Array("retry: \(LiveStream.retryMilliseconds)\n\n".utf8)
+                    let retry = Array("retry: \(ServerSentResults.retryMilliseconds)\n\n".utf8)
                     return retry + (stream.first.take().map { bytes(of: $0) } ?? [])
                 case .running:
                     do {
-                        let event = try await stream.feed.next(within: ChangeStream.silence)
+                        let event = try await stream.feed.next(within: ServerSentChanges.silence)
                         // The token may have been revoked during the wait.
                         try await stream.tokens.check(stream.token)
                         return bytes(of: event)
@@ -76,7 +76,7 @@
                         throw CancellationError()
                     } catch {
                         state = .ended
-                        return ChangeStream.event("problem", HubProblem(error).json)
+                        return ServerSentChanges.event("problem", HubProblem(error).json)
                     }
                 }
             }
@@ -84,15 +84,15 @@
             private mutating func bytes(of event: HubFeed.Event) -> [UInt8] {
                 switch event {
                 case .snapshot(let snapshot, let point):
-                    return ChangeStream.event("snapshot", snapshot.json, id: point.text)
+                    return ServerSentChanges.event("snapshot", snapshot.json, id: point.text)
                 case .difference(let difference, let point):
-                    return ChangeStream.event("difference", difference.json, id: point.text)
+                    return ServerSentChanges.event("difference", difference.json, id: point.text)
                 case .reached(let position, let point):
-                    return ChangeStream.event("position", Array("{\"position\":\(position)}".utf8), id: point.text)
+                    return ServerSentChanges.event("position", Array("{\"position\":\(position)}".utf8), id: point.text)
                 case .silence: return Array(":\n\n".utf8)
                 case .end:
                     state = .ended
-                    return ChangeStream.event("end", Array("{}".utf8))
+                    return ServerSentChanges.event("end", Array("{}".utf8))
                 }
             }
         }

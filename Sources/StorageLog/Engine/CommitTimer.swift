@@ -1,8 +1,8 @@
 internal import Foundation
 internal import StorageCore
 
-/// How long the parts of one transaction of the queue took.
-struct GroupTiming {
+/// Measures the commits of one transaction of the queue: how long each took, and what for.
+struct CommitTimer {
     let start: ContinuousClock.Instant
     /// Whether the parts of each commit are measured, for somebody who wants to know.
     let isDetailed: Bool

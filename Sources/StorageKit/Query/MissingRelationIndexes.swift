@@ -4,7 +4,7 @@ internal import StorageEntities
 internal import StorageLog
 
 /// Finds the columns by which a query looks for related rows, and that no index helps with.
-struct RelationIndexes {
+struct MissingRelationIndexes {
     private let db: GRDB.Database
 
     init(_ db: GRDB.Database) { self.db = db }

@@ -13,29 +13,7 @@
     /// - A comment is sent if nothing has changed for some seconds.
     ///
     /// Source: WHATWG HTML, 9.2, "Server-sent events".
-    struct ChangeStream: AsyncSequence, Sendable {
-        /// Where a stream resumes: the end of a page.
-        struct ResumePoint: Equatable {
-            let line: [UInt8]
-            let position: Int64
-
-            init(line: [UInt8], position: Int64) { (self.line, self.position) = (line, position) }
-
-            /// Parses an event's id.
-            init?(id: String) {
-                let parts = id.split(separator: ":", omittingEmptySubsequences: false)
-                guard parts.count == 2, let line = Hexadecimal.bytes(String(parts[0])),
-                    line.count == HubPull.lineLength,
-                    let position = Int64(parts[1]), (0...JSONReader.largestInteger).contains(position)
-                else { return nil }
-                self.init(line: line, position: position)
-                // Only the canonical form of an id is accepted.
-                guard self.id == id else { return nil }
-            }
-
-            var id: String { "\(Hexadecimal.text(line)):\(position)" }
-        }
-
+    struct ServerSentChanges: AsyncSequence, Sendable {
         /// The interval after which a comment is sent.
         static let silence = Duration.seconds(10)
 
@@ -96,10 +74,10 @@
                 case ended
             }
 
-            private let stream: ChangeStream
+            private let stream: ServerSentChanges
             private var state = State.begun
 
-            init(stream: ChangeStream) { self.stream = stream }
+            init(stream: ServerSentChanges) { self.stream = stream }
 
             mutating func next() async throws -> [UInt8]? {
                 switch state {
@@ -115,7 +93,7 @@
                         throw CancellationError()
                     } catch {
                         state = .ended
-                        return ChangeStream.event("problem", HubProblem(error).json)
+                        return ServerSentChanges.event("problem", HubProblem(error).json)
                     }
                 }
             }
@@ -125,11 +103,11 @@
                 // gets everything.
                 if stream.query.follows, stream.hub.isStopped {
                     state = .ended
-                    return ChangeStream.event("end", Array("{}".utf8))
+                    return ServerSentChanges.event("end", Array("{}".utf8))
                 }
                 var pull = stream.query.pull
                 (pull.line, pull.position) = (stream.hub.line, position)
-                pull.wait = stream.query.follows ? ChangeStream.silence : .zero
+                pull.wait = stream.query.follows ? ServerSentChanges.silence : .zero
                 let page = try await stream.hub.pull(pull, as: stream.access)
                 // The token may have been revoked during the wait.
                 try await stream.tokens.check(stream.token)
@@ -137,7 +115,7 @@
                 if !page.changes.isEmpty { return stream.event(page) }
                 if stream.query.follows ? stream.hub.isStopped : page.end == position {
                     state = .ended
-                    return ChangeStream.event("end", Array("{}".utf8))
+                    return ServerSentChanges.event("end", Array("{}".utf8))
                 }
                 // If nothing concerns the follower, the stream advances past it.
                 return page.end > position ? stream.event(page) : Array(":\n\n".utf8)

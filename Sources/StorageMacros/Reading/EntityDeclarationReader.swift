@@ -3,7 +3,7 @@ internal import SwiftParser
 internal import SwiftSyntax
 
 /// Reads a declaration and says what keeps it from being an entity.
-struct EntityReader: StructReader {
+struct EntityDeclarationReader: StructReader {
     let attribute: AttributeSyntax
     let lexicalContext: [Syntax]
     var diagnostics: [Diagnostic] = []

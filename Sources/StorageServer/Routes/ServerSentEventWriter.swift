@@ -7,7 +7,7 @@
     /// not by the server, so that it applies in every application.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
-    final class StreamWriter: Sendable {
+    final class ServerSentEventWriter: Sendable {
         /// Thrown while an answer is written, which closes the connection.
         struct ClientReadsNothing: Error {}
 

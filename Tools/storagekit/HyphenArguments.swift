@@ -2,7 +2,7 @@
 ///
 /// ArgumentParser takes every word that begins with a hyphen for options. No option of ours begins with a digit, so a
 /// word that is a point or range of that kind becomes `now-2h`, which means the same, before it is parsed.
-enum RelativePoints {
+enum HyphenArguments {
     /// The word after one of these is a value whatever it looks like.
     private static let optionsWithText: Set<String> = [
         "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "-m", "--table", "--column",

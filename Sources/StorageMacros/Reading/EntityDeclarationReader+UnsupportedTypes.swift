@@ -1,7 +1,7 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
-extension EntityReader {
+extension EntityDeclarationReader {
     /// Reports a type that can be seen to fill no column, where the attribute that would store it is missing. Of a name the macro
     /// knows nothing; those are left to the compiler.
     ///

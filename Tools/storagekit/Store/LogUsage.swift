@@ -1,7 +1,7 @@
 import StorageKit
 
 /// How much the log takes for some events. Rows of the log are compressed as a whole, so neighbours count too.
-struct StoredRows {
+struct LogUsage {
     private(set) var count: Int64 = 0
     private(set) var sealed: Int64 = 0
     private(set) var bytes: Int64 = 0

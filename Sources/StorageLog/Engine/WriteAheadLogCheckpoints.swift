@@ -3,7 +3,7 @@ internal import CSQLite
 /// Copies the write-ahead log into the file when it has grown, as SQLite does by itself, and knows how long that took.
 ///
 /// Isolation: confined to the queue of the writer connection.
-final class CheckpointWatch {
+final class WriteAheadLogCheckpoints {
     private let database: Connection
     private let state: UnsafeMutablePointer<storage_checkpoints>
 

@@ -1,7 +1,7 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
-extension EntityReader {
+extension EntityDeclarationReader {
     /// Reports an `id` that isn't there, or that can't be the key.
     mutating func checkKey(_ properties: [StoredProperty], of structure: StructDeclSyntax, access: AccessLevel) {
         guard let key = properties.first(where: { $0.column == "id" }) else {

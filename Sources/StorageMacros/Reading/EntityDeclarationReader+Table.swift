@@ -2,7 +2,7 @@ internal import SwiftDiagnostics
 internal import SwiftParser
 internal import SwiftSyntax
 
-extension EntityReader {
+extension EntityDeclarationReader {
     /// The table's name: what `table:` says, or else the struct's name in lower case with an `s`.
     mutating func table(of structure: StructDeclSyntax) -> String? {
         guard let argument = tableArgument, !argument.is(NilLiteralExprSyntax.self) else {

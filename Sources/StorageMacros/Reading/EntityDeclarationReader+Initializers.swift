@@ -1,7 +1,7 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
-extension EntityReader {
+extension EntityDeclarationReader {
     /// Reports a struct that can't be made from its columns: an initialiser in its body suppresses the one that the
     /// compiler would write.
     mutating func checkInitializers(of structure: StructDeclSyntax, _ properties: [StoredProperty]) {

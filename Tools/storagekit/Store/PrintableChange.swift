@@ -1,7 +1,7 @@
 import StorageKit
 
 /// A change of one row: an event, or the net change between two points.
-protocol RowChange {
+protocol PrintableChange {
     var operation: StorageEvent.Operation { get }
     var table: String { get }
     var key: [StorageEvent.Field] { get }
@@ -9,10 +9,10 @@ protocol RowChange {
     var new: [StorageEvent.Field]? { get }
 }
 
-extension StorageEvent: RowChange {}
-extension RowDifference: RowChange {}
+extension StorageEvent: PrintableChange {}
+extension RowDifference: PrintableChange {}
 
-extension RowChange {
+extension PrintableChange {
     typealias Field = StorageEvent.Field
 
     /// The row's id as it is typed.

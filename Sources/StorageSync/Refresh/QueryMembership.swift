@@ -2,8 +2,8 @@ internal import GRDB
 internal import StorageCore
 internal import StorageEntities
 
-/// Whether single rows match a query, regardless of its limit, as seen by a transaction.
-struct WindowTest {
+/// Tells whether single rows match a query, regardless of its limit, as seen by a transaction.
+struct QueryMembership {
     /// The key is the last of its values.
     private let text: QuerySQL.Text?
 

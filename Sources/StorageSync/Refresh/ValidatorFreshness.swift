@@ -4,7 +4,7 @@ internal import StorageHistory
 internal import StorageKit
 internal import StorageLog
 
-/// Whether the rows covered by a validator may have changed in the store since: the validator isn't sent then, because
+/// Tells whether the rows covered by a validator may have changed in the store since: the validator isn't sent then, because
 /// an answer of "not modified" refers to the remote's rows only.
 ///
 /// Invariant: a refresh that keeps a validator has left the fetched rows as the remote has them
@@ -13,7 +13,7 @@ internal import StorageLog
 ///
 /// If every fetched row matches the query, only changes of matching rows count: those that meet its condition before or
 /// afterwards. Otherwise any change of the entity does.
-struct SourceWindow<Element: RegisteredEntity>: Sendable {
+struct ValidatorFreshness<Element: RegisteredEntity>: Sendable {
     let request: QueryRequest<Element>
     let strategy: QueryMergeStrategy<Element>
     let upcasts: [String: Upcast]

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The memory that the results of all live queries of a hub use.
 ///
 /// Isolation: `Sendable`, its state behind a mutex.
-final class HubMemory: Sendable {
+final class LiveQueryMemory: Sendable {
     private let limit: Int
     private let total = Mutex(0)
 
@@ -21,10 +21,10 @@ final class HubMemory: Sendable {
     /// The memory of one live query, until it is released.
     final class Share: Sendable {
         let limit: Int
-        private let memory: HubMemory
+        private let memory: LiveQueryMemory
         private let taken = Mutex(0)
 
-        init(of memory: HubMemory, limit: Int) { (self.memory, self.limit) = (memory, limit) }
+        init(of memory: LiveQueryMemory, limit: Int) { (self.memory, self.limit) = (memory, limit) }
 
         deinit { _ = memory.add(-taken.withLock { $0 }) }
 

@@ -1,7 +1,7 @@
 /// A value of a column as a line of change history states it.
 ///
 /// Text, blobs and JSON are slices: see `ByteSlice` for how long they live.
-enum JSONValue {
+enum HistoryValue {
     case null
     case bool(Bool)
     /// A number without fraction and exponent.

@@ -1,6 +1,6 @@
 internal import SwiftSyntax
 
-extension EntityReader {
+extension EntityDeclarationReader {
     /// Reports names that can't be columns, or not beside each other.
     mutating func checkColumns(_ properties: [StoredProperty]) {
         var seen: [String: String] = [:]

@@ -1,0 +1,16 @@
+/// A row of a table in GitHub's Markdown.
+enum MarkdownRow {
+    /// The row without the end of its line.
+    ///
+    /// - Parameter cells: nil for NULL, which is empty, as an empty text is.
+    static func text(_ cells: [String?]) -> String {
+        "| " + cells.map { escaped($0 ?? "") }.joined(separator: " | ") + " |"
+    }
+
+    /// The line between the titles and the rows.
+    static func rule(columns: Int) -> String { "|" + String(repeating: " --- |", count: columns) }
+
+    private static func escaped(_ cell: String) -> String {
+        TerminalText.visible(cell).split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+    }
+}
