@@ -7,33 +7,7 @@ import Testing
     /// against declarations of what they use of it, together with an example of their users.
     @Suite struct SwiftUISourcesTests {
         private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        private static let root = tests.deletingLastPathComponent().deletingLastPathComponent()
-        /// Where the build has put the modules.
-        private static let products: URL = {
-            let main = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-            var folder = main.resolvingSymlinksInPath()
-            while folder.path != "/" {
-                folder.deleteLastPathComponent()
-                let module = folder.appendingPathComponent("Modules/StorageKit.swiftmodule")
-                if FileManager.default.fileExists(atPath: module.path) { break }
-            }
-            return folder
-        }()
-        /// Where the compiler finds our modules, the C libraries that they are built on, and the macros.
-        private static let search: [String] = {
-            let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
-            let folders = [
-                products.appendingPathComponent("Modules"), root.appendingPathComponent("Sources/CZstd"),
-                scratch.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite"),
-            ]
-            let map = products.appendingPathComponent("CSQLite.build/module.modulemap")
-            let macros = products.appendingPathComponent("StorageMacrosPlugin-tool")
-            return folders.flatMap { ["-I", $0.path] }
-                + [
-                    "-Xcc", "-fmodule-map-file=\(map.path)", "-load-plugin-executable",
-                    "\(macros.path)#StorageMacrosPlugin",
-                ]
-        }()
+        private static let root = SwiftCompiler.root
 
         /// A folder for the modules that the tests make.
         private final class Modules {
@@ -50,21 +24,7 @@ import Testing
             }
 
             func compile(_ arguments: [String]) throws -> String {
-                let process = Process()
-                process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-                process.arguments =
-                    [
-                        "swiftc", "-swift-version", "6", "-parse-as-library", "-warnings-as-errors", "-I",
-                        folder.url.path,
-                    ]
-                    + SwiftUISourcesTests.search + arguments
-                let output = Pipe()
-                process.standardOutput = output
-                process.standardError = output
-                try process.start()
-                let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                process.waitUntilExit()
-                return process.terminationStatus == 0 ? text : "\(text)\nstatus \(process.terminationStatus)"
+                try SwiftCompiler.run(["-I", folder.url.path] + arguments)
             }
         }
 

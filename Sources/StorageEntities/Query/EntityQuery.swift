@@ -54,6 +54,13 @@ extension EntityQuery {
         return with { $0.rows.orderings.append(RowOrdering(name, order, collation: collation)) }
     }
 
+    /// What the compiler reports for a property that isn't there.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
+    public func orderBy(
+        _ column: _NoColumn.Path, _ order: RowOrder = .ascending, collation: RowPredicate.Collation? = nil
+    ) -> Self { self }
+
     /// Sorted by a column that `@StorageEntity` gave a case: `.order(by: .createdAt, .descending)`. Several calls sort
     /// as those of `orderBy` do. The columns of embedded properties have no cases; `orderBy` takes them.
     public func order(by column: Entity.Record.ColumnName, _ order: RowOrder = .ascending) -> Self {

@@ -27,6 +27,20 @@ extension EntityReader {
         let name = E.Record.columns[keyPath: column].name
         return try await page(type, orderBy: name, ascending: ascending, limit: limit, offset: offset)
     }
+
+    /// What the compiler reports for a property that isn't there.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
+    public func all<E: RegisteredEntity>(
+        _ type: E.Type, orderBy column: _NoColumn.Path, ascending: Bool = true
+    ) async throws -> [E] { [] }
+
+    /// What the compiler reports for a property that isn't there.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
+    public func page<E: RegisteredEntity>(
+        _ type: E.Type, orderBy column: _NoColumn.Path, ascending: Bool = true, limit: Int, offset: Int = 0
+    ) async throws -> RepoPage<E> { RepoPage(items: [], nextOffset: 0, hasMore: false) }
 }
 
 extension TransactionReader {
@@ -49,6 +63,20 @@ extension TransactionReader {
         let name = E.Record.columns[keyPath: column].name
         return try page(type, orderBy: name, ascending: ascending, limit: limit, offset: offset)
     }
+
+    /// What the compiler reports for a property that isn't there.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
+    public func all<E: RegisteredEntity>(
+        _ type: E.Type, orderBy column: _NoColumn.Path, ascending: Bool = true
+    ) throws -> [E] { [] }
+
+    /// What the compiler reports for a property that isn't there.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
+    public func page<E: RegisteredEntity>(
+        _ type: E.Type, orderBy column: _NoColumn.Path, ascending: Bool = true, limit: Int, offset: Int = 0
+    ) throws -> RepoPage<E> { RepoPage(items: [], nextOffset: 0, hasMore: false) }
 }
 
 extension Storage {
