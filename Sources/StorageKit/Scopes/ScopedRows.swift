@@ -17,14 +17,9 @@ struct ScopedRows: Sendable {
         let used: [CatalogColumn]
     }
 
-    private struct Row: Hashable {
-        let table: String
-        let key: [StorageValue]
-    }
-
     private let scope: StorageScope
     /// Rows as they were after the last event that was read of them. The position shows whether it is the one before another event.
-    private var images: [Row: RowImage] = [:]
+    private var images: [RowAddress: RowImage] = [:]
     private static let maximumImages = 10_000
 
     init(_ scope: StorageScope) { self.scope = scope }
@@ -64,7 +59,8 @@ struct ScopedRows: Sendable {
         _ event: StorageEvent, _ condition: Condition, _ reader: LogReader
     ) throws -> StorageEvent? {
         guard condition.evaluator != nil else { return event }
-        let row = Row(table: event.table, key: event.key.map(\.value))
+        let key = event.key.map(\.value)
+        let row = RowAddress(entity: condition.entity.id, key: KeyCoding.encode(key))
         var old = images[row]
         if old?.position != event.previous {
             old = event.previous == 0 ? nil : try reader.image(ofEventAt: event.previous).image
@@ -72,7 +68,7 @@ struct ScopedRows: Sendable {
         let new = event.operation == .delete ? nil : try reader.image(ofEventAt: event.position, on: old)
         if images.count >= Self.maximumImages { images = [:] }
         images[row] = new
-        switch (condition.isMet(by: old, row.key), condition.isMet(by: new, row.key)) {
+        switch (condition.isMet(by: old, key), condition.isMet(by: new, key)) {
         case (true, true): return event
         case (false, true): return new.map { event.insert(of: condition.fields($0)) }
         case (true, false): return old.map { event.delete(of: condition.fields($0)) }
