@@ -20,3 +20,10 @@ public struct DeadLetter: Sendable, Hashable {
     /// When it was last tried.
     public var date: Date { Date(microseconds: time) }
 }
+
+extension DeadLetter: CustomStringConvertible {
+    /// The event and why it couldn't be applied: `totals: @101 t:12 delete posts/42 (3 attempts): no such column`.
+    public var description: String {
+        "\(projection): \(event) (\(ChangeText.number(attempts, "attempt"))): \(error)"
+    }
+}

@@ -9,3 +9,10 @@ public struct EntityChange<E: StorageKitEntity>: Sendable {
     /// Position of the entity's last event in the batch.
     public let position: Int64
 }
+
+extension EntityChange: CustomStringConvertible {
+    /// The entity before and after: `@101 User(…) → User(…)`; `none` where there was or is none.
+    public var description: String {
+        "@\(position) \(old.map { "\($0)" } ?? "none") → \(new.map { "\($0)" } ?? "none")"
+    }
+}

@@ -1,3 +1,5 @@
+internal import StorageLog
+
 /// How a projection is doing.
 public struct ProjectionStatus: Sendable, Hashable {
     /// The state of a projection.
@@ -49,4 +51,14 @@ public struct ProjectionStatus: Sendable, Hashable {
     public var secondsPerEvent: Double? { events > 0 ? seconds / Double(events) : nil }
     /// Events per second of its working time, over all applied events; nil before the first.
     public var eventsPerSecond: Double? { seconds > 0 ? Double(events) / seconds : nil }
+}
+
+extension ProjectionStatus: CustomStringConvertible {
+    /// The status in one line: `totals 2 (async): failed at @101, 39 behind, 2 dead letters: no such column`.
+    public var description: String {
+        var parts = [failedPosition.map { "\(state.rawValue) at @\($0)" } ?? "\(state.rawValue) @\(position)"]
+        if lag > 0 { parts.append("\(lag) behind") }
+        if deadLetters > 0 { parts.append(ChangeText.number(deadLetters, "dead letter")) }
+        return "\(name) \(version) (\(kind)): \(parts.joined(separator: ", "))" + (error.map { ": \($0)" } ?? "")
+    }
 }

@@ -1,4 +1,5 @@
 public import StorageCore
+internal import StorageLog
 
 /// What a batch makes of one row: how it was before the batch and how it is after, however often it changed in between.
 public struct RowChange: Sendable, Hashable {
@@ -12,4 +13,27 @@ public struct RowChange: Sendable, Hashable {
     public let new: [String: StorageValue]?
     /// Position of the row's last event in the batch.
     public let position: Int64
+}
+
+extension RowChange: CustomStringConvertible {
+    /// The change in one line: `@101 update posts/42 title: "a" → "b"`. Of an update, only what differs.
+    public var description: String {
+        let row = ChangeText.row(table, key)
+        switch (old, new) {
+        case (nil, let new?):
+            return "@\(position) " + ChangeText.text(.insert, of: row, old: nil, new: Self.fields(new))
+        case (let old?, nil):
+            return "@\(position) " + ChangeText.text(.delete, of: row, old: Self.fields(old), new: nil)
+        default:
+            let columns = Set((old ?? [:]).keys).union((new ?? [:]).keys).filter { old?[$0] != new?[$0] }.sorted()
+            return "@\(position) "
+                + ChangeText.text(
+                    .update, of: row, old: columns.map { .init(column: $0, value: old?[$0] ?? .null) },
+                    new: columns.map { .init(column: $0, value: new?[$0] ?? .null) })
+        }
+    }
+
+    private static func fields(_ row: [String: StorageValue]) -> [StorageEvent.Field] {
+        row.sorted { $0.key < $1.key }.map { StorageEvent.Field(column: $0, value: $1) }
+    }
 }

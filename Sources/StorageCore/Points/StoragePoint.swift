@@ -24,3 +24,17 @@ public enum StoragePoint: Sendable, Hashable {
     /// too. Before the first commit is `.position(0)`.
     indirect case before(StoragePoint, commits: Int64)
 }
+
+extension StoragePoint: CustomStringConvertible {
+    /// The point as the command line takes it: `@1234`, `t:77`, `2026-01-15T10:00:00.000Z`, `tag:NAME`, `head`, `head~5`.
+    public var description: String {
+        switch self {
+        case .position(let position): "@\(position)"
+        case .commit(let number): "t:\(number)"
+        case .time(let date): date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        case .tag(let name): "tag:\(name)"
+        case .head: "head"
+        case .before(let point, let commits): "\(point)~\(commits)"
+        }
+    }
+}

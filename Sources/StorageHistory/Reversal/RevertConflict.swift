@@ -1,4 +1,5 @@
 public import StorageCore
+internal import StorageLog
 
 /// A change that couldn't be reverted.
 public struct RevertConflict: Sendable, Equatable {
@@ -14,6 +15,15 @@ public struct RevertConflict: Sendable, Equatable {
     public let expected: StorageValue?
     /// What is there now.
     public let found: StorageValue?
+}
+
+extension RevertConflict: CustomStringConvertible {
+    /// The conflict in one line: `posts/42#title: it has changed since (expected "a", found "b")`.
+    public var description: String {
+        let values = [expected.map { "expected \($0)" }, found.map { "found \($0)" }].compactMap { $0 }
+        return "\(ChangeText.row(table, key))\(column.map { "#\($0)" } ?? ""): \(reason)"
+            + (values.isEmpty ? "" : " (\(values.joined(separator: ", ")))")
+    }
 }
 
 extension StorageError {

@@ -1,3 +1,5 @@
+internal import StorageLog
+
 /// What a revert did.
 public struct RevertOutcome: Sendable, Equatable {
     /// The number of inserted rows.
@@ -16,5 +18,13 @@ public struct RevertOutcome: Sendable, Equatable {
 
     mutating func add(_ conflict: RevertConflict) {
         if conflicts.count < Self.conflictLimit { conflicts.append(conflict) }
+    }
+}
+
+extension RevertOutcome: CustomStringConvertible {
+    /// The outcome in one line: `2 inserted, 1 updated, 3 conflicts`.
+    public var description: String {
+        (ChangeText.counts(inserted: inserted, updated: updated, deleted: deleted) ?? "no changes")
+            + (conflicts.isEmpty ? "" : ", " + ChangeText.number(conflicts.count, "conflict"))
     }
 }

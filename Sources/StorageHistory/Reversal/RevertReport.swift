@@ -11,3 +11,25 @@ public struct RevertReport: Sendable, Equatable {
     /// The row changes that a dry run would have made, the first thousand of them.
     public let plan: [RowDifference]
 }
+
+extension RevertReport: CustomStringConvertible {
+    /// The compensating commit and what it did, then the first conflicts and, of a dry run, the first changes:
+    ///
+    /// ```
+    /// t:20 compensates t:12: 1 updated, 1 conflict
+    ///   posts/42#title: it has changed since (expected "a", found "b")
+    /// ```
+    public var description: String {
+        let commit = receipt?.commit.map { "t:\($0)" } ?? (plan.isEmpty ? "no commit" : "dry run")
+        let reverted = revertedCommit.map { " compensates t:\($0)" } ?? ""
+        return (["\(commit)\(reverted): \(outcome)"] + Self.lines(outcome.conflicts) + Self.lines(plan))
+            .joined(separator: "\n")
+    }
+
+    /// The first of a list, and how many others there are.
+    private static func lines(_ items: [some CustomStringConvertible]) -> [String] {
+        let shown = 10
+        return items.prefix(shown).map { "  \($0)" }
+            + (items.count > shown ? ["  and \(items.count - shown) more"] : [])
+    }
+}

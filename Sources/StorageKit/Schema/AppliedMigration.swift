@@ -42,3 +42,8 @@ extension Storage {
         }
     }
 }
+
+extension AppliedMigration: CustomStringConvertible {
+    /// The step in one line: `add-authors @3 2026-01-15T10:00:00Z`.
+    public var description: String { "\(id) @\(position) \(date.formatted(.iso8601))" }
+}

@@ -78,3 +78,8 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
         }
     }
 }
+
+extension EntityDifference: CustomStringConvertible {
+    /// The entity at both points: `User(…) → User(…)`; `none` where there was or is none.
+    public var description: String { "\(old.map { "\($0)" } ?? "none") → \(new.map { "\($0)" } ?? "none")" }
+}

@@ -59,3 +59,8 @@ public struct EntityVersion<E: StorageKitEntity>: Sendable {
 
     public subscript<Value>(dynamicMember path: KeyPath<StorageEvent, Value>) -> Value { event[keyPath: path] }
 }
+
+extension EntityVersion: CustomStringConvertible {
+    /// The version's event: `@101 t:12 update users/42 name: "Ann" → "Anna"`.
+    public var description: String { event.description }
+}

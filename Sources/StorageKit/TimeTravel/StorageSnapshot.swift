@@ -122,3 +122,8 @@ public struct StorageSnapshot: EntityReader {
         return try await engine.readLong { live in try state.read(tables, from: live, body) }
     }
 }
+
+extension StorageSnapshot: CustomStringConvertible {
+    /// What it is a snapshot of: `snapshot @140`.
+    public var description: String { "snapshot @\(position)" }
+}

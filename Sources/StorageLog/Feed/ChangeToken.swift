@@ -91,3 +91,8 @@ extension LogReader {
         }
     }
 }
+
+extension ChangeToken: CustomStringConvertible {
+    /// The token's ``text``.
+    public var description: String { text }
+}

@@ -40,3 +40,19 @@ public struct ChangePage: Sendable {
     /// The events of all commits, in order.
     public var events: [StorageEvent] { commits.flatMap(\.events) }
 }
+
+extension CommitChanges: CustomStringConvertible {
+    /// The commit, and a line for each of its events: `  @101 update posts/42 title: "a" → "b"`.
+    public var description: String {
+        (["\(commit)"] + events.map { "  @\($0.position) \($0.change)" }).joined(separator: "\n")
+    }
+}
+
+extension ChangePage: CustomStringConvertible {
+    /// How much the page holds: `2 commits with 3 events up to @140, more follow`.
+    public var description: String {
+        let events = commits.reduce(0) { $0 + $1.events.count }
+        return ChangeText.number(commits.count, "commit") + " with " + ChangeText.number(events, "event")
+            + " up to @\(next.position)" + (hasMore ? ", more follow" : "")
+    }
+}

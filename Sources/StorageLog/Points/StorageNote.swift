@@ -7,3 +7,8 @@ public struct StorageNote: Sendable, Hashable {
     /// The commit that changed the note last: who did it, when and why.
     public let commit: CommitInfo
 }
+
+extension StorageNote: CustomStringConvertible {
+    /// The note in one line: `@140 "Anna asked for it"`.
+    public var description: String { "@\(position) \"\(text)\"" }
+}

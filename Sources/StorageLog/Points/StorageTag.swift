@@ -9,3 +9,8 @@ public struct StorageTag: Sendable, Hashable {
     /// The commit that changed the tag last: who did it, when and why.
     public let commit: CommitInfo
 }
+
+extension StorageTag: CustomStringConvertible {
+    /// The tag in one line: `tag:release-3 @140 "as it went out"`.
+    public var description: String { "tag:\(name) @\(position)" + (note.map { " \"\($0)\"" } ?? "") }
+}

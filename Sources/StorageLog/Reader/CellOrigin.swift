@@ -47,3 +47,8 @@ extension LogReader {
         }
     }
 }
+
+extension CellOrigin: CustomStringConvertible {
+    /// The value, and what set it: `title: "b" @101 t:12 2026-01-15T10:00:00Z anna`.
+    public var description: String { "\(field) @\(position) \(commit)" }
+}

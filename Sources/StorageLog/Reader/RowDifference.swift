@@ -26,3 +26,8 @@ public struct RowDifference: Sendable, Hashable {
         self.new = new
     }
 }
+
+extension RowDifference: CustomStringConvertible {
+    /// The difference in one line: `update posts/42 title: "a" → "b"`.
+    public var description: String { ChangeText.text(operation, of: ChangeText.row(table, key), old: old, new: new) }
+}

@@ -68,3 +68,15 @@ public struct CommitTiming: Sendable {
         return parts.max { $0.1 < $1.1 }?.0 ?? .body
     }
 }
+
+extension CommitTiming: CustomStringConvertible {
+    /// The commit, how long it took, and what most of the time was spent on: `t:12 @101..@140: 0.012 seconds, mostly disk`.
+    public var description: String {
+        let outcome =
+            switch result {
+            case .success(let receipt): "\(receipt)"
+            case .failure(let error): "failed (\(error))"
+            }
+        return "\(outcome): \(duration), mostly \(reason.rawValue)"
+    }
+}

@@ -26,3 +26,12 @@ public struct ReadTiming: Sendable {
     /// Rows that ``statement`` looked at one after the other.
     public let scannedRows: Int
 }
+
+extension ReadTiming: CustomStringConvertible {
+    /// How long the read took, what most of the time was spent on, and its slowest statement:
+    /// `0.12 seconds, mostly full-scan, 1000 rows scanned: SELECT …`.
+    public var description: String {
+        "\(duration), mostly \(reason.rawValue)" + (scannedRows > 0 ? ", \(scannedRows) rows scanned" : "")
+            + (statement.map { ": \($0)" } ?? "")
+    }
+}

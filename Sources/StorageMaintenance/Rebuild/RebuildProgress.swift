@@ -31,3 +31,11 @@ public struct RebuildProgress: Sendable, Hashable {
         return .seconds(Double(max(total - completed, 0)) / eventsPerSecond)
     }
 }
+
+extension RebuildProgress: CustomStringConvertible {
+    /// The progress in one line: `reading, 45 % of 1000 events, 12.0 seconds left`.
+    public var description: String {
+        guard phase == .reading else { return phase.rawValue }
+        return "reading, \(Int(fraction * 100)) % of \(total) events" + (remaining.map { ", \($0) left" } ?? "")
+    }
+}

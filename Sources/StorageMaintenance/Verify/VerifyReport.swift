@@ -1,3 +1,6 @@
+internal import StorageCore
+internal import StorageLog
+
 /// What a verification found.
 public struct VerifyReport: Sendable {
     /// Something that isn't as it was written.
@@ -47,5 +50,25 @@ public struct VerifyReport: Sendable {
             return
         }
         findings.append(Finding(kind: kind, position: position, table: table, message: message))
+    }
+}
+
+extension VerifyReport: CustomStringConvertible {
+    /// What was verified, then a line for each finding and warning:
+    ///
+    /// ```
+    /// not sound: 140 events, 12 commits, 30 rows, 1 finding
+    ///   log @101: the segment's digest differs
+    /// ```
+    public var description: String {
+        var parts = [("event", events), ("commit", commits), ("row", rows)].map { ChangeText.number($1, $0) }
+        if !isSound { parts.append(ChangeText.number(findings.count, "finding") + (isTruncated ? " and more" : "")) }
+        if !warnings.isEmpty { parts.append(ChangeText.number(warnings.count, "warning")) }
+        if !notVerified.isEmpty {
+            parts.append("not verified: " + notVerified.map(\.positionText).joined(separator: ", "))
+        }
+        let lines = findings.map { "  \($0)" } + warnings.map { "  warning: \($0)" }
+        return (["\(isSound ? "sound" : "not sound"): \(parts.joined(separator: ", "))"] + lines)
+            .joined(separator: "\n")
     }
 }

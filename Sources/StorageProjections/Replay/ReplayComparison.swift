@@ -36,3 +36,27 @@ public struct ReplayComparison: Sendable {
         divergence == nil && differingRows == 0 && onlyOld.isEmpty && onlyNew.isEmpty
     }
 }
+
+extension ReplayComparison: CustomStringConvertible {
+    /// What was compared, and what differs: `@0..@140, 120 events: equal`, or a line for each row that differs.
+    public var description: String {
+        let compared = "@\(from)..@\(to), \(ChangeText.number(events, "event")): "
+        guard !isEqual else { return compared + "equal" }
+        let only = [("old", onlyOld), ("new", onlyNew)].filter { !$0.1.isEmpty }
+            .map { "only in the \($0): \($1.joined(separator: ", "))" }
+        let rows = ChangeText.number(differingRows, "row") + (differingRows == 1 ? " differs" : " differ")
+        let parts = [divergence.map { "differ \($0)" }, differingRows > 0 ? rows : nil]
+        let first = compared + (parts.compactMap { $0 } + only).joined(separator: ", ")
+        let left = differingRows - differences.count
+        return
+            ([first] + differences.map { "  \($0)" } + (left > 0 && !differences.isEmpty ? ["  and \(left) more"] : []))
+            .joined(separator: "\n")
+    }
+}
+
+extension ReplayComparison.Divergence: CustomStringConvertible {
+    /// `since @101 (t:12)`, or `before @100`
+    public var description: String {
+        isBeforeRange ? "before @\(position)" : "since @\(position)" + (commit.map { " (t:\($0.number))" } ?? "")
+    }
+}

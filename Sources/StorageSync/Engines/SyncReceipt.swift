@@ -21,3 +21,8 @@ public struct SyncReceipt: Sendable {
         try await wait(local.first...local.last)
     }
 }
+
+extension SyncReceipt: CustomStringConvertible {
+    /// The commit in the store: `t:12 @101..@140`.
+    public var description: String { local.description }
+}

@@ -13,3 +13,8 @@ public struct FieldChange: Sendable, Hashable {
         self.new = new
     }
 }
+
+extension FieldChange: CustomStringConvertible {
+    /// `"a" → "b"`
+    public var description: String { "\(old) → \(new)" }
+}
