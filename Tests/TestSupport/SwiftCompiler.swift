@@ -34,14 +34,14 @@ package enum SwiftCompiler {
             ]
     }()
 
-    /// Runs the compiler in Swift 6 mode, with warnings as errors.
+    /// Runs the compiler in Swift 6 mode, with warnings as errors. Modules are looked for in the arguments' folders first.
     ///
     /// - Returns: What it says; empty where it has nothing to say.
     package static func run(_ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
-            ["swiftc", "-swift-version", "6", "-parse-as-library", "-warnings-as-errors"] + search + arguments
+            ["swiftc", "-swift-version", "6", "-parse-as-library", "-warnings-as-errors"] + arguments + search
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
