@@ -36,6 +36,9 @@ final class SQLPrompt {
     }
 
     func run() async throws {
+        // Ctrl-C ends what is typed and what is running. Between the two there is nothing for it to end.
+        let previous = signal(SIGINT) { _ in }
+        defer { signal(SIGINT, previous) }
         words.words = try await command.store.read { try SQLWords($0) }
         try write("Type a query that ends with ; or \\? for a list of commands.\n")
         var text = ""
