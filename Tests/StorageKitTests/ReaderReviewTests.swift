@@ -129,7 +129,7 @@ import Testing
         let a =
             "# A\n\n## It asks\n\nSee <doc:B#Its-answer>, <doc:C>.\n\n```sh\n# Its end\n```\n\n## Its end\n\nYes,\nit does.\n"
         let documentation = Documentation(
-            readme: "It is\nsmall: [A](Sources/A.md).", pages: ["A": a, "B": "# B\n\n## It's answer\n\nNo.\n"])
+            readme: "It is\nsmall. See [A](Sources/A.md).", pages: ["A": a, "B": "# B\n\n## It's answer\n\nNo.\n"])
         let question = try #require(Self.questions(in: "# Questions\n\n### 1. What?\n\n\(section)\n").first)
         #expect(question.number == 1)
         #expect(documentation.problem(of: question) == expected)

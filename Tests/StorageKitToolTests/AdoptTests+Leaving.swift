@@ -37,14 +37,15 @@ extension AdoptTests {
             #expect(try Self.rows(of: table, at: plain) == Self.rows(of: table, at: database), "\(table)")
         }
         try DatabaseQueue(path: plain).read { db in
-            #expect(
-                try String.fetchAll(
-                    db,
-                    sql:
-                        "SELECT name FROM sqlite_schema WHERE sql LIKE '%storage!_%' ESCAPE '!' OR sql LIKE '%!_position%' ESCAPE '!'"
-                )
-                    == [])
-            #expect(try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok")
+            let left = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM sqlite_schema
+                    WHERE sql LIKE '%storage!_%' ESCAPE '!' OR sql LIKE '%!_position%' ESCAPE '!'
+                    """)
+            #expect(left == [])
+            let integrity = try String.fetchOne(db, sql: "PRAGMA integrity_check")
+            #expect(integrity == "ok")
         }
     }
 }

@@ -64,7 +64,7 @@ struct AdviceTests {
     @Test("A renamed table is found under its former name, a new one where it was created")
     func tableOfAnotherPoint() async throws {
         let engine = try SampleStore.open(folder.path())
-        let create = { (name: String) in
+        let create = { @Sendable (name: String) in
             "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)"
         }
         _ = try await engine.commit(CommitMetadata()) { writer, db in
