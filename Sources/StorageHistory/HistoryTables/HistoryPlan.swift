@@ -4,7 +4,7 @@ internal import StorageLog
 
 /// The conditions of a query that a search in a table of history is given the values of, as SQLite's planner was told.
 ///
-/// They only narrow what is read: SQLite looks at each condition again, so a search may find more rows, but never less.
+/// They only narrow what is read: SQLite looks at each condition again, so a search may find more rows, but never fewer.
 struct HistoryPlan: Equatable {
     struct Condition: Equatable {
         let column: Int
@@ -52,6 +52,10 @@ struct HistoryPlan: Equatable {
         switch table.role(of: column) {
         case .position, .commit, .time: break
         default: guard comparison == .equal else { return nil }
+        }
+        // Of an IN that is asked value by value, SQLite looks at the values again without the affinity that they had.
+        guard sqlite3_vtab_in(info, Int32(index), -1) == 0 || table.affinity(of: column).isNumeric || column == 0 else {
+            return nil
         }
         // Under another collation, more texts are equal.
         guard let collation = sqlite3_vtab_collation(info, Int32(index)),

@@ -10,7 +10,7 @@ internal import StorageLog
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class HistoryReading {
-    private let rows: HistoryRows
+    let rows: HistoryRows
     private let entity: CatalogEntity
     private let log: LogReader
     private let budget: Int64
@@ -44,14 +44,17 @@ final class HistoryReading {
     private var isSpent: Bool { spent > budget }
 
     /// Adds the changes of a search.
-    func addChanges(_ search: HistorySearch, _ catalog: Catalog) throws {
-        guard let keys = search.keys else {
-            return try forEachEvent(search.query, catalog) { [self] in try rows.add($0.change(of: entity)) }
+    ///
+    /// - Returns: Whether these are all: false where the store has no trace of the rows that were looked for.
+    func addChanges(_ search: HistorySearch, _ catalog: Catalog) throws -> Bool {
+        if let keys = search.keys {
+            return try forEachEvent(ofRows: keys, search.query) { [self] event, isWanted in
+                if isWanted { try rows.add(event.change(of: entity)) }
+                return true
+            }
         }
-        _ = try forEachEvent(ofRows: keys, search.query) { [self] event, isWanted in
-            if isWanted { try rows.add(event.change(of: entity)) }
-            return true
-        }
+        try forEachEvent(search.query, catalog) { [self] in try rows.add($0.change(of: entity)) }
+        return true
     }
 
     /// Adds the versions of a search.
@@ -100,14 +103,16 @@ extension HistoryReading {
     /// Hands over the events of some rows, those of each last first, from the first that the query asks for.
     ///
     /// - Parameter body: Is told whether the query asks for the event. Answers whether it can go on.
-    /// - Returns: Whether all were read.
+    /// - Returns: Whether all were read. A row without a trace may have been deleted past the log, so it was not.
     private func forEachEvent(
         ofRows keys: [[StorageValue]], _ query: LogQuery, _ body: (RowEvent, Bool) throws -> Bool
     ) throws -> Bool {
         var isDone = true
+        var hasTrace = false
         for key in keys where isDone {
             spent += 1
             try log.forEachVersion(of: key, in: entity) { batch, index in
+                hasTrace = true
                 spent += Self.costOfLookup
                 let (position, commit) = (batch.header.first + Int64(index), batch.commit(ofEvent: index))
                 let event = batch.withView { RowEvent($0, at: index, position: position, commit: commit) }
@@ -115,7 +120,7 @@ extension HistoryReading {
                 return isDone && position > query.positions.lowerBound
             }
         }
-        return isDone
+        return isDone && hasTrace
     }
 
     /// The same of the rows that have an event that the query asks for.
@@ -200,7 +205,12 @@ extension HistoryReading {
     }
 
     /// Adds the versions of all rows, from a table that follows the events.
-    func addAllVersions(through head: Int64, scratch: ScratchTables) throws {
+    func addAllVersions(through head: Int64) throws {
+        let scratch = try ScratchTables()
+        try scratch.inTransaction { try addAllVersions(through: head, scratch) }
+    }
+
+    private func addAllVersions(through head: Int64, _ scratch: ScratchTables) throws {
         let target = try scratch.target(for: entity)
         let fold = Fold(scratch.database, targets: [target], checks: false)
         let columns = entity.live.map(ScratchTables.name).joined(separator: ", ")

@@ -57,46 +57,52 @@ struct HistorySearchBuilder {
 
     /// - Returns: Whether the condition leaves out anything.
     private mutating func narrow(by condition: HistoryPlan.Condition, _ value: StorageValue) throws -> Bool {
-        switch (table.role(of: condition.column), value) {
-        case (.position, _):
+        let role = table.role(of: condition.column)
+        if role == .position || role == .commit {
             guard let bounds = Self.bounds(condition.comparison, value) else { return false }
-            narrow(to: bounds)
-        case (.commit, _):
-            guard let bounds = Self.bounds(condition.comparison, value) else { return false }
-            try narrow(toCommits: bounds)
-        case (.time, .text(let text)):
+            guard role == .commit else { return narrow(to: bounds) }
+            return try narrow(toCommits: bounds)
+        }
+        guard case .text(let text) = value, isExact(condition, value) else { return false }
+        switch role {
+        case .time:
             guard let bounds = try times(condition.comparison, text) else { return false }
-            try narrow(toTimes: bounds)
-        case (.operation, .text(let text)):
-            search.query.operations = Set(StorageEvent.Operation.allCases.filter { $0.rawValue == text })
-        case (.actor, .text(let text)): search.query.actors = [text]
-        case (.reason, .text(let text)): search.query.reasons = [text]
+            return try narrow(toTimes: bounds)
+        case .operation: search.query.operations = Set(StorageEvent.Operation.allCases.filter { $0.rawValue == text })
+        case .actor: search.query.actors = [text]
+        case .reason: search.query.reasons = [text]
         default: return false
         }
         return true
     }
 
-    private mutating func narrow(to positions: ClosedRange<Int64>) {
+    private mutating func narrow(to positions: ClosedRange<Int64>) -> Bool {
         let lower = max(search.query.positions.lowerBound, positions.lowerBound)
         let upper = min(search.query.positions.upperBound, positions.upperBound)
         if lower > upper { search.isEmpty = true } else { search.query.positions = lower...upper }
+        return true
     }
 
-    private mutating func narrow(toCommits commits: ClosedRange<Int64>) throws {
+    private mutating func narrow(toCommits commits: ClosedRange<Int64>) throws -> Bool {
         let lower = max(1, commits.lowerBound)
         let upper = min(index.head.commit, commits.upperBound)
-        guard lower <= upper, let first = try index.commit(lower), let last = try index.commit(upper) else {
+        guard lower <= upper else {
             search.isEmpty = true
-            return
+            return true
         }
-        narrow(to: first.positions.lowerBound...last.positions.upperBound)
+        guard let first = try index.commit(lower), let last = try index.commit(upper) else { return false }
+        return narrow(to: first.positions.lowerBound...last.positions.upperBound)
     }
 
-    private mutating func narrow(toTimes times: ClosedRange<Int64>) throws {
+    private mutating func narrow(toTimes times: ClosedRange<Int64>) throws -> Bool {
         search.query.times = times
         let lower = times.lowerBound == .min ? 0 : try index.lastPosition(atOrBefore: times.lowerBound - 1)
         let upper = try index.lastPosition(atOrBefore: times.upperBound)
-        if lower < upper { narrow(to: lower + 1...upper) } else { search.isEmpty = true }
+        guard lower < upper else {
+            search.isEmpty = true
+            return true
+        }
+        return narrow(to: lower + 1...upper)
     }
 
     /// The whole numbers that a condition with a number can be true of, and maybe one beside them.
@@ -181,6 +187,8 @@ extension HistorySearchBuilder {
             let value = conversions.row.value(at: 0)
             if !values.contains(value) { values.append(value) }
         }
+        // Two rows for the log, one value for SQL.
+        if values.contains(.real(0)) { values = values.filter { $0 != .real(0) } + [.real(0), .real(-0.0)] }
         return values
     }
 
@@ -190,10 +198,21 @@ extension HistorySearchBuilder {
     func isExact(_ condition: HistoryPlan.Condition, _ value: StorageValue) -> Bool {
         let isPlain = condition.isLiteral && !mayCast
         switch (table.affinity(of: condition.column), value) {
-        case (_, .null), (_, .blob), (.integer, _), (.real, _), (.numeric, _), (.text, .text): return true
+        case (_, .null), (_, .blob), (.integer, _), (.real, _), (.numeric, _): return true
+        case (_, .text(let text)): return isPlain || !text.readsAsNumber
         case (.text, _): return isPlain
-        case (.blob, .text(let text)): return isPlain || !text.utf8.contains { (0x30...0x39).contains($0) }
         case (.blob, _): return isPlain || [.until, .commit].contains(table.role(of: condition.column))
+        }
+    }
+}
+
+extension String {
+    /// Whether SQLite's numeric affinity may make a number of it.
+    fileprivate var readsAsNumber: Bool {
+        let digits = utf8.drop { $0 <= 0x20 || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
+        guard let first = digits.first, (0x30...0x39).contains(first) else { return false }
+        return utf8.allSatisfy {
+            (0x30...0x39).contains($0) || $0 <= 0x20 || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains($0)
         }
     }
 }

@@ -102,18 +102,19 @@ final class HistoryTableReader {
 
 extension HistoryTableReader {
     private func makeWhole() throws -> HistoryRows {
-        let (rows, files) = (try take(), try opened())
-        guard let entity = table.entity, files.index.head.position > 0 else { return rows }
-        let (reading, head) = (HistoryReading(rows, of: entity, files.log), files.index.head.position)
-        try files.scratch.inTransaction {
-            if table.kind == .changes {
-                let all = LogQuery(positions: 1...head, tables: [entity.name])
-                try reading.addChanges(HistorySearch(query: all), module.catalog)
-            } else {
-                try reading.addAllVersions(through: head, scratch: files.scratch)
+        let files = try opened()
+        let head = files.index.head.position
+        guard let entity = table.entity, head > 0 else { return try take() }
+        let reading = HistoryReading(try take(), of: entity, files.log)
+        let rows = try filled(reading.rows) {
+            guard table.kind == .changes else {
+                try reading.addAllVersions(through: head)
+                return true
             }
+            let all = LogQuery(positions: 1...head, tables: [entity.name])
+            return try reading.addChanges(HistorySearch(query: all), module.catalog)
         }
-        return rows
+        return try rows ?? take()
     }
 
     /// The rows of a search; nil where it is better to read all.
@@ -122,30 +123,32 @@ extension HistoryTableReader {
         guard let entity = table.entity else { return nil }
         let most = min(max(files.index.head.position / 2, Self.leastBudget), Self.mostBudget)
         guard spent < most, !search.isLong(for: table, most: most - spent) else { return nil }
-        let rows = try take()
-        guard !search.isEmpty else { return rows }
-        let reading = HistoryReading(
-            rows, of: entity, files.log, budget: table.kind == .changes ? .max : most - spent)
-        let isDone = try files.scratch.inTransaction {
-            guard table.kind == .history else {
-                // They are read as fast as those of all.
-                try reading.addChanges(search, module.catalog)
-                return true
-            }
+        guard !search.isEmpty else { return try take() }
+        // Changes are read as fast for a search as for all.
+        let budget = table.kind == .changes ? Int64.max : most - spent
+        let reading = HistoryReading(try take(), of: entity, files.log, budget: budget)
+        defer { spent += reading.spent }
+        return try filled(reading.rows) {
+            guard table.kind == .history else { return try reading.addChanges(search, module.catalog) }
             return try reading.addVersions(
                 search, ReadSource(module.source, catalog: module.catalog), through: files.index.head.position,
                 needsUntil: plan.needsUntil)
         }
-        spent += reading.spent
-        if isDone { return rows }
-        give(rows)
-        return nil
     }
 
     /// So much is soon read, however short the log.
     private static let leastBudget: Int64 = 20_000
     /// What is noted of each row takes memory.
-    private static let mostBudget: Int64 = 2_000_000
+    private static let mostBudget: Int64 = 500_000
+
+    /// - Parameter body: Adds the rows; answers whether they are all.
+    /// - Returns: nil where they aren't.
+    private func filled(_ rows: HistoryRows, _ body: () throws -> Bool) throws -> HistoryRows? {
+        var isDone = false
+        defer { if !isDone { give(rows) } }
+        isDone = try opened().scratch.inTransaction(body)
+        return isDone ? rows : nil
+    }
 }
 
 extension HistorySearch {

@@ -22,6 +22,8 @@ package import StorageLog
 package struct HistoryTables {
     private let source: Connection
     private let shared: HistoryTableModule
+    /// Whether a value that a query gets of a view may have an affinity, by `CAST`.
+    private let viewsCast: Bool
     var tables: [HistoryTable] { shared.tables }
 
     /// - Parameter source: A connection of the store, inside a read.
@@ -37,6 +39,9 @@ package struct HistoryTables {
             while !taken.insert(name.folded).inserted { name = "storage_\(name)" }
             return name
         }
+        let views = try PreparedStatement(
+            source, "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND sql LIKE '%cast%' LIMIT 1")
+        viewsCast = try views.step()
         for entity in catalog.live {
             tables.append(HistoryTable(versionsOf: entity, named: free("history_\(entity.stored)")))
             tables.append(HistoryTable(changesOf: entity, named: free("changes_\(entity.stored)")))
@@ -83,8 +88,7 @@ package struct HistoryTables {
     /// - Throws: What SQLite says of it; `invalid-argument` where it isn't one query that only reads.
     package func statement(for sql: String) throws -> PreparedStatement {
         let (statement, named) = try prepare(sql)
-        guard let commits = named.first(where: { $0.kind == .commits }) else { return statement }
-        try fill(commits)
+        for table in named where table.kind == .commits { try fill(table) }
         return statement
     }
 
@@ -110,12 +114,14 @@ package struct HistoryTables {
     }
 
     private func prepare(_ sql: String) throws -> (statement: PreparedStatement, named: [HistoryTable]) {
-        shared.mayCast = sql.range(of: "cast", options: .caseInsensitive) != nil
+        shared.mayCast = viewsCast || sql.range(of: "cast", options: .caseInsensitive) != nil
+        shared.failure = nil
         var named: [HistoryTable] = []
         while true {
             do {
                 return (try PreparedStatement(query: sql, on: source), named)
             } catch let error as StorageError {
+                if let failure = shared.failure { throw failure }
                 // SQLite knows best what a query names, so it is asked until it misses nothing that can be made.
                 guard let index = tables.firstIndex(where: { error.missingTable?.folded == $0.name.folded }),
                     !named.contains(where: { $0.name == tables[index].name })
