@@ -12,6 +12,15 @@ final class HistoryRows {
     private let insert: PreparedStatement
     private let end: PreparedStatement?
     private var indexed: Set<[Int]> = []
+    /// Statements that no search uses: a join may search thousands of times.
+    private var idle: [Shape: [PreparedStatement]] = [:]
+
+    /// What a search has conditions on, and its order.
+    private struct Shape: Hashable {
+        let columns: [Int]
+        let hasPositions: Bool
+        let isDescending: Bool
+    }
 
     /// - Parameter number: Of these rows among others of the same file.
     init(_ table: HistoryTable, in database: Connection, number: Int) throws {
@@ -41,28 +50,38 @@ final class HistoryRows {
     /// - Parameters:
     ///   - positions: nil for all.
     ///   - equal: Columns with their values. They are found by an index, which is made for the first such search.
+    ///   - end: Called when the rows aren't read any more.
     func read(
-        positions: ClosedRange<Int64>? = nil, equal: [(column: Int, value: StorageValue)] = [], descending: Bool
-    ) throws -> PreparedStatement {
-        let columns = equal.map(\.column)
-        if !columns.isEmpty, indexed.insert(columns).inserted {
-            let list = columns.map { quoted(table.columns[$0]) }.joined(separator: ", ")
-            try PreparedStatement(database, "CREATE INDEX \(name)_\(indexed.count) ON \(name)(\(list))").execute()
-        }
-        var conditions = columns.map { "\(quoted(table.columns[$0])) IS ?" }
-        let position = quoted(table.columns[0])
-        if positions != nil { conditions.append("\(position) BETWEEN ? AND ?") }
-        let statement = try PreparedStatement(
-            database,
-            """
-            SELECT * FROM \(name)\(conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))")
-            ORDER BY \(position)\(descending ? " DESC" : "")
-            """)
+        positions: ClosedRange<Int64>? = nil, equal: [(column: Int, value: StorageValue)] = [], descending: Bool,
+        end: @escaping () -> Void = {}
+    ) throws -> Reading {
+        let shape = Shape(columns: equal.map(\.column), hasPositions: positions != nil, isDescending: descending)
+        let statement = try idle[shape]?.popLast() ?? prepare(shape)
         let bounds = positions.map { [StorageValue.integer($0.lowerBound), .integer($0.upperBound)] } ?? []
         for (offset, value) in (equal.map(\.value) + bounds).enumerated() {
             try statement.writer.bind(value, at: Int32(offset + 1))
         }
-        return statement
+        return Reading(statement) { [self] in
+            idle[shape, default: []].append(statement)
+            end()
+        }
+    }
+
+    private func prepare(_ shape: Shape) throws -> PreparedStatement {
+        if !shape.columns.isEmpty, indexed.insert(shape.columns).inserted {
+            let list = shape.columns.map { quoted(table.columns[$0]) }.joined(separator: ", ")
+            try PreparedStatement(database, "CREATE INDEX \(name)_\(indexed.count) ON \(name)(\(list))").execute()
+        }
+        let position = quoted(table.columns[0])
+        let conditions =
+            shape.columns.map { "\(quoted(table.columns[$0])) IS ?" }
+            + (shape.hasPositions ? ["\(position) BETWEEN ? AND ?"] : [])
+        return try PreparedStatement(
+            database,
+            """
+            SELECT * FROM \(name)\(conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))")
+            ORDER BY \(position)\(shape.isDescending ? " DESC" : "")
+            """)
     }
 
     /// A search that is under way. Rows that were read for it only are given back when it ends.
@@ -70,7 +89,7 @@ final class HistoryRows {
         let statement: PreparedStatement
         private let end: () -> Void
 
-        init(_ statement: PreparedStatement, end: @escaping () -> Void = {}) {
+        init(_ statement: PreparedStatement, end: @escaping () -> Void) {
             self.statement = statement
             self.end = end
         }

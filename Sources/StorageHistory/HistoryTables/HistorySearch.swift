@@ -18,18 +18,16 @@ struct HistorySearch {
 struct HistorySearchBuilder {
     private let table: HistoryTable
     private let index: LogIndex
-    private let mayCast: Bool
+    /// Whether the query's literals may have an affinity, by `CAST`.
+    var mayCast = true
     /// Converts a value as SQLite does.
     private let conversions: PreparedStatement
     private var search: HistorySearch
 
-    /// - Parameters:
-    ///   - mayCast: Whether the query's literals may have an affinity, by `CAST`.
-    ///   - scratch: Any connection.
-    init(_ table: HistoryTable, _ index: LogIndex, mayCast: Bool, scratch: Connection) throws {
+    /// - Parameter scratch: Any connection.
+    init(_ table: HistoryTable, _ index: LogIndex, scratch: Connection) throws {
         self.table = table
         self.index = index
-        self.mayCast = mayCast
         conversions = try PreparedStatement(
             scratch,
             """

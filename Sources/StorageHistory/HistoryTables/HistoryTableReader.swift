@@ -15,6 +15,7 @@ final class HistoryTableReader {
     private var plans: [HistoryPlan] = []
     /// Everything that reading needs, once something is to be read.
     private var files: Files?
+    private var builder: HistorySearchBuilder?
     /// All rows, once they were needed.
     private var whole: HistoryRows?
     /// Rows that no search uses.
@@ -54,22 +55,23 @@ final class HistoryTableReader {
     func search(plan number: Int, _ values: [StorageValue]) throws -> HistoryRows.Reading {
         module.failure = nil
         let plan = plans[number]
-        let builder = try HistorySearchBuilder(
-            table, opened().index, mayCast: module.mayCast, scratch: opened().scratch.database)
+        let files = try opened()
+        var builder = try builder ?? HistorySearchBuilder(table, files.index, scratch: files.scratch.database)
+        builder.mayCast = module.mayCast
+        self.builder = builder
         if whole == nil, plan.isNarrow(for: table), let search = try builder.search(plan, values),
             let rows = try part(search, plan)
         {
-            let statement = try rows.read(descending: plan.isDescending)
-            return HistoryRows.Reading(statement) { [self] in give(rows) }
+            return try rows.read(descending: plan.isDescending) { [self] in give(rows) }
         }
         let whole = try whole ?? makeWhole()
         self.whole = whole
-        return HistoryRows.Reading(try read(whole, plan, values, builder))
+        return try read(whole, plan, values, builder)
     }
 
     private func read(
         _ rows: HistoryRows, _ plan: HistoryPlan, _ values: [StorageValue], _ builder: HistorySearchBuilder
-    ) throws -> PreparedStatement {
+    ) throws -> HistoryRows.Reading {
         var positions: ClosedRange<Int64>?
         var equal: [(column: Int, value: StorageValue)] = []
         for (condition, value) in zip(plan.conditions, values) {

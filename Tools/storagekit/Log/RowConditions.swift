@@ -21,7 +21,7 @@ struct RowConditions {
         filter.isNarrow = true
         let (changed, catalog) = (changed, store.catalog)
         filter.passes = { batch, index, commit in
-            if let isTrue, try !isTrue(batch.header.first + Int64(index)) { return false }
+            if let isTrue, try !isTrue(batch.positions, batch.header.first + Int64(index)) { return false }
             guard !changed.isEmpty else { return true }
             let event = batch.event(at: index, catalog: catalog, commit: commit)
             return changed.contains { $0.matches(event) }
@@ -35,8 +35,10 @@ struct RowConditions {
     }
 
     /// Says of an event whether a condition in SQL is true of the row after it. SQL has the whole row in the table of its
-    /// versions, which is a temporary file; each event looks up its own there, so that none has to be held.
-    private func lookup(_ condition: String, _ filter: ChangeFilter) throws -> (_ position: Int64) throws -> Bool {
+    /// versions, which is asked once for the events of each segment.
+    private func lookup(
+        _ condition: String, _ filter: ChangeFilter
+    ) throws -> (_ segment: ClosedRange<Int64>, _ position: Int64) throws -> Bool {
         guard let tables = filter.query.tables, tables.count == 1, let table = tables.first,
             let entity = store.catalog.live.first(where: { $0.name.utf8.elementsEqual(table.utf8) })
         else {
@@ -45,13 +47,29 @@ struct RowConditions {
                 next: "Name it: storagekit log TABLE --where \"…\"")
         }
         let history = try HistoryTables(store.connection)
-        guard let name = history.name(ofHistoryOf: entity) else { return { _ in false } }
+        guard let name = history.name(ofHistoryOf: entity) else { return { _, _ in false } }
+        let position = quoted(name.position)
         let statement = try history.statement(
-            for: "SELECT 1 FROM \(quoted(name.table)) WHERE \(quoted(name.position)) = ?1 AND (\(condition))")
-        return { position in
-            statement.bind(position, at: 1)
-            defer { statement.reset() }
-            do { return try statement.step() } catch { throw history.failure ?? error }
+            for: """
+                SELECT \(position) FROM \(quoted(name.table)) WHERE \(position) BETWEEN ?1 AND ?2 AND (\(condition)
+                )
+                """)
+        var segment: ClosedRange<Int64>?
+        var matching: Set<Int64> = []
+        return { wanted, position in
+            if wanted != segment {
+                segment = wanted
+                matching = []
+                statement.bind(wanted.lowerBound, at: 1)
+                statement.bind(wanted.upperBound, at: 2)
+                defer { statement.reset() }
+                do {
+                    while try statement.step() { matching.insert(statement.integer(0)) }
+                } catch {
+                    throw history.failure ?? error
+                }
+            }
+            return matching.contains(position)
         }
     }
 }
