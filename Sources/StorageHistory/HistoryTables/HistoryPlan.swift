@@ -2,7 +2,7 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageLog
 
-/// The conditions of a query that a search in a table of history is given the values of, as SQLite's planner was told.
+/// The conditions of a query by which a search in a table of history chooses events.
 ///
 /// They only narrow what is read: SQLite looks at each condition again, so a search may find more rows, but never fewer.
 struct HistoryPlan: Equatable {

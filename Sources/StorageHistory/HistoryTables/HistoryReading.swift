@@ -53,7 +53,8 @@ final class HistoryReading {
                 return true
             }
         }
-        try forEachEvent(search.query, catalog) { [self] in try rows.add($0.change(of: entity)) }
+        spent += Int64(search.query.positions.count) / 4
+        try forEachEvent(of: search.query, catalog: catalog) { [self] in try rows.add($0.change(of: entity)) }
         return true
     }
 
@@ -78,17 +79,19 @@ final class HistoryReading {
             !needsUntil || !operations.contains(.insert)
         {
             // Such an event has the whole row.
-            try forEachEvent(search.query, source.catalog) { [self] in try rows.add($0.version(wholeRow(of: $0))) }
+            try forEachEvent(of: search.query, catalog: source.catalog) { [self] in
+                try rows.add($0.version(wholeRow(of: $0)))
+            }
             return !isSpent
         }
-        return try forEachEvent(ofRowsIn: search.query, through: head, source.catalog, step)
+        return try forEachEvent(ofRowsIn: search.query, through: head, catalog: source.catalog, step)
     }
 }
 
 // MARK: Events
 
 extension HistoryReading {
-    private func forEachEvent(_ query: LogQuery, _ catalog: Catalog, _ body: (RowEvent) throws -> Void) throws {
+    private func forEachEvent(of query: LogQuery, catalog: Catalog, _ body: (RowEvent) throws -> Void) throws {
         try log.forEachEvent(query, catalog: catalog) { batch, index, commit in
             try batch.withView { view in
                 // A dropped entity can have had the same name.
@@ -102,7 +105,7 @@ extension HistoryReading {
 
     /// Hands over the events of some rows, those of each last first, from the first that the query asks for.
     ///
-    /// - Parameter body: Is told whether the query asks for the event. Answers whether it can go on.
+    /// - Parameter body: Gets the event, and whether the query asks for it. Answers whether it can go on.
     /// - Returns: Whether all were read. A row without a trace may have been deleted past the log, so it was not.
     private func forEachEvent(
         ofRows keys: [[StorageValue]], _ query: LogQuery, _ body: (RowEvent, Bool) throws -> Bool
@@ -125,7 +128,7 @@ extension HistoryReading {
 
     /// The same of the rows that have an event that the query asks for.
     private func forEachEvent(
-        ofRowsIn query: LogQuery, through head: Int64, _ catalog: Catalog, _ body: (RowEvent, Bool) throws -> Bool
+        ofRowsIn query: LogQuery, through head: Int64, catalog: Catalog, _ body: (RowEvent, Bool) throws -> Bool
     ) throws -> Bool {
         var wanted: Set<RowAddress> = []
         var first: Int64?
@@ -193,7 +196,7 @@ extension HistoryReading {
             values = event.row(of: entity, known) { $0.fallback }
         }
         if isWanted { try rows.add(event.version(values, until: state?.later)) }
-        stateBytes += state == nil ? 200 + values.reduce(0) { $0 + $1.memory } : 0
+        stateBytes += state == nil ? 200 + values.reduce(0) { $0 + $1.byteCount } : 0
         states[event.row] = State(values: before, later: event.position)
         return stateBytes <= Self.mostStateBytes
     }
@@ -239,21 +242,10 @@ extension HistoryReading {
     }
 
     private func read(_ event: RowEvent, _ select: PreparedStatement) throws -> [StorageValue] {
-        for (offset, value) in event.key.enumerated() { try select.writer.bind(value, at: Int32(offset + 1)) }
+        try select.bind(event.key)
         defer { select.reset() }
         guard try select.step() else { throw StorageError.corruptLog("event @\(event.position) leaves no row") }
         return entity.live.indices.map { select.row.value(at: Int32($0)) }
-    }
-}
-
-extension StorageValue {
-    /// About how much memory the value takes.
-    fileprivate var memory: Int {
-        switch self {
-        case .text(let text): 16 + text.utf8.count
-        case .blob(let data): 32 + data.count
-        default: 16
-        }
     }
 }
 

@@ -58,9 +58,7 @@ final class HistoryRows {
         let shape = Shape(columns: equal.map(\.column), hasPositions: positions != nil, isDescending: descending)
         let statement = try idle[shape]?.popLast() ?? prepare(shape)
         let bounds = positions.map { [StorageValue.integer($0.lowerBound), .integer($0.upperBound)] } ?? []
-        for (offset, value) in (equal.map(\.value) + bounds).enumerated() {
-            try statement.writer.bind(value, at: Int32(offset + 1))
-        }
+        try statement.bind(equal.map(\.value) + bounds)
         return Reading(statement) { [self] in
             idle[shape, default: []].append(statement)
             end()

@@ -10,7 +10,7 @@ struct HistorySearch {
     /// Whether no event can be meant.
     var isEmpty = false
 
-    /// Beside its own keys, so many a search may look for: those that values of other kinds would be, too.
+    /// A value can be several keys, and with it those of a key of many columns become many.
     static let mostKeys = 64
 }
 

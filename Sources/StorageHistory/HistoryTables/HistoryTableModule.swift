@@ -15,7 +15,7 @@ final class HistoryTableModule {
     var failure: (any Error)?
     private var isRegistered = false
 
-    init(_ source: Connection, _ catalog: Catalog, _ tables: [HistoryTable]) {
+    init(_ source: Connection, catalog: Catalog, tables: [HistoryTable]) {
         self.source = source
         self.catalog = catalog
         self.tables = tables
@@ -27,6 +27,8 @@ final class HistoryTableModule {
     func register() throws -> String {
         let name = "storagekit_history"
         guard !isRegistered else { return name }
+        // Sound to force: rows.c hands over what it got here, or from SQLite, and neither is ever NULL but for the values of a
+        // search without any.
         var callbacks = storage_row_source(
             connect: { source, number in
                 let module = Unmanaged<HistoryTableModule>.fromOpaque(source!).takeUnretainedValue()

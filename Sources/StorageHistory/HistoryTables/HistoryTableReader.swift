@@ -66,11 +66,11 @@ final class HistoryTableReader {
         }
         let whole = try whole ?? makeWhole()
         self.whole = whole
-        return try read(whole, plan, values, builder)
+        return try read(whole, by: plan, values: values, builder)
     }
 
     private func read(
-        _ rows: HistoryRows, _ plan: HistoryPlan, _ values: [StorageValue], _ builder: HistorySearchBuilder
+        _ rows: HistoryRows, by plan: HistoryPlan, values: [StorageValue], _ builder: HistorySearchBuilder
     ) throws -> HistoryRows.Reading {
         var positions: ClosedRange<Int64>?
         var equal: [(column: Int, value: StorageValue)] = []

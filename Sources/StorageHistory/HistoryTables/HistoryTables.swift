@@ -49,7 +49,7 @@ package struct HistoryTables {
         for name in ["commits", "storage_commits"] where taken.insert(name.folded).inserted {
             tables.append(HistoryTable(commitsNamed: name))
         }
-        shared = HistoryTableModule(source, catalog, tables)
+        shared = HistoryTableModule(source, catalog: catalog, tables: tables)
         try removeOthers()
     }
 
@@ -192,7 +192,7 @@ extension HistoryTables {
 extension PreparedStatement {
     /// Runs the statement to its end with these values as parameters.
     func execute(_ values: [StorageValue]) throws {
-        for (offset, value) in values.enumerated() { try writer.bind(value, at: Int32(offset + 1)) }
+        try bind(values)
         try execute()
     }
 }

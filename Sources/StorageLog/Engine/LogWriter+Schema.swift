@@ -120,7 +120,7 @@ extension LogWriter {
 
     private func writeCatalog(_ row: CatalogRow) throws {
         let insert = try statement(Catalog.upsert)
-        for (index, value) in row.values.enumerated() { try insert.writer.bind(value, at: Int32(index + 1)) }
+        try insert.bind(row.values)
         insert.bind(nextPosition, at: Int32(row.values.count + 1))
         try insert.execute()
     }

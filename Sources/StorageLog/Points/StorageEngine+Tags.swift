@@ -114,7 +114,7 @@ extension LogWriter {
     /// Runs a statement with values for its parameters, in their order.
     func run(_ sql: String, _ values: StorageValue...) throws {
         let statement = try statement(sql)
-        for (index, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(index + 1)) }
+        try statement.bind(values)
         try statement.execute()
     }
 }

@@ -244,7 +244,7 @@ extension LogReader {
         let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
         let select = try PreparedStatement(
             database, "SELECT _position, \(names) FROM \(quoted(entity.stored)) WHERE \(condition)")
-        for (index, value) in key.enumerated() { try select.writer.bind(value, at: Int32(index + 1)) }
+        try select.bind(key)
         // SQLite finds 1 for 1.0, which is another row in the log.
         guard try select.step(), key.indices.allSatisfy({ select.row.value(at: Int32($0 + 1)) == key[$0] }) else {
             return nil

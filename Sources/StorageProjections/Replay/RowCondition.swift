@@ -47,7 +47,7 @@ package final class RowCondition {
             let (old, new) = (row.old(column), row.new(column))
             values += [old ?? .null, new ?? .null, new ?? old ?? .null]
         }
-        for (index, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(index + 1)) }
+        try statement.bind(values)
         defer { statement.reset() }
         guard try statement.step() else { return false }
         return sqlite3_column_int(statement.pointer, 0) != 0

@@ -61,6 +61,11 @@ package final class PreparedStatement {
 
     package func bind(text: String, at index: Int32) { writer.bind(text, at: index) }
 
+    /// Binds the first parameters, in their order.
+    package func bind(_ values: [StorageValue]) throws {
+        for (index, value) in values.enumerated() { try writer.bind(value, at: Int32(index + 1)) }
+    }
+
     package func bindNull(at index: Int32) { sqlite3_bind_null(pointer, index) }
 
     /// Binds bytes that stay where they are until the statement is reset.

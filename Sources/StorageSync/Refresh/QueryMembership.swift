@@ -2,7 +2,7 @@ internal import GRDB
 internal import StorageCore
 internal import StorageEntities
 
-/// Tells whether single rows match a query, regardless of its limit, as seen by a transaction.
+/// Finds out whether single rows match a query, regardless of its limit, as seen by a transaction.
 struct QueryMembership {
     /// The key is the last of its values.
     private let text: QuerySQL.Text?

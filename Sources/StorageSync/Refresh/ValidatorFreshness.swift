@@ -4,7 +4,7 @@ internal import StorageHistory
 internal import StorageKit
 internal import StorageLog
 
-/// Tells whether the rows covered by a validator may have changed in the store since: the validator isn't sent then, because
+/// Finds out whether the rows covered by a validator may have changed in the store since: the validator isn't sent then, because
 /// an answer of "not modified" refers to the remote's rows only.
 ///
 /// Invariant: a refresh that keeps a validator has left the fetched rows as the remote has them

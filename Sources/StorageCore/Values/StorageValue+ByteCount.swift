@@ -1,9 +1,8 @@
 internal import Foundation
-internal import StorageCore
 
 extension StorageValue {
     /// The approximate memory use.
-    var byteCount: Int {
+    package var byteCount: Int {
         switch self {
         case .null, .integer, .real: 16
         case .text(let text): 16 + text.utf8.count
