@@ -73,9 +73,13 @@ import Testing
                     ? "\(quotedName) BETWEEN \(literal(value)) AND \(literal(value)) + 9"
                     : "\(quotedName) \(random.pick(["=", "<", "<=", ">", ">=", "IS"])) \(other)"
             default:
-                guard random.chance(20) else { return "\(quotedName) \(random.pick(["=", "IS"])) \(literal(value))" }
+                guard random.chance(30) else { return "\(quotedName) \(random.pick(["=", "IS"])) \(literal(value))" }
                 // Of another column, with its affinity.
                 let other = quoted(random.pick(table.columns))
+                if random.chance(30), !samples.isEmpty {
+                    let values = (0...random.below(6)).map { _ in literal(random.pick(samples)[column]) }
+                    return "\(quotedName) IN (\(values.joined(separator: ", ")))"
+                }
                 return random.chance(50)
                     ? "\(quotedName) IN (SELECT \(other) FROM \(quoted("copy_\(table.name)")))"
                     : "\(quotedName) IN (\(literal(value)), \(literal(random.pick(samples.isEmpty ? [[]] : samples).last ?? .null)))"
@@ -177,6 +181,8 @@ import Testing
                 "SELECT id, _until FROM history_posts WHERE _commit >= 150 AND _op = 'update'",
                 "SELECT * FROM history_posts WHERE _position BETWEEN 160 AND 165 AND id = 3",
                 "SELECT * FROM changes_posts WHERE _position >= 150 AND _actor = 'actor 1'",
+                "SELECT * FROM history_posts WHERE _commit IN (155, 160, NULL, 171.0)",
+                "SELECT * FROM changes_posts WHERE _commit IN (SELECT 190 + value FROM json_each('[1,5]'))",
                 "SELECT new_views FROM changes_posts WHERE id = 4 AND _position > 150 ORDER BY _position DESC",
             ]
             let before = try queries.map(answer)
@@ -215,6 +221,9 @@ import Testing
             #expect(
                 try plan("SELECT * FROM changes_posts WHERE _time >= '2024'").0.hasSuffix("changes_posts by _time >= ?")
             )
+            #expect(
+                try plan("SELECT * FROM changes_posts WHERE _actor IN ('a', 'b')").0.hasSuffix(
+                    "changes_posts by _actor IN (?)"))
         }
         try await engine.close()
     }
@@ -246,6 +255,11 @@ import Testing
             #expect(try count("history_texts WHERE id = CAST(42 AS INTEGER)") == 3)
             #expect(try count("history_texts WHERE id IN (SELECT n FROM nums)") == 3)
             #expect(try count("history_texts WHERE id IN (42, 'x')") == 2)
+            #expect(try count("history_texts WHERE id IN ('042', 'x', NULL, 'none')") == 2)
+            #expect(try count("history_texts WHERE id IN ()") == 0)
+            #expect(try count("history_texts WHERE id NOT IN ('042', 'x')") == 2)
+            #expect(try count("history_any WHERE k IN ('42', 0, x'00')") == 2)
+            #expect(try count("history_texts WHERE id IN (SELECT value FROM json_each('[\"042\",42,null]'))") == 1)
             #expect(try count("nums CROSS JOIN history_texts h WHERE h.id = nums.n") == 3)
             #expect(try count("changes_texts WHERE _actor IN (SELECT n FROM nums)") == 4)
             #expect(try count("changes_texts WHERE _actor = '42'") == 4)

@@ -9,6 +9,8 @@ struct HistoryPlan: Equatable {
     struct Condition: Equatable {
         let column: Int
         let comparison: Comparison
+        /// Whether the column may be equal to any of several values, as `IN` says.
+        let isList: Bool
         /// Whether the value is written in the query. Another has an affinity, maybe, that changes what is equal to it.
         let isLiteral: Bool
     }
@@ -30,6 +32,8 @@ struct HistoryPlan: Equatable {
             guard let condition = Self.condition(index, of: info, for: table) else { continue }
             conditions.append(condition)
             info.pointee.aConstraintUsage[index].argvIndex = Int32(conditions.count)
+            // One search for the whole list.
+            if condition.isList { sqlite3_vtab_in(info, Int32(index), 1) }
         }
         if info.pointee.nOrderBy == 1, info.pointee.aOrderBy[0].iColumn <= 0 {
             isDescending = info.pointee.aOrderBy[0].desc != 0
@@ -53,25 +57,27 @@ struct HistoryPlan: Equatable {
         case .position, .commit, .time: break
         default: guard comparison == .equal else { return nil }
         }
-        // Of an IN that is asked value by value, SQLite looks at the values again without the affinity that they had.
-        guard sqlite3_vtab_in(info, Int32(index), -1) == 0 || table.affinity(of: column).isNumeric || column == 0 else {
-            return nil
-        }
         // Under another collation, more texts are equal.
         guard let collation = sqlite3_vtab_collation(info, Int32(index)),
             String(cString: collation).lowercased() == "binary"
         else { return nil }
+        // Where an IN is asked value by value, which is for numbers only, SQLite looks at the values again without the affinity
+        // that they had.
+        let isList =
+            sqlite3_vtab_in(info, Int32(index), -1) != 0 && !table.affinity(of: column).isNumeric && column != 0
         var value: OpaquePointer?
-        let isLiteral = sqlite3_vtab_rhs_value(info, Int32(index), &value) == SQLITE_OK && value != nil
-        return Condition(column: column, comparison: comparison, isLiteral: isLiteral)
+        let isLiteral =
+            !isList && sqlite3_vtab_rhs_value(info, Int32(index), &value) == SQLITE_OK && value != nil
+        return Condition(column: column, comparison: comparison, isList: isList, isLiteral: isLiteral)
     }
 
     /// What a search would read of the log, roughly, and find.
     private func cost(for table: HistoryTable, events: Double) -> (cost: Double, rows: Double) {
+        let lists = conditions.contains(where: \.isList)
         let roles = Set(conditions.filter { $0.comparison == .equal }.map { table.role(of: $0.column) })
         if roles.contains(.position) { return (20, 1) }
-        if hasWholeKey(of: table) { return (100, 10) }
-        if roles.contains(.commit) { return (200, 10) }
+        if hasWholeKey(of: table) { return lists ? (1_000, 100) : (100, 10) }
+        if roles.contains(.commit) { return lists ? (2_000, 100) : (200, 10) }
         let bounds = conditions.filter { [.position, .commit, .time].contains(table.role(of: $0.column)) }
         if !bounds.isEmpty {
             return (events / (bounds.count > 1 ? 8 : 2) + 200, events / (bounds.count > 1 ? 20 : 4) + 10)
@@ -102,7 +108,9 @@ struct HistoryPlan: Equatable {
     /// The plan as `EXPLAIN QUERY PLAN` shows it.
     func text(for table: HistoryTable) -> String {
         guard isNarrow(for: table) else { return Self.wholeText(of: table) }
-        let names = conditions.map { "\(table.columns[$0.column]) \($0.comparison.rawValue) ?" }
+        let names = conditions.map { condition in
+            "\(table.columns[condition.column]) \(condition.isList ? "IN (?)" : "\(condition.comparison.rawValue) ?")"
+        }
         return "\(table.name) by \(names.joined(separator: " and "))"
     }
 

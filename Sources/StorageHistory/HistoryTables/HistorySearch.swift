@@ -11,7 +11,9 @@ struct HistorySearch {
     var isEmpty = false
 
     /// A value can be several keys, and with it those of a key of many columns become many.
-    static let mostKeys = 64
+    static let mostKeys = 1_000
+    /// Lists with more values choose nothing.
+    static let mostValues = 1_000
 }
 
 /// Turns the values of a plan into what is to be read.
@@ -40,11 +42,13 @@ struct HistorySearchBuilder {
     }
 
     /// What is to be read for a plan; nil where its values leave out nothing.
-    func search(_ plan: HistoryPlan, _ values: [StorageValue]) throws -> HistorySearch? {
+    ///
+    /// - Parameter values: Those of each condition, of which a column may be equal to any; nil for too many.
+    func search(_ plan: HistoryPlan, _ values: [[StorageValue]?]) throws -> HistorySearch? {
         var copy = self
         var narrows = false
-        for (condition, value) in zip(plan.conditions, values) {
-            if try copy.narrow(by: condition, value) { narrows = true }
+        for case (let condition, let values?) in zip(plan.conditions, values) {
+            if try copy.narrow(by: condition, values) { narrows = true }
         }
         if plan.hasWholeKey(of: table), let keys = try copy.keys(plan, values) {
             copy.search.keys = keys
@@ -54,24 +58,46 @@ struct HistorySearchBuilder {
     }
 
     /// - Returns: Whether the condition leaves out anything.
-    private mutating func narrow(by condition: HistoryPlan.Condition, _ value: StorageValue) throws -> Bool {
+    private mutating func narrow(by condition: HistoryPlan.Condition, _ values: [StorageValue]) throws -> Bool {
+        guard !values.isEmpty else {
+            search.isEmpty = true
+            return true
+        }
         let role = table.role(of: condition.column)
         if role == .position || role == .commit {
-            guard let bounds = Self.bounds(condition.comparison, value) else { return false }
+            guard let bounds = Self.hull(values, { Self.bounds(condition.comparison, $0) }) else { return false }
             guard role == .commit else { return narrow(to: bounds) }
             return try narrow(toCommits: bounds)
         }
-        guard case .text(let text) = value, isExact(condition, value) else { return false }
+        var texts: Set<String> = []
+        for value in values {
+            guard case .text(let text) = value, isExact(condition, value) else { return false }
+            texts.insert(text)
+        }
         switch role {
         case .time:
-            guard let bounds = try times(condition.comparison, text) else { return false }
+            guard let bounds = try Self.hull(texts, { try times(condition.comparison, $0) }) else { return false }
             return try narrow(toTimes: bounds)
-        case .operation: search.query.operations = Set(StorageEvent.Operation.allCases.filter { $0.rawValue == text })
-        case .actor: search.query.actors = [text]
-        case .reason: search.query.reasons = [text]
+        case .operation:
+            search.query.operations = Set(StorageEvent.Operation.allCases.filter { texts.contains($0.rawValue) })
+        case .actor: search.query.actors = texts
+        case .reason: search.query.reasons = texts
         default: return false
         }
         return true
+    }
+
+    /// The least range that holds those of all values; nil where one has none.
+    private static func hull<Value>(
+        _ values: some Collection<Value>, _ bounds: (Value) throws -> ClosedRange<Int64>?
+    ) rethrows -> ClosedRange<Int64>? {
+        var hull: ClosedRange<Int64>?
+        for value in values {
+            guard let next = try bounds(value) else { return nil }
+            let known = hull ?? next
+            hull = min(known.lowerBound, next.lowerBound)...max(known.upperBound, next.upperBound)
+        }
+        return hull
     }
 
     private mutating func narrow(to positions: ClosedRange<Int64>) -> Bool {
@@ -162,28 +188,35 @@ extension HistorySearchBuilder {
 
 extension HistorySearchBuilder {
     /// The keys that the values can mean; nil where they can mean any.
-    private func keys(_ plan: HistoryPlan, _ values: [StorageValue]) throws -> [[StorageValue]]? {
+    private func keys(_ plan: HistoryPlan, _ values: [[StorageValue]?]) throws -> [[StorageValue]]? {
         var keys: [[StorageValue]] = [[]]
         for ordinal in table.entity?.key.indices ?? 0..<0 {
             let given = zip(plan.conditions, values).filter {
                 $0.0.comparison == .equal && table.role(of: $0.0.column) == .key(ordinal)
             }
-            guard let (_, value) = given.first(where: { isExact($0.0, $0.1) && !$0.1.isRepaired }) else { return nil }
+            let exact = given.lazy.compactMap { condition, values in
+                values.flatMap { values in
+                    values.allSatisfy { isExact(condition, $0) && !$0.isRepaired } ? values : nil
+                }
+            }
+            guard let exact = exact.first else { return nil }
             // An affinity that the column had, or has got since, may have made another kind of value of the same.
-            let parts = try conversions(of: value)
+            let parts = try conversions(of: exact)
             guard keys.count * parts.count <= HistorySearch.mostKeys else { return nil }
             keys = keys.flatMap { key in parts.map { key + [$0] } }
         }
         return keys
     }
 
-    private func conversions(of value: StorageValue) throws -> [StorageValue] {
-        try conversions.writer.bind(value, at: 1)
-        defer { conversions.reset() }
+    private func conversions(of given: [StorageValue]) throws -> [StorageValue] {
         var values: [StorageValue] = []
-        while try conversions.step() {
-            let value = conversions.row.value(at: 0)
-            if !values.contains(value) { values.append(value) }
+        for value in given {
+            try conversions.writer.bind(value, at: 1)
+            defer { conversions.reset() }
+            while try conversions.step() {
+                let value = conversions.row.value(at: 0)
+                if !values.contains(value) { values.append(value) }
+            }
         }
         // Two rows for the log, one value for SQL.
         if values.contains(.real(0)) { values = values.filter { $0 != .real(0) } + [.real(0), .real(-0.0)] }
@@ -193,11 +226,12 @@ extension HistorySearchBuilder {
     /// Whether a column that is equal to a value holds just this value, or what the column's affinity makes of it.
     ///
     /// It needn't where the value has an affinity of its own: `text = 42` is true of '42', but `text = number` of '042' too.
+    /// The values of a list have had theirs applied: a text that could have become a number by it is equal as a text.
     func isExact(_ condition: HistoryPlan.Condition, _ value: StorageValue) -> Bool {
         let isPlain = condition.isLiteral && !mayCast
         switch (table.affinity(of: condition.column), value) {
         case (_, .null), (_, .blob), (.integer, _), (.real, _), (.numeric, _): return true
-        case (_, .text(let text)): return isPlain || !text.readsAsNumber
+        case (_, .text(let text)): return isPlain || condition.isList || !text.readsAsNumber
         case (.text, _): return isPlain
         case (.blob, _): return isPlain || [.until, .commit].contains(table.role(of: condition.column))
         }

@@ -41,7 +41,13 @@ final class HistoryTableModule {
             },
             search: { table, plan, count, values, found, message in
                 HistoryTableModule.run(table!, message) { reader in
-                    let values = (0..<Int(count)).map { storage_value(borrowing: values![$0]!).value() }
+                    let conditions = reader.plans[Int(plan)].conditions
+                    let values = try (0..<Int(count)).map { index -> [StorageValue]? in
+                        guard conditions[index].isList else {
+                            return [storage_value(borrowing: values![index]!).value()]
+                        }
+                        return try HistoryTableModule.list(values![index]!)
+                    }
                     let rows = try reader.search(plan: Int(plan), values)
                     found!.pointee = storage_search(
                         statement: rows.statement.pointer, owner: Unmanaged.passRetained(rows).toOpaque())
@@ -54,6 +60,23 @@ final class HistoryTableModule {
         guard code == SQLITE_OK else { throw source.error(code) }
         isRegistered = true
         return name
+    }
+
+    /// The values of an `IN`, but for NULL, to which nothing is equal; nil for too many.
+    private static func list(_ values: OpaquePointer) throws -> [StorageValue]? {
+        var list: [StorageValue] = []
+        var value: OpaquePointer?
+        var code = sqlite3_vtab_in_first(values, &value)
+        while code == SQLITE_OK, let found = value {
+            let next = storage_value(borrowing: found).value()
+            if next != .null { list.append(next) }
+            guard list.count <= HistorySearch.mostValues else { return nil }
+            code = sqlite3_vtab_in_next(values, &value)
+        }
+        guard code == SQLITE_OK || code == SQLITE_DONE else {
+            throw StorageError.breach("SQLite doesn't give the values of a list (\(code))")
+        }
+        return list
     }
 
     private static func run(

@@ -12,7 +12,7 @@ final class HistoryTableReader {
     /// Owned by the connection as long as the table is.
     unowned let module: HistoryTableModule
     private let table: HistoryTable
-    private var plans: [HistoryPlan] = []
+    private(set) var plans: [HistoryPlan] = []
     /// Everything that reading needs, once something is to be read.
     private var files: Files?
     private var builder: HistorySearchBuilder?
@@ -52,7 +52,8 @@ final class HistoryTableReader {
         info.pointee.needToFreeIdxStr = 1
     }
 
-    func search(plan number: Int, _ values: [StorageValue]) throws -> HistoryRows.Reading {
+    /// - Parameter values: Those of each condition of the plan, as ``HistorySearchBuilder`` takes them.
+    func search(plan number: Int, _ values: [[StorageValue]?]) throws -> HistoryRows.Reading {
         module.failure = nil
         let plan = plans[number]
         let files = try opened()
@@ -70,11 +71,12 @@ final class HistoryTableReader {
     }
 
     private func read(
-        _ rows: HistoryRows, by plan: HistoryPlan, values: [StorageValue], _ builder: HistorySearchBuilder
+        _ rows: HistoryRows, by plan: HistoryPlan, values: [[StorageValue]?], _ builder: HistorySearchBuilder
     ) throws -> HistoryRows.Reading {
         var positions: ClosedRange<Int64>?
         var equal: [(column: Int, value: StorageValue)] = []
-        for (condition, value) in zip(plan.conditions, values) {
+        for case (let condition, let values?) in zip(plan.conditions, values) where !condition.isList {
+            let value = values[0]
             if table.role(of: condition.column) == .position {
                 guard let bounds = HistorySearchBuilder.bounds(condition.comparison, value) else { continue }
                 positions = (positions ?? bounds).clamped(to: bounds)
