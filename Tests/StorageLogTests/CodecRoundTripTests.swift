@@ -28,13 +28,13 @@ import Testing
     }
 
     private func encode(
-        _ events: [LoggedEvent], _ range: Range<Int>, level: Int32 = 1, sealing: SealingContext? = nil
+        _ events: [LoggedEvent], _ range: Range<Int>, level: Int32 = 1, sealing: SealingContext? = nil,
+        with encoder: SegmentEncoder = SegmentEncoder()
     ) throws -> SegmentEncoder.Row {
         try RawEvents(events).withView {
-            try SegmentEncoder().encode(
+            try encoder.encode(
                 $0, range: range, first: events[range.lowerBound].position, commits: slices(events, range),
-                level: level,
-                sealing: sealing)
+                level: level, sealing: sealing)
         }
     }
 
@@ -87,13 +87,14 @@ import Testing
     {
         var generator = EventGenerator(seed: seed)
         let events = generator.events(120, first: 1)
+        let encoder = SegmentEncoder(copiesBody: generator.random.chance(50))
         var base: SegmentBase?
         var start = 0
         while start < events.count {
             let end = min(events.count, start + 1 + generator.random.below(20))
             let context = SealingContext(
                 chain: DigestChain(store: [7]), base: base, mustGain: generator.random.chance(50))
-            let row = try encode(events, start..<end, level: 6, sealing: context)
+            let row = try encode(events, start..<end, level: 5, sealing: context, with: encoder)
             let batch = try row.body.withUnsafeBytes {
                 try SegmentDecoder().decode(body: $0, of: row.header, base: row.base == 0 ? nil : base)
             }

@@ -64,9 +64,7 @@ public struct StorageConfig: Sendable {
     package var sealedBody: @Sendable ([UInt8]) -> [UInt8] = { $0 }
     package var writerCacheKilobytes = 24_000
     package var tailLevel: Int32 = 1
-    package var sealedLevel: Int32 = 6
-    /// That of windows that a large commit fills by itself, and that somebody waits for: a third faster, 0 to 3 % larger.
-    package var filledWindowLevel: Int32 = 5
+    package var sealedLevel: Int32 = 5
     /// Whether full windows are sealed in the background.
     package var sealsInBackground = true
     /// How long a store that is open for reading only listens for a writer before it looks all the same.

@@ -18,25 +18,36 @@ final class SegmentEncoder {
     }
 
     private let context: OpaquePointer
+    /// The base of the row, if it has one, and its body right behind it: zstd searches one run of bytes faster than two
+    /// that lie apart.
     private var output = ByteBuffer(capacity: 1 << 16)
-    /// Where blocks of the compressed body end, but for the last.
+    private var baseCount = 0
+    /// Where blocks of the compressed body end, but for the last; counted from where the body begins.
     private var cuts: [Int] = []
+    private var compressed = ByteBuffer()
     private static let blockBytes = 512
     /// Bodies up to this size are stored as they are while they belong to the tail: compression is a
     /// fifth of the instructions of a small commit, and saves 50 of 200 bytes until the row is sealed.
     private static let storedBytes = 512
+    /// The decision "Seal at zstd level 5 with a longer search" has the figures.
+    private static let sealedSearchLog: Int32 = 5
     private var run = EncodedRun()
 
-    init() {
+    /// - Parameter copiesBody: Whether zstd copies each body into a window of its own. From version 1.5.4 on it can read a
+    ///   body where it is although it gets it in parts (`ZSTD_c_stableInBuffer`).
+    init(copiesBody: Bool = ZSTD_versionNumber() < 10504) {
         // Creation fails only when memory is exhausted, which Swift can't survive either.
         context = ZSTD_createCCtx()!
         ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+        ZSTD_CCtx_setParameter(context, ZSTD_c_experimentalParam9, copiesBody ? 0 : 1)
     }
 
     deinit { ZSTD_freeCCtx(context) }
 
     /// The body of the row that was encoded last, uncompressed.
-    var lastBody: [UInt8] { Array(output.bytes) }
+    var lastBody: [UInt8] { Array(body) }
+
+    private var body: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: output.bytes[baseCount...]) }
 
     /// Encodes `range` of the events, the first of which has position `first`.
     ///
@@ -52,32 +63,29 @@ final class SegmentEncoder {
             first: first, last: first + Int64(range.count) - 1, firstCommit: commits[0].info.number,
             lastCommit: commits[commits.count - 1].info.number, firstTime: commits[0].info.time,
             lastTime: commits[commits.count - 1].info.time, entities: run.entities)
-        write(header: header, commits: commits, extensions: extensions)
+        write(header: header, commits: commits, extensions: extensions, behind: sealing?.base)
         // The decoder refuses more, so that a damaged size can't make it ask for all of the memory.
-        guard output.count <= Limits.segmentBytes else {
+        guard body.count <= Limits.segmentBytes else {
             throw StorageError(
                 .limitExceeded,
-                "The events from @\(first) on need \(output.count) bytes; a segment holds at most \(Limits.segmentBytes).",
+                "The events from @\(first) on need \(body.count) bytes; a segment holds at most \(Limits.segmentBytes).",
                 remedy: "Store large content in files, and their names here.")
         }
-        var row = Row(header: header.with(size: output.count), body: [])
+        var row = Row(header: header.with(size: body.count), body: [])
         guard let sealing else {
             // zstd's fastest level finds nothing to compress, and still adds its checksum.
-            let level = output.count <= Self.storedBytes ? ZSTD_minCLevel() : level
-            row.body = try compress(level: level, against: nil)
+            let level = body.count <= Self.storedBytes ? ZSTD_minCLevel() : level
+            row.body = try compress(level: level)
             return row
         }
         var chain = sealing.chain
-        chain.add(output.bytes)
+        chain.add(body)
         row.digest = chain.digest
-        guard let base = sealing.base else {
-            row.body = try compress(level: level, against: nil)
-            return row
-        }
-        row.body = try compress(level: level, against: base)
+        row.body = try compress(level: level, searchLog: Self.sealedSearchLog, againstBase: sealing.base != nil)
+        guard let base = sealing.base else { return row }
         row.base = base.position
         guard sealing.mustGain else { return row }
-        let plain = try compress(level: level, against: nil)
+        let plain = try compress(level: level, searchLog: Self.sealedSearchLog)
         if Double(row.body.count) > Double(plain.count) * Limits.baseGain { (row.body, row.base) = (plain, 0) }
         return row
     }
@@ -86,8 +94,12 @@ final class SegmentEncoder {
 // MARK: Bytes
 
 extension SegmentEncoder {
-    private func write(header: SegmentHeader, commits: [CommitSlice], extensions: [UInt8]) {
+    private func write(
+        header: SegmentHeader, commits: [CommitSlice], extensions: [UInt8], behind base: SegmentBase?
+    ) {
         output.removeAll()
+        base?.bytes.withUnsafeBytes { output.append($0) }
+        baseCount = output.count
         cuts.removeAll(keepingCapacity: true)
         header.append(to: &output)
         var section = ByteBuffer()
@@ -112,7 +124,7 @@ extension SegmentEncoder {
             run.streams.base[index].appendBodies(to: &output)
             cut()
         }
-        if cuts.last == output.count { cuts.removeLast() }
+        if cuts.last == body.count { cuts.removeLast() }
     }
 
     private func appendSection(_ section: borrowing ByteBuffer) {
@@ -122,40 +134,37 @@ extension SegmentEncoder {
 
     /// Compresses the body. Parts that are long enough get blocks of their own, because letters of one column and
     /// digits of another need different codes: that is worth 5 to 12 % of the log, for nothing.
-    private func compress(level: Int32, against base: SegmentBase?) throws -> [UInt8] {
-        try SegmentDecoder.withBytes(of: base) { try compress(level: level, prefix: $0) }
-    }
-
-    private func compress(level: Int32, prefix: UnsafeRawBufferPointer?) throws -> [UInt8] {
+    ///
+    /// - Parameter searchLog: How many earlier places with the same beginning are compared, as a power of two; nil for as
+    ///   many as the level does.
+    private func compress(level: Int32, searchLog: Int32? = nil, againstBase: Bool = false) throws -> [UInt8] {
         ZSTD_CCtx_reset(context, ZSTD_reset_session_only)
         ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)
-        ZSTD_CCtx_setPledgedSrcSize(context, UInt64(output.count))
-        if let prefix { ZSTD_CCtx_refPrefix(context, prefix.baseAddress, prefix.count) }
+        ZSTD_CCtx_setParameter(context, ZSTD_c_searchLog, searchLog ?? 0)
+        ZSTD_CCtx_setPledgedSrcSize(context, UInt64(body.count))
+        if againstBase { ZSTD_CCtx_refPrefix(context, output.base, baseCount) }
         // Each block may add a few bytes to what a single run is bound by.
-        let bound = ZSTD_compressBound(output.count) + 64 * (cuts.count + 1)
-        return try [UInt8](unsafeUninitializedCapacity: bound) { target, size in
-            var compressed = ZSTD_outBuffer(dst: target.baseAddress, size: bound, pos: 0)
-            var start = 0
-            for end in cuts + [output.count] {
-                var part = ZSTD_inBuffer(src: output.base + start, size: end - start, pos: 0)
-                let isLast = end == output.count
-                let left = ZSTD_compressStream2(context, &compressed, &part, isLast ? ZSTD_e_end : ZSTD_e_flush)
-                guard left == 0 else {
-                    size = 0
-                    throw StorageError(
-                        .unusable,
-                        "A run of events couldn't be compressed: \(String(cString: ZSTD_getErrorName(left))).",
-                        remedy: "Free some memory and try again.")
-                }
-                start = end
+        let bound = ZSTD_compressBound(body.count) + 64 * (cuts.count + 1)
+        compressed.removeAll()
+        var target = ZSTD_outBuffer(dst: compressed.reserve(bound), size: bound, pos: 0)
+        var source = ZSTD_inBuffer(src: body.baseAddress, size: 0, pos: 0)
+        for end in cuts + [body.count] {
+            source.size = end
+            let isLast = end == body.count
+            let left = ZSTD_compressStream2(context, &target, &source, isLast ? ZSTD_e_end : ZSTD_e_flush)
+            guard left == 0 else {
+                throw StorageError(
+                    .unusable,
+                    "A run of events couldn't be compressed: \(String(cString: ZSTD_getErrorName(left))).",
+                    remedy: "Free some memory and try again.")
             }
-            size = compressed.pos
         }
+        return Array(UnsafeRawBufferPointer(start: target.dst, count: target.pos))
     }
 
     /// Ends a block of the compressed body here if what lies behind the last end is worth one.
     private func cut() {
-        if output.count - (cuts.last ?? 0) >= Self.blockBytes { cuts.append(output.count) }
+        if body.count - (cuts.last ?? 0) >= Self.blockBytes { cuts.append(body.count) }
     }
 }
 

@@ -32,20 +32,15 @@ extension LogWriter {
         // A large batch fills windows of its own, which get their final form at once.
         let fillsWindows = view.count >= 2 * configuration.segmentLength
         try asEngine {
-            // Nobody waits for an import as for a commit.
-            let level = sealing ? configuration.sealedLevel : configuration.filledWindowLevel
-            try appendRows(
-                view, commits: open, first: head.position + 1, sealing: sealing || fillsWindows, level: level)
+            try appendRows(view, commits: open, first: head.position + 1, sealing: sealing || fillsWindows)
         }
     }
 
     /// Cuts events into rows at the borders of windows, and writes them.
     ///
-    /// - Parameters:
-    ///   - sealing: Whether windows that are full afterwards are written in their final form.
-    ///   - level: At which those are compressed that the events fill by themselves.
+    /// - Parameter sealing: Whether windows that are full afterwards are written in their final form.
     private func appendRows(
-        _ view: EventView, commits: [(info: CommitInfo, events: Range<Int>)], first: Int64, sealing: Bool, level: Int32
+        _ view: EventView, commits: [(info: CommitInfo, events: Range<Int>)], first: Int64, sealing: Bool
     ) throws {
         let window = Int64(configuration.segmentLength)
         // For this call only: what is rolled back may leave other rows at the same positions.
@@ -65,7 +60,7 @@ extension LogWriter {
                 try sealing && isWholeWindow && firstUnsealed() == position ? sealingContext(position, bases) : nil
             let row = try encoder.encode(
                 view, range: start..<end, first: position, commits: slice(commits, start..<end, from: &commit),
-                level: context == nil ? configuration.tailLevel : level, sealing: context)
+                level: context == nil ? configuration.tailLevel : configuration.sealedLevel, sealing: context)
             try insert(row)
             if context != nil {
                 sealedThrough = row.header.last
