@@ -117,7 +117,7 @@ final class RowResolver {
     }
 
     private func currentRow(_ key: [StorageValue], of entity: CatalogEntity) throws -> Image? {
-        guard let row = try RowSelect(entity, source).row(key.map { ExactValue($0) }) else { return nil }
+        guard let row = try RowLookup(entity, source).row(key.map { ExactValue($0) }) else { return nil }
         var image = row.mapValues(\.value)
         for column in entity.key { image[column.id] = nil }
         return image

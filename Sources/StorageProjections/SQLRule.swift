@@ -166,7 +166,7 @@ extension SQLRule {
             case .operation: return .text(event.operation.rawValue)
             case .position: return .integer(event.position)
             case .commit: return .integer(event.commit.number)
-            case .time: return .text(HistoryTables.time(event.commit.time))
+            case .time: return .text(HistoryTableInstaller.time(event.commit.time))
             case .actor: return metadata.actor.map(StorageValue.text) ?? .null
             case .reason: return metadata.reason.map(StorageValue.text) ?? .null
             case .old(let name): return try Self.value(of: name, in: change.old, table: change.table)

@@ -9,7 +9,7 @@
         /// Somebody else signs in while the token is asked for: nothing is sent, so nobody need listen at the address.
         @Test("Nothing is sent with another account's token")
         func tokenOfAnotherAccount() async throws {
-            let hub = HTTPHub(url: "http://127.0.0.1:9/", token: { "berta's" }, client: .shared)
+            let hub = HTTPHubClient(url: "http://127.0.0.1:9/", token: { "berta's" }, client: .shared)
             await #expect(throws: RemoteError.unauthorized) {
                 try await RemotePathCheck.$current.withValue(RemotePathCheck { throw RemoteError.unauthorized }) {
                     try await hub.hello(from: ProducerID("anna's"), epoch: 1, as: .full)

@@ -70,7 +70,7 @@
         func answers(_ the: Case) async throws {
             let reply = the.reply
             try await TestServer.run({ _ in reply }) { server in
-                let hub = HTTPHub(url: server.origin + "/", token: { "t" }, client: server.client)
+                let hub = HTTPHubClient(url: server.origin + "/", token: { "t" }, client: server.client)
                 await #expect(throws: the.failure) { try await hub.push(batch, as: .full) }
                 #expect(server.requests.first?.headers.first(name: "Authorization") == "Bearer t")
             }
@@ -79,7 +79,7 @@
         @Test("A missing document isn't found")
         func missingDocument() async throws {
             try await TestServer.run({ _ in Self.problem(.notFound) }) { server in
-                let hub = HTTPHub(url: server.origin + "/", token: { "t" }, client: server.client)
+                let hub = HTTPHubClient(url: server.origin + "/", token: { "t" }, client: server.client)
                 await #expect(throws: RemoteError.notFound) {
                     try await hub.read("v1/collections/notes/documents/1", as: HubDocument.self)
                 }
@@ -96,7 +96,7 @@
         @Test("A collection reports the errors of a remote", arguments: errors)
         @MainActor func collectionErrors(reply: Reply, error: RemoteError) async throws {
             try await TestServer.run({ _ in reply }) { server in
-                let hub = HTTPHub(url: server.origin + "/", token: { "t" }, client: server.client)
+                let hub = HTTPHubClient(url: server.origin + "/", token: { "t" }, client: server.client)
                 let notes = HubCollection<Memo>("notes", of: hub, account: { "anna" })
                 await #expect(throws: error) { try await notes.getDocument(id: "1") }
                 await #expect(throws: error) { try await notes.saveDocument(Memo(id: "1")) }
@@ -110,7 +110,7 @@
         @Test("Without a token nothing is sent")
         func missingToken() async throws {
             try await TestServer.run({ _ in .ok("{}") }) { server in
-                let hub = HTTPHub(url: server.origin + "/", token: { nil }, client: server.client)
+                let hub = HTTPHubClient(url: server.origin + "/", token: { nil }, client: server.client)
                 await #expect(throws: SyncFailure.unauthorized) { try await hub.push(batch, as: .full) }
                 #expect(server.requests.isEmpty)
             }

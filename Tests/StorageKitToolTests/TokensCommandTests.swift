@@ -22,7 +22,7 @@ struct TokensCommandTests {
             try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: sample.path)
         }
         try check("tokens-none", "tokens")
-        let tokens = try HubTokens(besideStore: sample.path)
+        let tokens = try HubTokenFile(besideStore: sample.path)
         let now = Date(timeIntervalSince1970: Double(SampleStore.start) / 1_000_000)
         var counter = Counter()
         _ = try await tokens.create(
@@ -55,7 +55,7 @@ struct TokensCommandTests {
             ["tokens", "create", "anna", "--write", "posts", "--expires", "1h"], store: sample.path,
             in: sample.folder.url)
         let text = made.output.trimmingCharacters(in: .newlines)
-        let tokens = try HubTokens(besideStore: sample.path)
+        let tokens = try HubTokenFile(besideStore: sample.path)
         let token = try #require(try await tokens.authenticate(text))
         let grant = try HubGrant(entity: "posts", writes: true)
         #expect(token.name == "anna")

@@ -233,7 +233,7 @@ struct CraftedRowTests {
         row.commits = Self.bytes(1, 3, 1, 0, 0)
         let (body, length) = try row.packed()
         let batch = try body.withUnsafeBytes { try SegmentDecoder().decode(body: $0, size: length) }
-        var (walk, report) = (LogWalk(), VerifyReport())
+        var (walk, report) = (LogContinuityCheck(), VerifyReport())
         for number in 1...9 {
             walk.check(batch, &report)
             #expect(report.findings.contains { $0.message.contains("larger than a commit") } == (number > 8))

@@ -22,9 +22,9 @@ import Testing
 
     /// Copies of the tables of history, made from all events: plain tables, which SQLite searches itself.
     private static func makeCopies(_ source: Connection) throws -> [HistoryTable] {
-        let tables = try HistoryTables(source).tables.filter { $0.kind != .commits }
+        let tables = try HistoryTableInstaller(source).tables.filter { $0.kind != .commits }
         for table in tables {
-            let all = try HistoryTables(source).statement(for: "SELECT * FROM \(quoted(table.name))")
+            let all = try HistoryTableInstaller(source).statement(for: "SELECT * FROM \(quoted(table.name))")
             let name = "temp.\(quoted("copy_\(table.name)"))"
             try source.execute("CREATE TABLE \(name)(\(table.definitions.joined(separator: ", ")))")
             let insert = try PreparedStatement(
@@ -133,7 +133,7 @@ import Testing
                 for _ in 0..<40 {
                     let query = conditions.query()
                     let expected = try Self.rows(PreparedStatement(source, query.copy))
-                    let tables = try HistoryTables(source)
+                    let tables = try HistoryTableInstaller(source)
                     let found = try Self.rows(tables.statement(for: query.history))
                     #expect(found == expected, "seed \(seed): \(query.history)")
                 }
@@ -173,7 +173,7 @@ import Testing
         try await engine.withWriter { writer, _ in
             let source = writer.database
             func answer(_ sql: String) throws -> [String] {
-                let tables = try HistoryTables(source)
+                let tables = try HistoryTableInstaller(source)
                 do { return try Self.rows(tables.statement(for: sql)) } catch { throw tables.failure ?? error }
             }
             let queries = [
@@ -209,7 +209,7 @@ import Testing
         let engine = try await open()
         try await engine.withWriter { writer, _ in
             func plan(_ sql: String) throws -> (String, [String]) {
-                let plan = try HistoryTables(writer.database).plan(for: sql)
+                let plan = try HistoryTableInstaller(writer.database).plan(for: sql)
                 return (plan.steps.map(\.detail).joined(separator: "; "), plan.whole)
             }
             let byKey = try plan("SELECT * FROM history_posts WHERE id = 4 AND _position > 7")
@@ -246,7 +246,7 @@ import Testing
         try await engine.withWriter { writer, _ in
             let source = writer.database
             func count(_ from: String) throws -> Int64 {
-                let statement = try HistoryTables(source).statement(for: "SELECT count(*) FROM \(from)")
+                let statement = try HistoryTableInstaller(source).statement(for: "SELECT count(*) FROM \(from)")
                 _ = try statement.step()
                 return statement.integer(0)
             }
@@ -284,14 +284,14 @@ import Testing
         try await engine.withWriter { writer, db in
             let source = writer.database
             let sql = "SELECT title, views FROM history_posts WHERE id = 5 ORDER BY _position DESC"
-            let before = try Self.rows(HistoryTables(source).statement(for: sql))
+            let before = try Self.rows(HistoryTableInstaller(source).statement(for: sql))
             writer.database.setTriggersEnabled(false)
             try PreparedStatement(source, "UPDATE posts SET views = -1 WHERE id = 5").execute()
             #expect(try Self.rows(PreparedStatement(source, "SELECT views FROM posts WHERE id = 5")) == ["integer(-1)"])
-            #expect(try Self.rows(HistoryTables(source).statement(for: sql)) == before)
+            #expect(try Self.rows(HistoryTableInstaller(source).statement(for: sql)) == before)
             try PreparedStatement(source, "DELETE FROM posts WHERE id = 5").execute()
             #expect(try Self.rows(PreparedStatement(source, "SELECT 1 FROM posts WHERE id = 5")) == [])
-            #expect(try Self.rows(HistoryTables(source).statement(for: sql)) == before)
+            #expect(try Self.rows(HistoryTableInstaller(source).statement(for: sql)) == before)
             #expect(before.count > 10)
         }
     }

@@ -127,7 +127,7 @@ import Testing
                     DROP TABLE u;
                     ALTER TABLE fresh RENAME TO u;
                     """)
-            try RecreatedTables(writer).reconcile()
+            try RecreatedTableReconciliation(writer).reconcile()
         }
         let sql = "SELECT id || n FROM u ORDER BY n"
         for schema in [SnapshotSchema.current, .asRecorded] {
@@ -156,7 +156,7 @@ import Testing
                     DROP TABLE u;
                     ALTER TABLE fresh RENAME TO u;
                     """)
-            try RecreatedTables(writer).reconcile()
+            try RecreatedTableReconciliation(writer).reconcile()
         }
         let sql = "SELECT id || quote(x) || quote(y) FROM u ORDER BY id"
         for schema in [SnapshotSchema.current, .asRecorded] {

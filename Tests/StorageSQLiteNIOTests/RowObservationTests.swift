@@ -180,7 +180,7 @@
             #expect(observer == nil)
             #expect(observation.rowLimit == 0)
             try database.watchRows()
-            let commit = try #require(try database.next(of: Script("COMMIT"), .none))
+            let commit = try #require(try database.next(of: SQLScript("COMMIT"), .none))
             let run = try database.begin(commit, .none)
             observer = observation.makeObserver(["w"], maximumRows: 10)
             #expect(try !database.step(commit))

@@ -110,13 +110,13 @@
                     #expect(matched.status == 412)
                 }
                 let list = try await hub.send(.GET, "/v1/collections/notes/documents?limit=1", token: acme)
-                let documents = try HubDocuments(json: list.body.utf8)
+                let documents = try HubDocumentPage(json: list.body.utf8)
                 #expect(documents.documents.map(\.id) == ["1"])
                 #expect(!documents.hasMore)
                 let query = try await hub.send(
                     .POST, "/v1/collections/notes/query", token: acme,
                     body: #"{"orders":[{"field":"n"}],"limit":10}"#)
-                #expect(try HubDocuments(json: query.body.utf8).documents.map(\.id) == ["1"])
+                #expect(try HubDocumentPage(json: query.body.utf8).documents.map(\.id) == ["1"])
                 let changes = try await hub.send(.GET, "/v1/changes?collection=notes", token: acme)
                 #expect(try HubPage(json: changes.body.utf8).page.changes.map(\.document.id) == ["1"])
                 #expect(try await put("5", "other", "open", acme).status == 422, "for another tenant")
@@ -127,7 +127,7 @@
                 #expect(stolen.status == 422)
                 let all = try await hub.send(.GET, "/v1/collections/notes/documents", token: full)
                 #expect(
-                    try HubDocuments(json: all.body.utf8).documents.map { $0.fields["tenant"] } == [
+                    try HubDocumentPage(json: all.body.utf8).documents.map { $0.fields["tenant"] } == [
                         #""acme""#, #""acme""#, #""other""#,
                     ])
             }
@@ -234,7 +234,7 @@
         func hashedSecrets() async throws {
             let directory = try TemporaryFolder()
             let store = directory.path("app.sqlite")
-            let tokens = try HubTokens(besideStore: store)
+            let tokens = try HubTokenFile(besideStore: store)
             let (token, text) = try await tokens.create(name: "anna", grants: [HubGrant(entity: nil)])
             let secret = try #require(text.split(separator: "_").last)
             let files = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
@@ -245,7 +245,7 @@
                 #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
             }
             // As the tool does, beside a server that has the file open.
-            let other = try HubTokens(besideStore: store)
+            let other = try HubTokenFile(besideStore: store)
             #expect(try await other.authenticate(text) == token)
             for second in 0..<100 {
                 let now = Date(timeIntervalSinceReferenceDate: 800_000_000 + Double(second) / 7)

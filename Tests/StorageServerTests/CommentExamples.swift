@@ -12,19 +12,19 @@
         static func routes(
             _ storage: Storage, path: String, router: Hummingbird.Router<BasicRequestContext>
         ) async throws {
-            let hub = try await HubRoutes(storage, tokens: HubTokens(besideStore: path))
+            let hub = try await HubRoutes(storage, tokens: HubTokenFile(besideStore: path))
             hub.addRoutes(to: router, under: "/hub")
         }
 
         static func server(_ storage: Storage, path: String, logger: Logger) async throws {
-            let server = try await HubServer(storage, tokens: HubTokens(besideStore: path))
+            let server = try await HubServer(storage, tokens: HubTokenFile(besideStore: path))
             let group = ServiceGroup(
                 services: [StorageService(storage), server], gracefulShutdownSignals: [.sigterm], logger: logger)
             try await group.run()
         }
 
         static func tokens() async throws {
-            let tokens = try HubTokens(besideStore: "app.sqlite")
+            let tokens = try HubTokenFile(besideStore: "app.sqlite")
             let (token, text) = try await tokens.create(name: "ada", grants: [try HubGrant(entity: nil, writes: true)])
             print("give this to Ada:", text)
             try await tokens.revoke(token.id)

@@ -156,7 +156,7 @@
         @Test("An unread stream ends in any application")
         func stalledStreamInAnyApplication() async throws {
             let store = try TemporaryStore()
-            let tokens = try HubTokens(besideStore: ":memory:")
+            let tokens = try HubTokenFile(besideStore: ":memory:")
             var limits = HubLimits()
             limits.writeSeconds = 5
             let hub = try await HubRoutes(store.storage, tokens: tokens, limits: limits)

@@ -99,7 +99,7 @@
                 var (ids, next): ([String], String?) = ([], nil)
                 repeat {
                     let rest = next.map { "&after=\(PercentCoding.encoded($0))" } ?? ""
-                    let page = try HubDocuments(
+                    let page = try HubDocumentPage(
                         json: try await hub.send(
                             .GET, "/v1/collections/notes/documents?limit=3\(rest)", token: token
                         ).body.utf8)
@@ -111,7 +111,7 @@
                 let found = try await hub.send(
                     .POST, "/v1/collections/notes/query", token: token,
                     body: String(decoding: query.json, as: UTF8.self))
-                #expect(try HubDocuments(json: found.body.utf8).documents.map(\.id) == ["7", "6", "5"])
+                #expect(try HubDocumentPage(json: found.body.utf8).documents.map(\.id) == ["7", "6", "5"])
             }
         }
 

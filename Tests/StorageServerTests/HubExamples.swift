@@ -59,7 +59,7 @@
             let folder = try TemporaryFolder()
             let url = URL(fileURLWithPath: folder.path("hub.sqlite"))
             let storage = try StorageKit.start(at: url).facade
-            let tokens = try HubTokens(besideStore: url.path)
+            let tokens = try HubTokenFile(besideStore: url.path)
             let router = Router()
             router.addMiddleware {
                 TracingMiddleware()
@@ -93,7 +93,7 @@
             configuration.port = 0
             var logger = Logger(label: "test")
             logger.logLevel = .critical
-            let tokens = try HubTokens(besideStore: url.path)
+            let tokens = try HubTokenFile(besideStore: url.path)
             let server = try await HubServer(storage, tokens: tokens, configuration: configuration)
             let group = ServiceGroup(
                 services: [StorageService(storage), server], gracefulShutdownSignals: [.sigterm], logger: logger)

@@ -116,7 +116,7 @@
         @Test("A follower resumes after a restart of the server", arguments: [open, firstThree, lastThree])
         func restart(query: String) async throws {
             let store = try TemporaryStore()
-            let tokens = try HubTokens(besideStore: ":memory:")
+            let tokens = try HubTokenFile(besideStore: ":memory:")
             let token = try await tokens.create(name: "anna", grants: [HubGrant(entity: nil, writes: true)]).text
             let (results, continuation) = AsyncStream.makeStream(of: LiveResult.self)
             try await ServedHub.run(on: store, tokens) { hub in

@@ -125,7 +125,7 @@
             let hub = folder.path("hub.sqlite")
             let server = try await Server(hub)
             let proxy = try await FaultyProxy(to: server.port, seed: 1)
-            let token = try await HubTokens(besideStore: hub).create(
+            let token = try await HubTokenFile(besideStore: hub).create(
                 name: "a", grants: [HubGrant(entity: "notes", writes: true)]
             ).text
             let device = try await Device("a", in: folder, proxy, token, 1)
@@ -145,7 +145,7 @@
             var random = PredicateGenerator(seed: seed)
             var server = try await Server(hub)
             let proxy = try await FaultyProxy(to: server.port, seed: seed)
-            let tokens = try HubTokens(besideStore: hub)
+            let tokens = try HubTokenFile(besideStore: hub)
             var devices: [Device] = []
             for name in ["a", "b", "c"] {
                 let token = try await tokens.create(name: name, grants: [HubGrant(entity: "notes", writes: true)]).text
@@ -207,7 +207,7 @@
             let count = min(10_000, max(1_000, Int(1_000 * testScale)))
             let folder = try TemporaryFolder()
             let hub = folder.path("hub.sqlite")
-            let token = try await HubTokens(besideStore: hub).create(
+            let token = try await HubTokenFile(besideStore: hub).create(
                 name: "a", grants: [HubGrant(entity: "notes", writes: true)]
             ).text
             // Nobody serves there.
@@ -238,8 +238,8 @@
         }
 
         private static func notes(_ port: Int, _ token: String) async throws -> [Note] {
-            let hub = HTTPHub(url: "http://127.0.0.1:\(port)/", token: { token }, client: .shared)
-            let documents: HubDocuments = try await hub.read("v1/collections/notes/documents")
+            let hub = HTTPHubClient(url: "http://127.0.0.1:\(port)/", token: { token }, client: .shared)
+            let documents: HubDocumentPage = try await hub.read("v1/collections/notes/documents")
             return try documents.documents.map { try DocumentFields($0.fields).document(Decoded.self).note }
         }
 

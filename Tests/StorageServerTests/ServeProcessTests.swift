@@ -45,7 +45,7 @@
             let (process, url) = try await serve(store, "--create")
             let token = try tool("tokens", "-s", store, "create", "anna", "--write", "notes").output
                 .trimmingCharacters(in: .newlines)
-            let hub = HTTPHub(url: url + "/", token: { token }, client: .shared)
+            let hub = HTTPHubClient(url: url + "/", token: { token }, client: .shared)
             let written: HubWritten = try await hub.message(
                 .PUT, "v1/collections/notes/documents/1", body: HubFields(["n": "1"]))
             #expect(written.position > 0)

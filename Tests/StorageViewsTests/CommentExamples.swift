@@ -6,7 +6,7 @@ import StorageLog
 /// The example in the comments of `StorageRouting`, compiled and not run.
 enum CommentExamples {
     static func route(
-        _ changes: FoldedChanges, view: EventView, rows: CurrentRows?, orders: RowLayout, predicate: RowPredicate,
+        _ changes: ChangeFold, view: EventView, rows: CurrentRows?, orders: RowLayout, predicate: RowPredicate,
         position: Int64
     ) throws {
         let layout = orders

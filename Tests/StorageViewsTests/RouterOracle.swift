@@ -58,7 +58,7 @@ struct RouterOracle {
         return reported
     }
 
-    func reported(_ routed: [RoutedChange], _ changes: FoldedChanges) -> [Reported] {
+    func reported(_ routed: [RoutedChange], _ changes: ChangeFold) -> [Reported] {
         routed.map { routed in
             let change = changes.changes[routed.change]
             let key = (change.exists ? changes.new(change) : changes.old(change))[0].value()

@@ -16,14 +16,14 @@ import Testing
         var generator: PredicateGenerator
         let router = Router()
         var oracle = RouterOracle()
-        let changes = FoldedChanges()
+        let changes = ChangeFold()
         var layout: RowLayout?
         var rows: CurrentRows?
         var before: [String: [StorageValue]] = [:]
         var faults: [String] = []
         var compared = 0
         /// The same changes as they are known without reading rows, and how many commits concerned nobody by them.
-        let quick = FoldedChanges()
+        let quick = ChangeFold()
         var skipped = 0
         private var isAsking = false
 

@@ -11,7 +11,7 @@ import Testing
 @Suite struct RouterTests {
     private let people = People()
     private let router = Router()
-    private let changes = FoldedChanges()
+    private let changes = ChangeFold()
 
     init() { router.add(people.layout) }
 
@@ -181,7 +181,7 @@ import Testing
             let layout = try RoutedStore.layout(writer)
             let router = Router()
             let rows = CurrentRows(db)
-            let changes = FoldedChanges()
+            let changes = ChangeFold()
             router.add(layout)
             let batch = try #require(try LogReader(writer.database).batch(containing: writer.head.position))
             func route(_ positions: Int) throws -> [RoutedChange] {

@@ -55,7 +55,7 @@ import Testing
                 if shape.testDescription == "equality" {
                     events.insert([.integer(-1), .text("name \(number)"), .null, .null, .null])
                 }
-                let changes = FoldedChanges()
+                let changes = ChangeFold()
                 router.fill(changes) { changes in events.withView { changes.add($0, 0..<$0.count, first: 1) } }
                 #expect(router.route(changes, rows: nil).count == 1)
             }
@@ -82,7 +82,7 @@ import Testing
             tokens.append(try router.register(people.layout.entity, where: predicate, affecting: .none))
         }
         #expect(router.splitCount > 0)
-        let changes = FoldedChanges()
+        let changes = ChangeFold()
         let events = RoutedEvents()
         events.insert([.integer(1), .text("a"), .integer(150), .integer(7), .text("status 42")])
         router.fill(changes) { changes in events.withView { changes.add($0, 0..<$0.count, first: 1) } }
@@ -111,7 +111,7 @@ import Testing
         #expect(router.conditionCount == 1)
         let events = RoutedEvents()
         events.insert([.integer(1), .text("a"), .integer(20), .integer(7), .null])
-        let changes = FoldedChanges()
+        let changes = ChangeFold()
         router.fill(changes) { changes in events.withView { changes.add($0, 0..<$0.count, first: 1) } }
         #expect(router.route(changes, rows: nil).count == 1_000)
         #expect(router.counters.evaluations == 1)

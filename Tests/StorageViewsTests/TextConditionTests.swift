@@ -71,7 +71,7 @@ import Testing
             for _ in 0..<60 {
                 let query = query(&generator)
                 let keepsSigns = declaration.hasPrefix("trigram")
-                guard let expression = SearchText.expression(query, keepsSigns: keepsSigns) else { continue }
+                guard let expression = SearchTextParser.expression(query, keepsSigns: keepsSigns) else { continue }
                 let condition = try #require(TextCondition(expression, tokenizer))
                 let wanted = try Int.fetchAll(
                     db, sql: "SELECT rowid FROM texts WHERE texts MATCH ?", arguments: [expression.text])

@@ -9,14 +9,14 @@ package import StorageLog
 /// An index is an FTS5 table with external content: it holds words and where they stand, and reads texts from the
 /// entity's table. To take a row out of it FTS5 must be given the row's old texts, which the events hold.
 package final class FullTextProjection: InlineProjection {
-    private var indexes: [UInt32: FullTextFeed] = [:]
+    private var indexes: [UInt32: FullTextIndexWriter] = [:]
 
     package init(_ writer: LogWriter) throws { try reload(from: writer) }
 
     package func reload(from writer: LogWriter) throws {
         indexes = [:]
         for index in try FullTextIndex.load(writer.database) {
-            indexes[index.entity] = try FullTextFeed(index, writer)
+            indexes[index.entity] = try FullTextIndexWriter(index, writer)
         }
     }
 
@@ -82,7 +82,7 @@ package final class FullTextProjection: InlineProjection {
         insert.bind(text: index.name, at: 1)
         insert.bind(text: String(decoding: try encoder.encode(index), as: UTF8.self), at: 2)
         try insert.execute()
-        let feed = try FullTextFeed(index, writer)
+        let feed = try FullTextIndexWriter(index, writer)
         try feed.rebuild(in: writer)
         indexes[index.entity] = feed
     }

@@ -251,7 +251,8 @@ extension EntityQuery {
                 StorageError(
                     .invalidArgument, "A condition on related rows can't have a limit or an offset.",
                     remedy:
-                        "Leave limit and offset out of the query for \"\(EntityTables.of(Other.Record.self).name)\"."))
+                        "Leave limit and offset out of the query for \"\(EntityTableCache.of(Other.Record.self).name)\"."
+                ))
         }
         return related(relation) { relation, request in
             let condition = RelatedCondition(

@@ -52,7 +52,7 @@ public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
 
     /// The tables that an answer is read from.
     package var tables: [String] {
-        [EntityTables.of(E.Record.self).name] + rows.relations.flatMap(\.tables) + inclusions.flatMap { $0.tables }
+        [EntityTableCache.of(E.Record.self).name] + rows.relations.flatMap(\.tables) + inclusions.flatMap { $0.tables }
     }
 
     /// The query itself.

@@ -15,15 +15,15 @@ package struct Relation: Sendable, Hashable {
         of parent: Parent.Type, _ child: Child.Type, by foreignKey: String
     ) -> Relation {
         Relation(
-            table: EntityTables.of(Child.Record.self).queryTable,
-            column: EntityTables.of(Parent.Record.self).keyColumn, otherColumn: foreignKey)
+            table: EntityTableCache.of(Child.Record.self).queryTable,
+            column: EntityTableCache.of(Parent.Record.self).keyColumn, otherColumn: foreignKey)
     }
 
     /// The row whose key an entity's column holds.
     package static func parent<Child: RegisteredEntity, Parent: RegisteredEntity>(
         of child: Child.Type, _ parent: Parent.Type, through foreignKey: String
     ) -> Relation {
-        let table = EntityTables.of(Parent.Record.self)
+        let table = EntityTableCache.of(Parent.Record.self)
         return Relation(table: table.queryTable, column: foreignKey, otherColumn: table.keyColumn)
     }
 

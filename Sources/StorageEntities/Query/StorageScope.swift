@@ -20,7 +20,7 @@ package final class StorageScope: Sendable {
         do throws(StorageError) {
             let rows = request.rows
             try Self.check(rows.predicate)
-            scoped.rows.predicate = try predicate(rows.predicate, of: EntityTables.of(E.Record.self).name)
+            scoped.rows.predicate = try predicate(rows.predicate, of: EntityTableCache.of(E.Record.self).name)
             scoped.rows.relations = []
             for relation in rows.relations { scoped.rows.relations.append(try apply(to: relation)) }
         } catch {

@@ -42,7 +42,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
     private func allowed(_ index: SearchIndex) throws -> (with: String, and: String, values: [StorageValue]) {
         guard condition != nil || !relations.isEmpty else { return ("", "", []) }
         let rows = RowRequest(predicate: condition, relations: relations)
-        let allowed = try QuerySQL(rows, of: EntityTables.of(E.Record.self).queryTable).aggregate(
+        let allowed = try QuerySQL(rows, of: EntityTableCache.of(E.Record.self).queryTable).aggregate(
             "\(index.rowid) AS place")
         return ("storage_allowed AS (\(allowed.sql)), ", " AND rowid IN storage_allowed", allowed.values)
     }
@@ -116,7 +116,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
     /// - Parameter tokenizer: How the index cuts texts into words.
     package func expression(tokenizer: String) -> SearchExpression? {
         guard syntax == .simple else { return nil }
-        return SearchText.expression(query, keepsSigns: SearchIndex.keepsSigns(tokenizer))
+        return SearchTextParser.expression(query, keepsSigns: SearchIndex.keepsSigns(tokenizer))
     }
 
     private func expression(_ index: SearchIndex) -> String? {

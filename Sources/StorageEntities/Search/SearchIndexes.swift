@@ -49,7 +49,7 @@ package final class SearchIndexes: Sendable {
         let version = try db.schemaVersion()
         let key = ObjectIdentifier(type)
         if let entry = known.withLock({ $0[key] }), entry.schemaVersion == version, remembers { return entry.index }
-        let index = try Self.find(EntityTables.of(type), connection)
+        let index = try Self.find(EntityTableCache.of(type), connection)
         known.withLock { $0[key] = Entry(schemaVersion: version, index: index) }
         return index
     }

@@ -18,7 +18,7 @@
     ///
     /// Isolation: `Sendable`.
     public struct Hub: Sendable {
-        let remote: HTTPHub
+        let remote: HTTPHubClient
 
         /// Creates a hub whose token may change.
         ///
@@ -39,7 +39,7 @@
                     .invalidArgument, "\(url.debugDescription) isn't the address of a hub.",
                     remedy: "Write it like https://hub.example, without user, query and fragment.")
             }
-            remote = HTTPHub(url: url.hasSuffix("/") ? url : url + "/", token: token, client: client)
+            remote = HTTPHubClient(url: url.hasSuffix("/") ? url : url + "/", token: token, client: client)
         }
 
         /// Creates a hub with a fixed token.

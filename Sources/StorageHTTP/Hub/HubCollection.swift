@@ -16,12 +16,12 @@
     /// Its methods access the hub directly; an engine sends its writes through its outbox.
     @MainActor
     public final class HubCollection<T: DataSyncModelProtocol>: RemoteCollectionService, RemoteDocumentService {
-        private nonisolated let remote: HTTPHub
+        private nonisolated let remote: HTTPHubClient
         private nonisolated let name: String
         private let account: @MainActor @Sendable () -> String?
 
         nonisolated init(
-            _ name: String, of remote: HTTPHub, account: @escaping @MainActor @Sendable () -> String?
+            _ name: String, of remote: HTTPHubClient, account: @escaping @MainActor @Sendable () -> String?
         ) {
             self.remote = remote
             self.name = name
@@ -47,7 +47,7 @@
                 var next: String?
                 repeat {
                     let rest = next.map { "?after=\(PercentCoding.encoded($0))" } ?? ""
-                    let page: HubDocuments = try await remote.read("\(path)/documents\(rest)")
+                    let page: HubDocumentPage = try await remote.read("\(path)/documents\(rest)")
                     documents += try page.documents.map { try $0.model() }
                     next = page.hasMore ? page.documents.last?.id : nil
                 } while next != nil
@@ -60,7 +60,7 @@
         /// - Throws: ``RemoteError/rejected(_:)`` for a query that the hub can't answer; otherwise as ``getCollection()``.
         public func getDocuments(query: QueryBuilder) async throws -> [T] {
             try await reportingFailures {
-                try await remote.message(.POST, "\(path)/query", body: query, as: HubDocuments.self).documents.map {
+                try await remote.message(.POST, "\(path)/query", body: query, as: HubDocumentPage.self).documents.map {
                     try $0.model()
                 }
             }

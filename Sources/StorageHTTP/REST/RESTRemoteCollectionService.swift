@@ -20,7 +20,7 @@
     /// Isolation: the main actor. Requests are made and documents are coded elsewhere.
     @MainActor
     public final class RESTRemoteCollectionService<T: DataSyncModelProtocol>: RemoteCollectionService {
-        private let documents: RESTDocuments<T>
+        private let documents: RESTDocumentAccess<T>
         /// The polls of open streams, by what they request.
         private var polls: [String: RESTPoll<T>] = [:]
 
@@ -32,7 +32,7 @@
         ///     Evaluated on each call.
         public nonisolated init(
             _ configuration: RESTConfiguration, collectionPath: @escaping @MainActor @Sendable () -> String?
-        ) { documents = RESTDocuments(configuration, path: collectionPath) }
+        ) { documents = RESTDocumentAccess(configuration, path: collectionPath) }
 
         /// The path of the collection; nil while no user is signed in.
         public var collectionPath: String? { documents.path() }

@@ -13,7 +13,7 @@
     /// Isolation: the main actor. Requests are made and documents are coded elsewhere.
     @MainActor
     public final class RESTRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDocumentService {
-        private let documents: RESTDocuments<T>
+        private let documents: RESTDocumentAccess<T>
 
         /// Creates a remote.
         ///
@@ -23,7 +23,7 @@
         ///     Evaluated on each call.
         public nonisolated init(
             _ configuration: RESTConfiguration, collectionPath: @escaping @MainActor @Sendable () -> String?
-        ) { documents = RESTDocuments(configuration, path: collectionPath) }
+        ) { documents = RESTDocumentAccess(configuration, path: collectionPath) }
 
         /// The path of the documents; nil while no user is signed in.
         public var collectionPath: String? { documents.path() }

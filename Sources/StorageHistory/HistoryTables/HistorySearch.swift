@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 
-/// The events that the values of a ``HistoryPlan`` leave: at least those that its conditions are true of.
+/// The events that the values of a ``HistoryTablePlan`` leave: at least those that its conditions are true of.
 struct HistorySearch {
     /// Which events, by their positions, operations, and commits.
     var query: LogQuery
@@ -44,7 +44,7 @@ struct HistorySearchBuilder {
     /// What is to be read for a plan; nil where its values leave out nothing.
     ///
     /// - Parameter values: Those of each condition, of which a column may be equal to any; nil for too many.
-    func search(_ plan: HistoryPlan, _ values: [[StorageValue]?]) throws -> HistorySearch? {
+    func search(_ plan: HistoryTablePlan, _ values: [[StorageValue]?]) throws -> HistorySearch? {
         var copy = self
         var narrows = false
         for case (let condition, let values?) in zip(plan.conditions, values) {
@@ -58,7 +58,7 @@ struct HistorySearchBuilder {
     }
 
     /// - Returns: Whether the condition leaves out anything.
-    private mutating func narrow(by condition: HistoryPlan.Condition, _ values: [StorageValue]) throws -> Bool {
+    private mutating func narrow(by condition: HistoryTablePlan.Condition, _ values: [StorageValue]) throws -> Bool {
         guard !values.isEmpty else {
             search.isEmpty = true
             return true
@@ -130,7 +130,7 @@ struct HistorySearchBuilder {
     }
 
     /// The whole numbers that a condition with a number can be true of, and maybe one beside them.
-    static func bounds(_ comparison: HistoryPlan.Comparison, _ value: StorageValue) -> ClosedRange<Int64>? {
+    static func bounds(_ comparison: HistoryTablePlan.Comparison, _ value: StorageValue) -> ClosedRange<Int64>? {
         let bounds: (down: Int64, up: Int64)
         switch value {
         case .integer(let value): bounds = (value, value)
@@ -157,7 +157,7 @@ extension HistorySearchBuilder {
 
     /// The times that a condition with a text can be true of, and maybe one beside them; nil where the log has times whose
     /// texts aren't in order.
-    private func times(_ comparison: HistoryPlan.Comparison, _ text: String) throws -> ClosedRange<Int64>? {
+    private func times(_ comparison: HistoryTablePlan.Comparison, _ text: String) throws -> ClosedRange<Int64>? {
         guard let first = try index.segment(atOrBefore: 1)?.firstTime, first >= Self.ordered.lowerBound,
             index.head.time <= Self.ordered.upperBound
         else { return nil }
@@ -174,7 +174,7 @@ extension HistorySearchBuilder {
         var (low, high) = (ordered.lowerBound, ordered.upperBound + 1)
         while low < high {
             let middle = low + (high - low) / 2
-            if HistoryTables.time(middle).utf8.lexicographicallyPrecedes(text.utf8) {
+            if HistoryTableInstaller.time(middle).utf8.lexicographicallyPrecedes(text.utf8) {
                 low = middle + 1
             } else {
                 high = middle
@@ -188,7 +188,7 @@ extension HistorySearchBuilder {
 
 extension HistorySearchBuilder {
     /// The keys that the values can mean; nil where they can mean any.
-    private func keys(_ plan: HistoryPlan, _ values: [[StorageValue]?]) throws -> [[StorageValue]]? {
+    private func keys(_ plan: HistoryTablePlan, _ values: [[StorageValue]?]) throws -> [[StorageValue]]? {
         var keys: [[StorageValue]] = [[]]
         for ordinal in table.entity?.key.indices ?? 0..<0 {
             let given = zip(plan.conditions, values).filter {
@@ -227,7 +227,7 @@ extension HistorySearchBuilder {
     ///
     /// It needn't where the value has an affinity of its own: `text = 42` is true of '42', but `text = number` of '042' too.
     /// The values of a list have had theirs applied: a text that could have become a number by it is equal as a text.
-    func isExact(_ condition: HistoryPlan.Condition, _ value: StorageValue) -> Bool {
+    func isExact(_ condition: HistoryTablePlan.Condition, _ value: StorageValue) -> Bool {
         let isPlain = condition.isLiteral && !mayCast
         switch (table.affinity(of: condition.column), value) {
         case (_, .null), (_, .blob), (.integer, _), (.real, _), (.numeric, _): return true

@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 
-/// One of the tables of ``HistoryTables``: what it and its columns are called, and what they say.
+/// One of the tables of ``HistoryTableInstaller``: what it and its columns are called, and what they say.
 struct HistoryTable {
     enum Kind { case history, changes, commits }
 

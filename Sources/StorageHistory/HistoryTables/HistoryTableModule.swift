@@ -53,7 +53,7 @@ final class HistoryTableModule {
                         statement: rows.statement.pointer, owner: Unmanaged.passRetained(rows).toOpaque())
                 }
             },
-            release: { Unmanaged<HistoryRows.Reading>.fromOpaque($0!).release() },
+            release: { Unmanaged<HistoryRowBuffer.Reading>.fromOpaque($0!).release() },
             destroy: { Unmanaged<HistoryTableModule>.fromOpaque($0!).release() })
         let code = storage_create_row_module(
             source.handle, name, &callbacks, Unmanaged.passRetained(self).toOpaque())

@@ -12,16 +12,16 @@ final class HistoryTableReader {
     /// Owned by the connection as long as the table is.
     unowned let module: HistoryTableModule
     private let table: HistoryTable
-    private(set) var plans: [HistoryPlan] = []
+    private(set) var plans: [HistoryTablePlan] = []
     /// Everything that reading needs, once something is to be read.
     private var files: Files?
     private var builder: HistorySearchBuilder?
     /// All rows, once they were needed.
-    private var whole: HistoryRows?
+    private var whole: HistoryRowBuffer?
     /// Rows that no search uses.
-    private var spare: [HistoryRows] = []
+    private var spare: [HistoryRowBuffer] = []
     private var count = 0
-    /// What searches have read so far, as ``HistoryReading`` counts it: when it comes to half of all events, those are read.
+    /// What searches have read so far, as ``HistoryRowReader`` counts it: when it comes to half of all events, those are read.
     private var spent: Int64 = 0
 
     private struct Files {
@@ -45,7 +45,7 @@ final class HistoryTableReader {
 
     /// Chooses the conditions of a query that searches get the values of.
     func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>) throws {
-        let plan = HistoryPlan(of: info, for: table, events: try opened().index.head.position)
+        let plan = HistoryTablePlan(of: info, for: table, events: try opened().index.head.position)
         info.pointee.idxNum = Int32(plans.firstIndex(of: plan) ?? plans.count)
         if info.pointee.idxNum == plans.count { plans.append(plan) }
         info.pointee.idxStr = storage_message(plan.text(for: table))
@@ -53,7 +53,7 @@ final class HistoryTableReader {
     }
 
     /// - Parameter values: Those of each condition of the plan, as ``HistorySearchBuilder`` takes them.
-    func search(plan number: Int, _ values: [[StorageValue]?]) throws -> HistoryRows.Reading {
+    func search(plan number: Int, _ values: [[StorageValue]?]) throws -> HistoryRowBuffer.Reading {
         module.failure = nil
         let plan = plans[number]
         let files = try opened()
@@ -71,8 +71,8 @@ final class HistoryTableReader {
     }
 
     private func read(
-        _ rows: HistoryRows, by plan: HistoryPlan, values: [[StorageValue]?], _ builder: HistorySearchBuilder
-    ) throws -> HistoryRows.Reading {
+        _ rows: HistoryRowBuffer, by plan: HistoryTablePlan, values: [[StorageValue]?], _ builder: HistorySearchBuilder
+    ) throws -> HistoryRowBuffer.Reading {
         var positions: ClosedRange<Int64>?
         var equal: [(column: Int, value: StorageValue)] = []
         for case (let condition, let values?) in zip(plan.conditions, values) where !condition.isList {
@@ -89,13 +89,13 @@ final class HistoryTableReader {
         return try rows.read(positions: positions, equal: equal, descending: plan.isDescending)
     }
 
-    private func take() throws -> HistoryRows {
+    private func take() throws -> HistoryRowBuffer {
         if let rows = spare.popLast() { return rows }
         count += 1
-        return try HistoryRows(table, in: opened().scratch.database, number: count)
+        return try HistoryRowBuffer(table, in: opened().scratch.database, number: count)
     }
 
-    private func give(_ rows: HistoryRows) {
+    private func give(_ rows: HistoryRowBuffer) {
         // Where they can't be removed they aren't used again.
         guard (try? rows.removeAll()) != nil else { return }
         spare.append(rows)
@@ -105,11 +105,11 @@ final class HistoryTableReader {
 // MARK: Reading
 
 extension HistoryTableReader {
-    private func makeWhole() throws -> HistoryRows {
+    private func makeWhole() throws -> HistoryRowBuffer {
         let files = try opened()
         let head = files.index.head.position
         guard let entity = table.entity, head > 0 else { return try take() }
-        let reading = HistoryReading(try take(), of: entity, files.log)
+        let reading = HistoryRowReader(try take(), of: entity, files.log)
         let rows = try filled(reading.rows) {
             guard table.kind == .changes else {
                 try reading.addAllVersions(through: head)
@@ -122,7 +122,7 @@ extension HistoryTableReader {
     }
 
     /// The rows of a search; nil where it is better to read all.
-    private func part(_ search: HistorySearch, _ plan: HistoryPlan) throws -> HistoryRows? {
+    private func part(_ search: HistorySearch, _ plan: HistoryTablePlan) throws -> HistoryRowBuffer? {
         let files = try opened()
         guard let entity = table.entity else { return nil }
         let most = min(max(files.index.head.position / 2, Self.leastBudget), Self.mostBudget)
@@ -130,7 +130,7 @@ extension HistoryTableReader {
         guard !search.isEmpty else { return try take() }
         // Changes are read as fast for a search as for all.
         let budget = table.kind == .changes ? Int64.max : most - spent
-        let reading = HistoryReading(try take(), of: entity, files.log, budget: budget)
+        let reading = HistoryRowReader(try take(), of: entity, files.log, budget: budget)
         defer { spent += reading.spent }
         return try filled(reading.rows) {
             guard table.kind == .history else { return try reading.addChanges(search, module.catalog) }
@@ -147,7 +147,7 @@ extension HistoryTableReader {
 
     /// - Parameter body: Adds the rows; answers whether they are all.
     /// - Returns: nil where they aren't.
-    private func filled(_ rows: HistoryRows, _ body: () throws -> Bool) throws -> HistoryRows? {
+    private func filled(_ rows: HistoryRowBuffer, _ body: () throws -> Bool) throws -> HistoryRowBuffer? {
         var isDone = false
         defer { if !isDone { give(rows) } }
         isDone = try opened().scratch.inTransaction(body)

@@ -51,7 +51,7 @@ package final class Restoration {
         Self.bind(key, to: select)
         let find = try PreparedStatement(
             writer.database, "SELECT \(list) FROM \(table)\(Self.condition(entity, []))")
-        let access = try RowAccess(entity, writer)
+        let access = try RowEditor(entity, writer)
         let keyCount = entity.key.count
         while try select.step() {
             let values = columns.indices.map { ExactValue(select, column: Int32($0)) }
@@ -94,8 +94,8 @@ package final class Restoration {
         let cycle = blocked
         try writer.statement("SAVEPOINT storage_restoration").execute()
         var isFree = true
-        for row in cycle where try RowAccess(row.entity, writer).row(row.key) != nil {
-            guard try RowAccess(row.entity, writer).delete(row.key, withOthers: policy == .overwrite) else {
+        for row in cycle where try RowEditor(row.entity, writer).row(row.key) != nil {
+            guard try RowEditor(row.entity, writer).delete(row.key, withOthers: policy == .overwrite) else {
                 isFree = false
                 break
             }
@@ -139,7 +139,7 @@ package final class Restoration {
             ORDER BY \(rowid) LIMIT 1
             """)
         let find = try PreparedStatement(source, "SELECT 1 FROM \(table)\(Self.condition(entity, []))")
-        let access = try RowAccess(entity, writer)
+        let access = try RowEditor(entity, writer)
         var last = Int64.min
         while true {
             Self.bind(key, to: next)
@@ -155,7 +155,7 @@ package final class Restoration {
         }
     }
 
-    private func delete(_ key: [ExactValue], of entity: CatalogEntity, through access: RowAccess) throws {
+    private func delete(_ key: [ExactValue], of entity: CatalogEntity, through access: RowEditor) throws {
         if try access.delete(key, withOthers: policy == .overwrite) { return }
         outcome.add(
             RevertConflict(
@@ -165,7 +165,7 @@ package final class Restoration {
 
     private static func condition(_ entity: CatalogEntity, _ key: [ExactValue]?) -> String {
         guard key != nil else { return "" }
-        return " WHERE " + RowSelect.condition(of: entity)
+        return " WHERE " + RowLookup.condition(of: entity)
     }
 
     private static func bind(_ key: [ExactValue]?, to statement: PreparedStatement) {

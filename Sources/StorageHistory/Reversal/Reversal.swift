@@ -12,7 +12,7 @@ package final class Reversal {
     private let writer: LogWriter
     private let policy: ConflictPolicy
     private var outcome = RevertOutcome()
-    private var rows: [UInt32: RowAccess] = [:]
+    private var rows: [UInt32: RowEditor] = [:]
     /// Columns, and rows under column 0, in which a later event of the same run couldn't be reverted.
     private var blocked: Set<BlockedCell> = []
     /// Places that somebody else has made what they were before an event of the run, with what that event had left: the
@@ -157,7 +157,7 @@ package final class Reversal {
         let entities = writer.catalog.entities.filter { !$0.isDropped }
         let tableIndices = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.id, $0) })
         // Many go to a temporary database, so that a long range needs little more memory than a short one.
-        let changes = try NetStore(
+        let changes = try NetChangeStore(
             entities.compactMap { DifferenceTable(from: $0, to: $0, matchesNames: false) })
         try forEachEvent(in: positions) { view, index in
             let row = RowAddress(view, at: index)
@@ -177,7 +177,7 @@ package final class Reversal {
     }
 
     private func findUntouched(
-        _ row: RowAddress, changed net: NetRow, current: [UInt32: ExactValue]?, access: RowAccess
+        _ row: RowAddress, changed net: NetRow, current: [UInt32: ExactValue]?, access: RowEditor
     ) throws {
         guard net.existed == net.exists else { return }
         guard net.exists else {
@@ -197,10 +197,10 @@ package final class Reversal {
     }
 
     /// Nil where the table is gone.
-    private func access(to entity: UInt32) throws -> RowAccess? {
+    private func access(to entity: UInt32) throws -> RowEditor? {
         if let known = rows[entity] { return known }
         guard let found = writer.catalog.entity(id: entity), !found.isDropped else { return nil }
-        let access = try RowAccess(found, writer)
+        let access = try RowEditor(found, writer)
         rows[entity] = access
         return access
     }
@@ -223,7 +223,7 @@ package final class Reversal {
     }
 
     private func revertInsert(
-        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowAccess
+        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowEditor
     ) throws {
         let row = BlockedCell(row: event.row, column: 0)
         guard let current else { return settle(row) }
@@ -250,7 +250,7 @@ package final class Reversal {
     }
 
     private func revertDelete(
-        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowAccess
+        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowEditor
     ) throws {
         let row = BlockedCell(row: event.row, column: 0)
         var old: [UInt32: ExactValue] = [:]
@@ -266,7 +266,7 @@ package final class Reversal {
     }
 
     private func revertUpdate(
-        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowAccess
+        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowEditor
     ) throws {
         guard let current else { return block(event, because: "it was deleted since") }
         if policy != .overwrite, settled[BlockedCell(row: event.row, column: 0)] != nil {

@@ -21,7 +21,7 @@ package final class MaterializedSnapshot: Sendable {
     package let database: DatabaseQueue
     let filled = Mutex<Set<UInt32>>([])
     /// Entities whose tables here have none of the constraints of the store's.
-    let loose = Mutex<Set<UInt32>>([])
+    let unconstrained = Mutex<Set<UInt32>>([])
     let searchable = Mutex<Set<UInt32>>([])
 
     /// - Parameter upcasts: What the program's conversions of columns do, by their titles.

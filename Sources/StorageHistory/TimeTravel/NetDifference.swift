@@ -35,7 +35,7 @@ package final class NetDifference {
     package let to: Int64
     /// The tables that were compared, by name.
     package let tables: [DifferenceTable]
-    let store: NetStore
+    let store: NetChangeStore
     let isBackward: Bool
     let lower: Int64
     let upper: Int64
@@ -89,7 +89,7 @@ package final class NetDifference {
             isWhole || isNamed(table)
                 || selection.rows.contains { [table.from?.id, table.to?.id].contains($0.entity.id) }
         }
-        store = try NetStore(tables, memoryLimit: memoryLimit)
+        store = try NetChangeStore(tables, memoryLimit: memoryLimit)
         for (tableIndex, table) in tables.enumerated() {
             for entity in [table.from, table.to] { if let entity { tableOfEntity[entity.id] = tableIndex } }
         }

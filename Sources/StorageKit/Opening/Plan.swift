@@ -19,5 +19,5 @@ public func plan(
     try declare(&schema)
     let engine = try StorageEngine.openStore(path: url.path, configuration: config)
     defer { engine.closeNow() }
-    return try SchemaRun(schema: schema, engine: engine).preview()
+    return try SchemaApplication(schema: schema, engine: engine).preview()
 }

@@ -108,7 +108,7 @@ extension Context {
     /// Applies the schema to a store that has just been opened; one that it doesn't fit is closed.
     fileprivate init(_ engine: StorageEngine, _ schema: Schema) throws {
         do {
-            _ = try SchemaRun(schema: schema, engine: engine).apply()
+            _ = try SchemaApplication(schema: schema, engine: engine).apply()
             let runtime = try ProjectionRuntime(engine, schema.projections, upcasts: schema.upcasts)
             self.init(facade: Storage(engine: engine, runtime: runtime, upcasts: schema.upcasts))
         } catch {

@@ -39,7 +39,7 @@ extension Storage {
                     .invalidArgument, "The point to begin at, @\(first), lies after the last one, @\(last).",
                     remedy: "Give the older point first.")
             }
-            return try ReplayComparer(old: old, new: new, of: connection, upcasts: upcasts).run(
+            return try SideBySideReplay(old: old, new: new, of: connection, upcasts: upcasts).run(
                 from: first, to: last, limit: limit)
         }
     }

@@ -17,7 +17,7 @@ struct EntityRows<E: RegisteredEntity> {
     /// - Parameter columns: Other columns whose values are wanted.
     /// - Throws: `invalid-name` for a column that isn't there.
     init(_ request: QueryRequest<E>, reading columns: [String] = []) throws {
-        let table = EntityTables.of(E.Record.self).queryTable
+        let table = EntityTableCache.of(E.Record.self).queryTable
         inclusions = request.inclusions
         indices = try (inclusions.map(\.relation.column) + columns).map { Int32(try table.index(of: $0)) }
         values = Array(repeating: [], count: indices.count)
@@ -50,7 +50,7 @@ struct EntityRows<E: RegisteredEntity> {
     private mutating func include<I: Inclusion<E>>(
         _ inclusion: I, _ values: [StorageValue], _ db: GRDB.Database
     ) throws {
-        let table = EntityTables.of(I.Related.Record.self).queryTable
+        let table = EntityTableCache.of(I.Related.Record.self).queryTable
         var text = try QuerySQL(inclusion.rows(of: .null), of: table).select(limit: inclusion.request.rows.limit)
         var related = try EntityRows<I.Related>(inclusion.request)
         // Several entities may refer to one row.

@@ -8,7 +8,7 @@ struct QueryRun<E: RegisteredEntity> {
     let request: QueryRequest<E>
 
     private var sql: QuerySQL {
-        get throws { try QuerySQL(request.rows, of: EntityTables.of(E.Record.self).queryTable) }
+        get throws { try QuerySQL(request.rows, of: EntityTableCache.of(E.Record.self).queryTable) }
     }
 
     /// The statement that finds the rows.

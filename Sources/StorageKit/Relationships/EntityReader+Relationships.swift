@@ -18,7 +18,9 @@ extension EntityReader {
         _ type: Parent.Type, ids: some Sequence<Parent.Id>
     ) async throws -> [Parent.Id: Parent] {
         let keys = Set(ids.map { Parent.Record.key(of: $0) })
-        return try await reading([Parent.Record.databaseTableName]) { db in try Relationships.parents(keys, in: db) }
+        return try await reading([Parent.Record.databaseTableName]) { db in
+            try RelationshipQueries.parents(keys, in: db)
+        }
     }
 
     /// The entities that refer to one by a column.
@@ -35,7 +37,8 @@ extension EntityReader {
     ) async throws -> [Child] {
         let values = [parentId.storageValue]
         return try await reading([Child.Record.databaseTableName]) { db in
-            try Relationships.rows(where: foreignKey, among: values, orderBy: orderBy, ascending: ascending, in: db)
+            try RelationshipQueries.rows(
+                where: foreignKey, among: values, orderBy: orderBy, ascending: ascending, in: db)
         }
     }
 
@@ -49,7 +52,7 @@ extension EntityReader {
     ) async throws -> [Value: [Child]] {
         let parents = Set(parentIds)
         return try await reading([Child.Record.databaseTableName]) { db in
-            try Relationships.children(
+            try RelationshipQueries.children(
                 type, where: foreignKey, in: parents, orderBy: orderBy, ascending: ascending, in: db)
         }
     }
@@ -67,7 +70,7 @@ extension EntityReader {
         let column = try Relation.foreignKey(of: property).get()
         let values = [Parent.Record.key(of: parent.id)]
         return try await reading([Child.Record.databaseTableName]) { db in
-            try Relationships.rows(where: column, among: values, orderBy: orderBy, ascending: ascending, in: db)
+            try RelationshipQueries.rows(where: column, among: values, orderBy: orderBy, ascending: ascending, in: db)
         }
     }
 

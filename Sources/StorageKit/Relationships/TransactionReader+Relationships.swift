@@ -18,7 +18,7 @@ extension TransactionReader {
         _ type: Parent.Type, ids: some Sequence<Parent.Id>
     ) throws -> [Parent.Id: Parent] {
         let keys = Set(ids.map { Parent.Record.key(of: $0) })
-        return try Relationships.parents(keys, in: database)
+        return try RelationshipQueries.parents(keys, in: database)
     }
 
     /// The entities that refer to one by a column.
@@ -34,7 +34,7 @@ extension TransactionReader {
         ascending: Bool = true
     ) throws -> [Child] {
         let values = [parentId.storageValue]
-        return try Relationships.rows(
+        return try RelationshipQueries.rows(
             where: foreignKey, among: values, orderBy: orderBy, ascending: ascending, in: database)
     }
 
@@ -47,7 +47,7 @@ extension TransactionReader {
         ascending: Bool = true
     ) throws -> [Value: [Child]] {
         let parents = Set(parentIds)
-        return try Relationships.children(
+        return try RelationshipQueries.children(
             type, where: foreignKey, in: parents, orderBy: orderBy, ascending: ascending, in: database)
     }
 
@@ -63,7 +63,7 @@ extension TransactionReader {
     ) throws -> [Child] {
         let column = try Relation.foreignKey(of: property).get()
         let values = [Parent.Record.key(of: parent.id)]
-        return try Relationships.rows(
+        return try RelationshipQueries.rows(
             where: column, among: values, orderBy: orderBy, ascending: ascending, in: database)
     }
 

@@ -26,7 +26,7 @@ extension Schema {
         addStep("migration \(id)", once: id) { tx in
             if let table, try tx.database.tableExists(table) { return }
             try body(tx.database)
-            try RecreatedTables(tx.writer).reconcile()
+            try RecreatedTableReconciliation(tx.writer).reconcile()
         }
     }
 }

@@ -34,13 +34,13 @@ public struct ScopeBuilder {
 
     /// Lets all rows of an entity through.
     public mutating func allow<Entity: RegisteredEntity>(_ type: Entity.Type) {
-        conditions[EntityTables.of(Entity.Record.self).name] = .some(nil)
+        conditions[EntityTableCache.of(Entity.Record.self).name] = .some(nil)
     }
 
     /// Lets rows of an entity through for which the condition is true. Of several calls for one entity the last one counts.
     public mutating func allow<Entity: RegisteredEntity>(
         _ type: Entity.Type, where condition: (ColumnRef<Entity>) -> RowPredicate
-    ) { conditions[EntityTables.of(Entity.Record.self).name] = condition(ColumnRef()) }
+    ) { conditions[EntityTableCache.of(Entity.Record.self).name] = condition(ColumnRef()) }
 }
 
 /// The part of a store that a scope lets through: see ``Storage/scoped(_:)``.
@@ -57,7 +57,7 @@ public struct ScopedStorage: Sendable {
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says; `not-found` for an entity that the scope doesn't know.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
-        let column = EntityTables.of(E.Record.self).keyColumn
+        let column = EntityTableCache.of(E.Record.self).keyColumn
         return try await query(type).filter(
             .comparison(column: column, .equal, .value(E.Record.key(of: id)))
         ).fetchOne()

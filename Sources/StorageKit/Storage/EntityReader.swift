@@ -67,7 +67,7 @@ extension EntityReader {
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         let key = E.Record.key(of: id)
         return try await reading([table.name]) { db in try table.entity(key, in: db) }
     }
@@ -78,7 +78,7 @@ extension EntityReader {
     public func all<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true
     ) async throws -> [E] {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         return try await reading([table.name]) { db in try table.all(orderBy: column, ascending: ascending, in: db) }
     }
 
@@ -96,7 +96,7 @@ extension EntityReader {
     public func page<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
     ) async throws -> RepoPage<E> {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         return try await reading([table.name]) { db in
             try table.page(orderBy: column, ascending: ascending, limit: limit, offset: offset, in: db)
         }
@@ -106,7 +106,7 @@ extension EntityReader {
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func count<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         return try await reading([table.name]) { db in try table.count(in: db) }
     }
 
@@ -114,7 +114,7 @@ extension EntityReader {
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> Bool {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         let key = E.Record.key(of: id)
         return try await reading([table.name]) { db in try table.exists(key, in: db) }
     }

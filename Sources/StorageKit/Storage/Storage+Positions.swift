@@ -7,7 +7,7 @@ extension Storage {
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func position<E: RegisteredEntity>(of type: E.Type, id: E.Id) async throws -> Int64? {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         let key = E.Record.key(of: id)
         return try await reading([table.name]) { db in try table.position(key, in: db) }
     }
@@ -29,7 +29,7 @@ extension Storage {
     public func getWithPosition<E: RegisteredEntity>(
         _ type: E.Type, id: E.Id
     ) async throws -> (entity: E, position: Int64)? {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         let key = E.Record.key(of: id)
         return try await reading([table.name]) { db in
             guard let entity = try table.entity(key, in: db), let position = try table.position(key, in: db) else {

@@ -29,7 +29,7 @@ public struct Storage: Sendable {
     package var upcasts: [String: Upcast] { snapshots.upcasts }
     let searchIndexes = SearchIndexes()
     /// Its query sources, where some are shown.
-    package let refreshes = SourceRefreshes()
+    package let refreshes = SharedSourceRegistry()
     let runtime: ProjectionRuntime
     /// What keeps subscriptions up to date.
     package let subscriptions: SubscriptionEngine

@@ -17,7 +17,7 @@ extension TransactionReader {
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> E? {
-        try EntityTables.of(E.Record.self).entity(E.Record.key(of: id), in: database)
+        try EntityTableCache.of(E.Record.self).entity(E.Record.key(of: id), in: database)
     }
 
     /// The entity with this id and the position of its last event, nil where there is none.
@@ -32,7 +32,7 @@ extension TransactionReader {
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func position<E: RegisteredEntity>(of type: E.Type, id: E.Id) throws -> Int64? {
-        try EntityTables.of(E.Record.self).position(E.Record.key(of: id), in: database)
+        try EntityTableCache.of(E.Record.self).position(E.Record.key(of: id), in: database)
     }
 
     /// Every entity of a type, in the order of a column; in the order of the key where none is named.
@@ -41,7 +41,7 @@ extension TransactionReader {
     public func all<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true
     ) throws -> [E] {
-        try EntityTables.of(E.Record.self).all(orderBy: column, ascending: ascending, in: database)
+        try EntityTableCache.of(E.Record.self).all(orderBy: column, ascending: ascending, in: database)
     }
 
     /// A page of entities.
@@ -54,7 +54,7 @@ extension TransactionReader {
     public func page<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
     ) throws -> RepoPage<E> {
-        try EntityTables.of(E.Record.self).page(
+        try EntityTableCache.of(E.Record.self).page(
             orderBy: column, ascending: ascending, limit: limit, offset: offset, in: database)
     }
 
@@ -62,13 +62,13 @@ extension TransactionReader {
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func count<E: RegisteredEntity>(_ type: E.Type) throws -> Int {
-        try EntityTables.of(E.Record.self).count(in: database)
+        try EntityTableCache.of(E.Record.self).count(in: database)
     }
 
     /// Whether there is an entity with this id.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> Bool {
-        try EntityTables.of(E.Record.self).exists(E.Record.key(of: id), in: database)
+        try EntityTableCache.of(E.Record.self).exists(E.Record.key(of: id), in: database)
     }
 }

@@ -36,7 +36,7 @@ public struct WriteTransaction: TransactionReader {
     ///
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func save<E: RegisteredEntity>(_ entity: E) throws {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         try StorageError.explaining(table: table.name) {
             try table.save(CollectionOfOne(entity), now: now, with: writer)
         }
@@ -46,7 +46,7 @@ public struct WriteTransaction: TransactionReader {
     ///
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func save<E: RegisteredEntity>(_ entities: [E]) throws {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         try StorageError.explaining(table: table.name) { try table.save(entities, now: now, with: writer) }
     }
 
@@ -62,7 +62,7 @@ public struct WriteTransaction: TransactionReader {
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> E? {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         let statement = try StorageError.explaining(table: table.name) { try writer.statement(table.selectByKey) }
         try statement.writer.bind(E.Record.key(of: id), at: 1)
         defer { statement.reset() }
@@ -73,7 +73,7 @@ public struct WriteTransaction: TransactionReader {
     ///
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         try StorageError.explaining(table: table.name) { try table.delete(E.Record.key(of: id), with: writer) }
     }
 
@@ -109,7 +109,7 @@ public struct WriteTransaction: TransactionReader {
     public func deleteAll<E: RegisteredEntity, Value: StorageColumnValue>(
         _ type: E.Type, where column: String, equals value: Value
     ) throws -> Int {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         let sql = "DELETE FROM \(quoted(table.name)) WHERE \(try table.column(named: column)) IS ?1"
         let statement = try StorageError.explaining(table: table.name) { try writer.statement(sql) }
         try value.write(to: statement.writer, at: 1)
@@ -138,7 +138,7 @@ public struct WriteTransaction: TransactionReader {
 
     private func check<E: RegisteredEntity>(_ type: E.Type, id: E.Id, _ expected: RowPrecondition) throws {
         let key = E.Record.key(of: id)
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         let found = try StorageError.explaining(table: table.name) { try table.position(of: key, with: writer) }
         let holds =
             switch expected {

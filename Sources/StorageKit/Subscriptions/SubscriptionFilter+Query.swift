@@ -20,6 +20,7 @@ extension SubscriptionFilter {
     ) -> SubscriptionFilter {
         let rows = query.request.rows
         let columns = fields.map { $0 + rows.orderings.map(\.column) }
-        return relevant(to: rows.predicate, of: EntityTables.of(Entity.Record.self).queryTable.name, columns: columns)
+        return relevant(
+            to: rows.predicate, of: EntityTableCache.of(Entity.Record.self).queryTable.name, columns: columns)
     }
 }

@@ -26,7 +26,7 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
         reader = LogReader(connection)
         self.catalog = catalog
         self.upcasts = upcasts
-        let placeholders = EntityTables.of(Record.self).columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let placeholders = EntityTableCache.of(Record.self).columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         values = try PreparedStatement(connection, "SELECT \(placeholders)")
     }
 
@@ -65,7 +65,7 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
         if let known, known.entity.id == entity.id, known.past.id == past.id, known.past.columns == past.columns {
             return known.columns
         }
-        let columns = EntityTables.of(Record.self).columns.map { declared in
+        let columns = EntityTableCache.of(Record.self).columns.map { declared in
             entity.column(named: declared.name) ?? past.column(named: declared.name)
         }
         known = (entity, past, columns)

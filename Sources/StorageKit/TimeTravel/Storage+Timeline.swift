@@ -45,6 +45,6 @@ public struct TimelineQuery<Entity: RegisteredEntity>: SubscribableQuery {
     public func reading<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        try await timeline.reading(EntityTables.of(Entity.Record.self).name, body)
+        try await timeline.reading(EntityTableCache.of(Entity.Record.self).name, body)
     }
 }

@@ -31,7 +31,7 @@ extension DigestChain {
         between.bind(reached, at: 1)
         between.bind(position, at: 2)
         let decoder = SegmentDecoder()
-        let bases = SegmentBases(database)
+        let bases = SegmentBaseCache(database)
         while try between.step() {
             let base = try bases.base(at: between.integer(2), using: decoder)
             try decoder.forEachPart(of: between.bytes(1), size: between.integer(0), base: base) { add($0) }

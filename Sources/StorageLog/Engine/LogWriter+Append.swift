@@ -44,7 +44,7 @@ extension LogWriter {
     ) throws {
         let window = Int64(configuration.segmentLength)
         // For this call only: what is rolled back may leave other rows at the same positions.
-        let bases = SegmentBases(database)
+        let bases = SegmentBaseCache(database)
         var start = 0
         var commit = 0
         while start < view.count {
@@ -95,7 +95,7 @@ extension LogWriter {
     }
 
     /// Nil where large bodies in front of the row would have to be read, which the writer isn't held for.
-    private func sealingContext(_ position: Int64, _ bases: SegmentBases) throws -> SealingContext? {
+    private func sealingContext(_ position: Int64, _ bases: SegmentBaseCache) throws -> SealingContext? {
         try SealingContext(
             before: position, windowLength: configuration.segmentLength, in: database, bases: bases, passes: false)
     }

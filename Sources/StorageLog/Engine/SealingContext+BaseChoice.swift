@@ -8,7 +8,7 @@ extension SealingContext {
     ///   - bases: Where the bases of rows that were sealed before may be at hand.
     ///   - passes: Whether large bodies that were passed by sealing are read for the digest; nil is answered otherwise.
     init?(
-        before position: Int64, windowLength length: Int, in database: Connection, bases: SegmentBases,
+        before position: Int64, windowLength length: Int, in database: Connection, bases: SegmentBaseCache,
         passes: Bool = true
     ) throws {
         guard let chain = try DigestChain(before: position, in: database, passes: passes) else { return nil }

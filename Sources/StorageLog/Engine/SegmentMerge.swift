@@ -46,7 +46,8 @@ struct SegmentMerge: Sendable {
         }
         guard
             let sealing = try SealingContext(
-                before: start, windowLength: configuration.segmentLength, in: database, bases: SegmentBases(database))
+                before: start, windowLength: configuration.segmentLength, in: database,
+                bases: SegmentBaseCache(database))
         else { throw StorageError.breach("rows in front of @\(start) can't be had") }
         let merged = MergedEvents(batches)
         var encoded = try merged.withView { view in

@@ -17,12 +17,12 @@ extension StorageEngine {
         path: String, configuration: StorageConfig, makeProjections: InlineProjectionMaker = { _, _ in [] }
     ) throws -> StorageEngine {
         storage_configure_process()
-        let path = try StorePath.validated(path)
+        let path = try StoreFileCheck.validated(path)
         if configuration.isReadOnly {
-            try StorePath.checkExists(path)
+            try StoreFileCheck.checkExists(path)
             return try openReadOnly(path: path, configuration: configuration)
         }
-        if !configuration.takesOver { try StorePath.checkIsDatabase(path) }
+        if !configuration.takesOver { try StoreFileCheck.checkIsDatabase(path) }
         let lock = try WriterLock(store: path)
         // Asked under the lock: nobody else makes it.
         let isNew = !FileManager.default.fileExists(atPath: path)
@@ -56,7 +56,7 @@ extension StorageEngine {
 
     /// Takes a store away, with its history. Nobody may have it open for writing.
     package static func erase(path: String) throws {
-        let path = try StorePath.validated(path)
+        let path = try StoreFileCheck.validated(path)
         let lock = try WriterLock(store: path)
         defer { lock.release() }
         for suffix in ["", "-wal", "-shm", ".bell"] {

@@ -26,7 +26,7 @@ package final class DatabaseFile {
     /// - Throws: `not-found`, `not-a-store` or `busy`.
     package init(_ path: String, _ access: Access) throws {
         storage_configure_process()
-        let path = try StorePath.validated(path)
+        let path = try StoreFileCheck.validated(path)
         if access != .making, !FileManager.default.fileExists(atPath: path) {
             throw StorageError(.notFound, "There is no file \(path).", remedy: "Check the name.")
         }

@@ -25,7 +25,7 @@ package struct FilePlacement: Sendable {
     }
 
     private init(checking path: String, replacing: Bool) throws {
-        destination = try StorePath.validated(path)
+        destination = try StoreFileCheck.validated(path)
         replaces = replacing
         let number = Self.number.add(1, ordering: .relaxed).newValue
         partial = "\(destination)\(Self.mark)\(getpid())-\(number)"

@@ -12,7 +12,7 @@ extension StorageError {
     static func opening(_ path: String, _ error: any Error) -> any Error {
         let error = wrapping(error)
         guard let error = error as? StorageError, error.code == .corrupt else { return error }
-        if let head = try? StorePath.head(of: path), StorePath.isMarked(head) {
+        if let head = try? StoreFileCheck.head(of: path), StoreFileCheck.isMarked(head) {
             return damagedAtRoot(path, error.message, cause: error)
         }
         return StorageError(

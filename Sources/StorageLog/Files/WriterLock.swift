@@ -15,7 +15,7 @@ package final class WriterLock: Sendable {
 
     /// - Throws: `busy`, naming the holder, where another writer has the store.
     package init(store path: String) throws {
-        let path = try StorePath.validated(path)
+        let path = try StoreFileCheck.validated(path)
         let lockPath = path + ".lock"
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
@@ -53,7 +53,7 @@ package final class WriterLock: Sendable {
     /// The process that writes to a store now; nil where none does. Asked with a shared lock, which is let go of at once.
     package static func holder(of path: String) -> Int? {
         // A path that can't be one of a store has no writer either.
-        let path = (try? StorePath.validated(path)) ?? path
+        let path = (try? StoreFileCheck.validated(path)) ?? path
         let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

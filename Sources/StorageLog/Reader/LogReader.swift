@@ -15,7 +15,7 @@ package final class LogReader {
     private lazy var outlines = OutlineDecoder()
     /// The outlines that were asked for last: rows whose histories are read one after the other were often changed together.
     private var recentOutlines: [SegmentOutline] = []
-    private lazy var bases = SegmentBases(database)
+    private lazy var bases = SegmentBaseCache(database)
 
     package init(_ database: Connection) { self.database = database }
 

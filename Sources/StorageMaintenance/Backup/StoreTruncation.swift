@@ -121,7 +121,7 @@ struct StoreTruncation {
         try run("DELETE FROM storage_dead_letter")
         for index in indexes { try run("DROP TABLE \(quoted(index.table))") }
         // What a rebuild has left unfinished, or kept.
-        for table in try Shadow.tables(database) { try run("DROP TABLE IF EXISTS \(quoted(table))") }
+        for table in try ShadowTable.tables(database) { try run("DROP TABLE IF EXISTS \(quoted(table))") }
         for table in ["storage_shadow", "storage_shadow_tombstone"] { try run("DELETE FROM \(table)") }
     }
 

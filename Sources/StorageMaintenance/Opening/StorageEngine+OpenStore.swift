@@ -15,7 +15,7 @@ extension StorageEngine {
     }
 
     private static let makeProjections: InlineProjectionMaker = { writer, db in
-        try ShadowTables(writer: writer, db: db).remakeMissing()
+        try RebuildWriter(writer: writer, db: db).remakeMissing()
         return [try FullTextProjection(writer), UserProjections()]
     }
 }

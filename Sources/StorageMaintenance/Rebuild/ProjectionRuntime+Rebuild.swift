@@ -44,7 +44,7 @@ extension ProjectionRuntime {
                 slot.isInStep = false
                 slot.hasDeadLetters = try projections.deadLetterCount(name, writer) > 0
             }
-        } catch let failure as ApplyFailure {
+        } catch let failure as ProjectionBatchError {
             throw StorageError.projectionFailed(name, at: failure.positions, cause: failure.cause)
         }
         report.isSwapped = true
@@ -80,7 +80,7 @@ extension ProjectionRuntime {
     private func foldBeside(
         _ registration: ProjectionRegistration, compares: Bool, in file: ProjectionRebuildFile?,
         progress: @escaping @Sendable (RebuildProgress) -> Void
-    ) async throws -> (ShadowProjection?, RebuildReport) {
+    ) async throws -> (RebuiltProjection?, RebuildReport) {
         let meter = RebuildMeter(progress)
         let upcasts = upcasts
         return try await engine.read { db in
@@ -88,7 +88,7 @@ extension ProjectionRuntime {
             let reached = try Checkpoint.load(registration.name, connection)?.position ?? 0
             var hasBegun = false
             do {
-                let made = try ShadowProjection(
+                let made = try RebuiltProjection(
                     registration.projection, of: connection, upcasts: upcasts, needsCopy: !compares, through: reached,
                     in: file
                 ) { position in

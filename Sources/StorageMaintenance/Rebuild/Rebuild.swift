@@ -78,12 +78,12 @@ package struct Rebuild: Sendable {
                 if lag(loaded) > 0 { try await follow(entities, meter) }
                 if options.compares { try await compare(entities, into: &report, meter: meter) }
                 guard options.swaps else {
-                    try await engine.withWriter { try ShadowTables(writer: $0, db: $1).abandon(entities) }
+                    try await engine.withWriter { try RebuildWriter(writer: $0, db: $1).abandon(entities) }
                     return report
                 }
                 try await install(entities, into: &report, meter: meter)
                 return report
-            } catch is ShadowTables.Outdated {
+            } catch is RebuildWriter.Outdated {
                 // A migration came in between: what it left in place is resumed.
                 continue
             }
@@ -93,7 +93,7 @@ package struct Rebuild: Sendable {
     /// Takes away every shadow, every kept table, and what was made of programs' projections.
     package static func abandon(_ engine: StorageEngine) async throws {
         if engine.isFile { ProjectionRebuildFile.removeAll(besides: engine.path) }
-        try await engine.withWriter { writer, db in try ShadowTables(writer: writer, db: db).abandonAll() }
+        try await engine.withWriter { writer, db in try RebuildWriter(writer: writer, db: db).abandonAll() }
     }
 
     private func begin() async throws -> [UInt32: Int64] {
@@ -106,7 +106,7 @@ package struct Rebuild: Sendable {
             for entity in entities where keepsOld {
                 try RetainedTable.checkFree(RetainedTable.name(of: entity), of: entity.name, writer.database)
             }
-            return try ShadowTables(writer: writer, db: db).begin(entities)
+            return try RebuildWriter(writer: writer, db: db).begin(entities)
         }
     }
 
@@ -132,7 +132,7 @@ package struct Rebuild: Sendable {
             unmoved += window.memory
             if unmoved > Self.checkpointDistance * pace.memory {
                 // While nobody reads.
-                try await engine.withWriter { ShadowTables(writer: $0, db: $1).checkpoint() }
+                try await engine.withWriter { RebuildWriter(writer: $0, db: $1).checkpoint() }
                 unmoved = 0
             }
             let reached = positions.merging(window.tables.map { ($0.entity.id, window.last) }) { $1 }
@@ -145,7 +145,7 @@ package struct Rebuild: Sendable {
                 upcoming = try await following
                 spare.give(window.legacy)
                 memory = min(room * 2, pace.memory)
-            } catch is ShadowTables.Interrupted {
+            } catch is RebuildWriter.Interrupted {
                 _ = try await following
                 memory = max(room / 4, Self.leastMemory)
                 upcoming = try await self.window(after: positions, through: goal, behind: window, memory, spare)
@@ -207,11 +207,11 @@ package struct Rebuild: Sendable {
         let patience = pace.patience
         return try await engine.withWriter { [engine] writer, db in
             let started = ContinuousClock.now
-            return try ShadowTables(writer: writer, db: db).take(window) {
+            return try RebuildWriter(writer: writer, db: db).take(window) {
                 guard isInterruptible, engine.hasWaitingCommits, ContinuousClock.now - started > patience else {
                     return
                 }
-                throw ShadowTables.Interrupted()
+                throw RebuildWriter.Interrupted()
             }
         }
     }
@@ -237,14 +237,14 @@ package struct Rebuild: Sendable {
         while true {
             do {
                 let (positions, head) = try await engine.withWriter { writer, db in
-                    try ShadowTables(writer: writer, db: db).advance(entities, until: stopper())
+                    try RebuildWriter(writer: writer, db: db).advance(entities, until: stopper())
                 }
                 meter.update(positions, head: head)
                 return positions
             } catch let error as StorageError where error.code == .conflict {
                 // A row of the past may break a constraint that its table got later.
                 let isLoosened = try await engine.withWriter {
-                    try ShadowTables(writer: $0, db: $1).loosen(entities)
+                    try RebuildWriter(writer: $0, db: $1).dropConstraints(entities)
                 }
                 guard isLoosened else { throw error }
             }
@@ -276,10 +276,10 @@ extension Rebuild {
             try await follow(entities, meter)
         }
         let found = try await engine.withWriter { writer, db in
-            _ = try ShadowTables(writer: writer, db: db).advance(entities) { _ in false }
+            _ = try RebuildWriter(writer: writer, db: db).advance(entities) { _ in false }
             return try Self.compare(entities, db)
         }
-        guard let found else { throw ShadowTables.Outdated() }
+        guard let found else { throw RebuildWriter.Outdated() }
         take(found, &report)
     }
 
@@ -296,10 +296,10 @@ extension Rebuild {
         let catalog = try Catalog.load(connection)
         var found = RebuildReport()
         found.position = head
-        for shadow in try Shadow.load(connection) where entities.contains(shadow.entity) {
+        for shadow in try ShadowTable.load(connection) where entities.contains(shadow.entity) {
             guard shadow.position == head else { return nil }
             guard let entity = catalog.entity(id: shadow.entity), shadow.fits(catalog) else {
-                throw ShadowTables.Outdated()
+                throw RebuildWriter.Outdated()
             }
             let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
             let names = columns.map { quoted($0.stored) }
@@ -324,7 +324,7 @@ extension Rebuild {
         meter.enter(.swapping)
         let keepsOld = options.keepsOld
         let (rows, position, kept) = try await engine.withWriter { writer, db in
-            let rows = try ShadowTables(writer: writer, db: db).install(entities, keepsOld: keepsOld)
+            let rows = try RebuildWriter(writer: writer, db: db).install(entities, keepsOld: keepsOld)
             let kept = writer.catalog.live.filter { keepsOld && entities.contains($0.id) }.map {
                 ($0.name, RetainedTable.name(of: $0))
             }

@@ -14,7 +14,7 @@ package struct RebuildLeftovers: Sendable, Equatable {
 
     package init(_ database: Connection) throws {
         let entities = try Catalog.load(database).entities
-        let shadows = Set(try Shadow.load(database).map(\.entity))
+        let shadows = Set(try ShadowTable.load(database).map(\.entity))
         unfinished = entities.filter { shadows.contains($0.id) && !$0.isReserved }.map(\.name).sorted()
         kept = try RetainedTable.originals(database)
         let path = database.path ?? ""

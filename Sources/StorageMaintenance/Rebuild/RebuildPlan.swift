@@ -18,7 +18,7 @@ package struct RebuildPlan: Sendable {
     /// - Parameter names: The entities; all where empty.
     package init(_ names: [String], _ database: Connection) throws {
         let catalog = try Catalog.load(database)
-        let shadows = try Shadow.load(database).filter { $0.fits(catalog) }
+        let shadows = try ShadowTable.load(database).filter { $0.fits(catalog) }
         head = try LogHead.load(database).position
         let entities = names.isEmpty ? catalog.live : names.compactMap(catalog.entity(named:))
         tables = try entities.map { entity in

@@ -45,7 +45,7 @@ extension Verifier {
         }
         let known = Set(
             expected.map(\.name) + guards + indexes + projections.flatMap { $0.tables.objects.keys }
-                + (try Shadow.tables(database)))
+                + (try ShadowTable.tables(database)))
         for name in found.keys.sorted() where !known.contains(name) {
             report.add("schema", "\(name) isn't one of StorageKit's tables")
         }

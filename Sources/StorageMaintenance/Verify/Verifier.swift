@@ -96,9 +96,9 @@ extension Verifier {
             scratch.database, "INSERT OR IGNORE INTO commit_key VALUES (?1, ?2, ?3, ?4, ?5)")
         let extendKey = try PreparedStatement(scratch.database, "UPDATE commit_key SET last = ?2 WHERE key = ?1")
         try PreparedStatement(scratch.database, "BEGIN").execute()
-        var walk = LogWalk()
+        var walk = LogContinuityCheck()
         let reader = LogReader(database)
-        var digests = try DigestWalk(database)
+        var digests = try DigestChainCheck(database)
         let rows = try PreparedStatement(
             database, "SELECT position, last, sealed, digest FROM storage_log ORDER BY position")
         let head = try readHead(reader)

@@ -40,7 +40,7 @@ package final class RowCondition {
         let metadata = row.commit.metadata
         var values: [StorageValue] = [
             .text(row.operation.rawValue), .integer(row.position), .integer(row.commit.number),
-            .text(HistoryTables.time(row.commit.time)),
+            .text(HistoryTableInstaller.time(row.commit.time)),
         ]
         values += [metadata.actor, metadata.app, metadata.reason].map { $0.map(StorageValue.text) ?? .null }
         for column in row.entity.live {

@@ -24,7 +24,7 @@ package final class ScratchProjection {
     private let rules: String?
     /// Events that were added and not yet applied.
     private var queue: [RowEvent] = []
-    private var changes: TableChanges?
+    private var changes: TableChangeRecorder?
     private static let queueLimit = 1_000
 
     package struct Table: Sendable {
@@ -203,7 +203,7 @@ package final class ScratchProjection {
         queue = []
         if changes == nil {
             try beginSavepoint()
-            changes = try connected { TableChanges($0, tables.filter { !$0.isVirtual }) }
+            changes = try connected { TableChangeRecorder($0, tables.filter { !$0.isVirtual }) }
         }
         let before = self.position
         do {

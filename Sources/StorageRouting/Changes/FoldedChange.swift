@@ -1,6 +1,6 @@
 /// What a run of events makes of one row, however many they are: it was inserted, updated or deleted.
 ///
-/// The values lie in ``FoldedChanges``.
+/// The values lie in ``ChangeFold``.
 package struct FoldedChange: Sendable {
     package let entity: UInt32
     /// The row's number in its table, as of its last event.

@@ -25,7 +25,7 @@ package final class RowKeys {
     private let buffer = KeyBuffer()
     private var stamp: UInt64 = 0
     /// The change at hand, and where to read what its events don't say.
-    private var changes: FoldedChanges?
+    private var changes: ChangeFold?
     private var change: FoldedChange?
     private var rows: CurrentRows?
     private var isCompleted = false
@@ -56,7 +56,7 @@ package final class RowKeys {
 
     /// Turns to another change.
     func begin(
-        _ change: FoldedChange, of changes: FoldedChanges, rows: CurrentRows?, isQuick: Bool = false
+        _ change: FoldedChange, of changes: ChangeFold, rows: CurrentRows?, isQuick: Bool = false
     ) {
         self.isQuick = isQuick
         self.changes = changes

@@ -47,7 +47,7 @@ package final class CommitFilter: @unchecked Sendable {
     private let state = Mutex(State())
     private let lock = NSLock()
     private let router = Router()
-    private let changes = FoldedChanges()
+    private let changes = ChangeFold()
 
     package init() {}
 

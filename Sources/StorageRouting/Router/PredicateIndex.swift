@@ -143,7 +143,7 @@ extension PredicateIndex {
 extension PredicateIndex {
     /// Adds what the change at a place is to whom.
     func route(
-        _ index: Int, of changes: FoldedChanges, rows: CurrentRows?, counters: inout RouterCounters,
+        _ index: Int, of changes: ChangeFold, rows: CurrentRows?, counters: inout RouterCounters,
         into output: inout [RoutedChange]
     ) {
         let change = changes.changes[index]
@@ -172,7 +172,7 @@ extension PredicateIndex {
     /// - Parameter noted: Conditions of which all subscriptions were added, by this call and earlier ones.
     /// - Returns: Whether that is all of them.
     func note(
-        _ index: Int, of changes: FoldedChanges, rows: CurrentRows?, counters: inout RouterCounters,
+        _ index: Int, of changes: ChangeFold, rows: CurrentRows?, counters: inout RouterCounters,
         noted: inout Set<Int32>, into output: inout [RoutedChange]
     ) -> Bool {
         let change = changes.changes[index]
@@ -196,7 +196,7 @@ extension PredicateIndex {
     }
 
     /// As ``route`` would, but without reading rows or cutting words, and only up to the first one that is concerned.
-    func mayConcern(_ index: Int, of changes: FoldedChanges) -> Bool {
+    func mayConcern(_ index: Int, of changes: ChangeFold) -> Bool {
         let change = changes.changes[index]
         guard !change.isForeign else { return true }
         row.begin(change, of: changes, rows: nil, isQuick: true)

@@ -105,14 +105,14 @@ extension Router {
 
 extension Router {
     /// Empties `changes`, lets `body` add events, and leaves the changes of those entities that somebody subscribed to.
-    package func fill(_ changes: FoldedChanges, _ body: (FoldedChanges) throws -> Void) rethrows {
+    package func fill(_ changes: ChangeFold, _ body: (ChangeFold) throws -> Void) rethrows {
         empty(changes)
         try body(changes)
         changes.finish()
     }
 
     /// Empties `changes` and makes them ready for the events of those entities that somebody subscribed to.
-    package func empty(_ changes: FoldedChanges) {
+    package func empty(_ changes: ChangeFold) {
         changes.removeAll()
         let layouts = subscribed ?? indexes.values.filter { $0.count > 0 }.map(\.layout)
         subscribed = layouts
@@ -123,7 +123,7 @@ extension Router {
     ///
     /// - Parameter rows: Where to read what updates left alone, at most once for each change. It must see the rows as the
     ///   changes left them; where it doesn't, everybody is concerned.
-    package func route(_ changes: FoldedChanges, rows: CurrentRows?) -> [RoutedChange] {
+    package func route(_ changes: ChangeFold, rows: CurrentRows?) -> [RoutedChange] {
         results.removeAll(keepingCapacity: true)
         for (changeIndex, change) in changes.changes.enumerated() {
             indexes[change.entity]?.route(changeIndex, of: changes, rows: rows, counters: &counters, into: &results)
@@ -134,7 +134,7 @@ extension Router {
     /// Notes whom the changes concern who isn't noted yet: for changes that are too many to be reported one by one.
     ///
     /// - Parameter rows: As for ``route(_:rows:)``; they may have changed since, and then more is noted than need be.
-    package func note(_ changes: FoldedChanges, rows: CurrentRows?, _ concerned: inout AffectedSubscriptions) {
+    package func note(_ changes: ChangeFold, rows: CurrentRows?, _ concerned: inout AffectedSubscriptions) {
         for (changeIndex, change) in changes.changes.enumerated() where !concerned.entities.contains(change.entity) {
             guard let index = indexes[change.entity] else { continue }
             results.removeAll(keepingCapacity: true)
@@ -148,7 +148,7 @@ extension Router {
 
     /// Whether the changes may concern anybody, as far as is known of them, in little time and without being counted.
     /// Where that doesn't suffice they may.
-    func mayConcern(_ changes: FoldedChanges) -> Bool {
+    func mayConcern(_ changes: ChangeFold) -> Bool {
         changes.changes.indices.contains { changeIndex in
             indexes[changes.changes[changeIndex].entity]?.mayConcern(changeIndex, of: changes) ?? true
         }

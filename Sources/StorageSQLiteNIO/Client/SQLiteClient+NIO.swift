@@ -125,7 +125,7 @@
             isolation: isolated (any Actor)?, _ body: () async throws -> Result
         ) async throws -> Result {
             // The body's task isn't the transaction's, but waits for it all the same.
-            try await Scope.$entered.withValue(Scope.entered + [connection.scope]) {
+            try await ConnectionScope.$entered.withValue(ConnectionScope.entered + [connection.scope]) {
                 try await withDependencies {
                     $0[DependencyValues.DefaultConnectionKey.self] = connection
                 } operation: {
@@ -160,7 +160,7 @@
         fileprivate static let missing: SQLiteConnection = {
             let engine = ConnectionEngine(
                 storage: .memory, configuration: .init(), thread: EngineThread(.singleton))
-            let scope = Scope(
+            let scope = ConnectionScope(
                 refusing: SQLiteClientError(
                     .missingDependency, "No connection was given.",
                     remedy:

@@ -15,11 +15,11 @@
         }
 
         private let engine: ConnectionEngine
-        private let scope: Scope
+        private let scope: ConnectionScope
         private let state: Mutex<State>
         private let bell: StoreBell?
 
-        init(_ engine: ConnectionEngine, _ scope: Scope, version: Int64, storePath: String?) {
+        init(_ engine: ConnectionEngine, _ scope: ConnectionScope, version: Int64, storePath: String?) {
             self.engine = engine
             self.scope = scope
             state = Mutex(.signalled(version: version))

@@ -144,11 +144,11 @@
 
         /// Runs a job when it is this connection's turn.
         private func run<Result: Sendable>(
-            _ sql: String, _ body: @escaping @Sendable (Database, Script, Database.Policy) throws -> Result
+            _ sql: String, _ body: @escaping @Sendable (Database, SQLScript, Database.Policy) throws -> Result
         ) async throws -> Result {
             try await scope.enter()
             defer { scope.leave() }
-            let (script, policy) = (Script(sql), policy)
+            let (script, policy) = (SQLScript(sql), policy)
             switch policy {
             case .autocommit: return try await engine.runAutocommitted(script) { try body($0, script, policy) }
             case .inWriting, .inReading, .owner:

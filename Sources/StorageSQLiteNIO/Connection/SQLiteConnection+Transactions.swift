@@ -45,7 +45,7 @@
             try await engine.begin(transaction)
             let inside = SQLiteConnection(engine, scope: bodyScope(transaction.policy), poller: poller)
             do {
-                let result = try await Scope.$entered.withValue(Scope.entered + [inside.scope]) {
+                let result = try await ConnectionScope.$entered.withValue(ConnectionScope.entered + [inside.scope]) {
                     try await body(inside)
                 }
                 await inside.end()
@@ -82,8 +82,8 @@
             }
         }
 
-        private func bodyScope(_ policy: Database.Policy) -> Scope {
-            Scope(
+        private func bodyScope(_ policy: Database.Policy) -> ConnectionScope {
+            ConnectionScope(
                 .body(of: scope, policy), pool: scope.pool, maximumWaiters: engine.configuration.maximumWaiters)
         }
 

@@ -26,10 +26,10 @@
         public typealias Storage = SQLiteStorage
 
         let engine: ConnectionEngine
-        let scope: Scope
+        let scope: ConnectionScope
         let poller: CommitPoller
 
-        init(_ engine: ConnectionEngine, scope: Scope, poller: CommitPoller) {
+        init(_ engine: ConnectionEngine, scope: ConnectionScope, poller: CommitPoller) {
             self.engine = engine
             self.scope = scope
             self.poller = poller
@@ -55,7 +55,7 @@
             let engine = ConnectionEngine(storage: storage, configuration: configuration, thread: thread)
             try await engine.open()
             let (version, store) = try await engine.runToTheEnd { (try $0.dataVersion(), $0.store?.path) }
-            let scope = Scope(.connection, pool: pool, maximumWaiters: configuration.maximumWaiters)
+            let scope = ConnectionScope(.connection, pool: pool, maximumWaiters: configuration.maximumWaiters)
             return SQLiteConnection(
                 engine, scope: scope, poller: CommitPoller(engine, scope, version: version, storePath: store))
         }

@@ -96,7 +96,7 @@
 
         /// Runs statements that are a transaction of their own.
         func runAutocommitted<Result: Sendable>(
-            _ script: Script, _ body: @escaping @Sendable (Database) throws -> Result
+            _ script: SQLScript, _ body: @escaping @Sendable (Database) throws -> Result
         ) async throws -> Result {
             // The inner result isn't retried: a script continues at the statement that was busy, which can't be in a
             // transaction that was rolled back.

@@ -31,7 +31,7 @@
         }
 
         /// The script's next statement, from the cache if it is the only one; nil at the end.
-        func next(of script: Script, _ arguments: Arguments) throws -> CompiledStatement? {
+        func next(of script: SQLScript, _ arguments: Arguments) throws -> CompiledStatement? {
             if script.isAtStart, let cached = cache.value(for: ExactText(script.text)) {
                 // While it is in use nobody else finds it.
                 cache.remove(ExactText(script.text))
@@ -54,7 +54,7 @@
         }
 
         /// - Returns: The statement, or nil for a comment, and the size of its text in bytes.
-        private func prepare(_ script: Script) throws -> (CompiledStatement?, Int) {
+        private func prepare(_ script: SQLScript) throws -> (CompiledStatement?, Int) {
             let handle = try connection.handle
             var effects = StatementEffects()
             var pointer: OpaquePointer?
@@ -75,12 +75,12 @@
             try checkText(sql)
             watch.readTables = []
             defer { watch.readTables = nil }
-            let script = Script(sql)
+            let script = SQLScript(sql)
             while !script.isAtEnd { script.skip(try prepare(script).1) }
             return watch.readTables ?? []
         }
 
-        func giveBack(_ statement: CompiledStatement, _ script: Script) {
+        func giveBack(_ statement: CompiledStatement, _ script: SQLScript) {
             statement.reset()
             if script.isWhole, script.utf8Count <= Self.longestCachedText {
                 cache.set(statement, for: ExactText(script.text))

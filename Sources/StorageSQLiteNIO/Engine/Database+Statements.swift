@@ -25,13 +25,13 @@
             _ sql: String, _ arguments: Arguments, policy: Policy,
             onRow: (SQLiteRow) throws -> Bool = { _ in true }
         ) throws -> Int {
-            let script = Script(sql)
+            let script = SQLScript(sql)
             return try execute(script, arguments, policy: policy, onRow: onRow)
         }
 
         /// Continues a script at its next statement. After `busy` that is the statement that was busy.
         func execute(
-            _ script: Script, _ arguments: Arguments, policy: Policy, onRow: (SQLiteRow) throws -> Bool
+            _ script: SQLScript, _ arguments: Arguments, policy: Policy, onRow: (SQLiteRow) throws -> Bool
         ) throws -> Int {
             try checkText(script.text)
             try watchRows()

@@ -6,12 +6,12 @@
         /// A statement between two batches of a stream.
         struct Cursor {
             let run: Run
-            let script: Script
+            let script: SQLScript
         }
 
         /// Prepares a statement whose rows ``fetch(_:_:)`` returns.
         func openCursor(_ number: Int, for sql: String, _ arguments: Arguments, policy: Policy) throws {
-            let script = Script(sql)
+            let script = SQLScript(sql)
             try checkText(sql)
             try watchRows()
             guard let statement = try next(of: script, arguments) else { throw SQLiteClientError.noStatement }

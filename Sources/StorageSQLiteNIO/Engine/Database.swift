@@ -13,7 +13,7 @@
     final class Database: @unchecked Sendable {
         private enum State {
             case closed
-            case open(Connection, target: Opening.Target)
+            case open(Connection, target: ConnectionOpening.Target)
         }
 
         private let storage: SQLiteStorage
@@ -45,7 +45,7 @@
 
     extension Database {
         func open() throws {
-            let opening = try Opening(storage, configuration)
+            let opening = try ConnectionOpening(storage, configuration)
             let connection = try opening.open()
             // If it was open before, it stays so if opening fails.
             close()

@@ -146,7 +146,7 @@
             writer.observeRows(tables, maximumRows: maximumRows)
         }
 
-        private func checkNotInside() throws { try Scope.checkNotInside(pool: ObjectIdentifier(identity)) }
+        private func checkNotInside() throws { try ConnectionScope.checkNotInside(pool: ObjectIdentifier(identity)) }
 
         private func withReader<Result>(
             isolation: isolated (any Actor)? = #isolation, _ body: (SQLiteConnection) async throws -> Result

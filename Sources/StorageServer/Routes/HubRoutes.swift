@@ -10,7 +10,7 @@
     /// A hub's resources, for a Hummingbird application of your own.
     ///
     /// ```swift
-    /// let hub = try await HubRoutes(storage, tokens: HubTokens(besideStore: path))
+    /// let hub = try await HubRoutes(storage, tokens: HubTokenFile(besideStore: path))
     /// hub.addRoutes(to: router, under: "/hub")
     /// ```
     ///
@@ -22,7 +22,7 @@
     public final class HubRoutes: Sendable {
         let hub: StoreHub
         let storage: Storage
-        let tokens: HubTokens
+        let tokens: HubTokenFile
         let limits: HubLimits
         let streams: StreamCounter
         let memory: BodyMemory
@@ -38,7 +38,7 @@
         ///   - hosts: The host names that requests may use; empty for any.
         /// - Throws: `StorageError` with `read-only` if the store can't be written; errors of the store.
         public init(
-            _ storage: Storage, tokens: HubTokens, origins: Set<String> = [], hosts: Set<String> = [],
+            _ storage: Storage, tokens: HubTokenFile, origins: Set<String> = [], hosts: Set<String> = [],
             limits: HubLimits = HubLimits(), logger: Logger = Logger(label: "storagekit.hub")
         ) async throws {
             var kept = StoreHub.Limits()

@@ -21,20 +21,20 @@
         private let query: HubChangesQuery
         private let access: HubAccess
         private let token: HubToken
-        private let tokens: HubTokens
+        private let tokens: HubTokenFile
         /// Released once it is sent: a stream lives long, and a first page is large.
         private let first: FirstPage
 
         /// - Throws: The errors of ``StoreHub/pull(_:as:)`` for the first page.
         init(
-            of hub: StoreHub, query: HubChangesQuery, request: HubRequest, tokens: HubTokens
+            of hub: StoreHub, query: HubChangesQuery, request: HubRequest, tokens: HubTokenFile
         ) async throws {
             try await self.init(
                 of: hub, query: query, access: request.access, token: request.token, tokens: tokens)
         }
 
         init(
-            of hub: StoreHub, query: HubChangesQuery, access: HubAccess, token: HubToken, tokens: HubTokens
+            of hub: StoreHub, query: HubChangesQuery, access: HubAccess, token: HubToken, tokens: HubTokenFile
         ) async throws {
             self.hub = hub
             self.query = query

@@ -19,7 +19,7 @@
 
         private let feed: HubFeed
         private let token: HubToken
-        private let tokens: HubTokens
+        private let tokens: HubTokenFile
         /// Released once it is sent: a stream lives long, and a first result is large.
         private let first: First
 
@@ -39,7 +39,7 @@
 
         /// - Parameter isResumed: Whether the client has a result already, so that there may be no first event.
         /// - Throws: The errors of ``HubFeed/next(within:)`` for the first event.
-        init(of feed: HubFeed, isResumed: Bool, token: HubToken, tokens: HubTokens) async throws {
+        init(of feed: HubFeed, isResumed: Bool, token: HubToken, tokens: HubTokenFile) async throws {
             (self.feed, self.token, self.tokens) = (feed, token, tokens)
             first = First(isResumed ? nil : try await feed.next(within: ServerSentChanges.silence))
         }

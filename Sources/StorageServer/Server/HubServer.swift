@@ -12,7 +12,7 @@
     /// A hub that serves a store over HTTP: clients write to the store and follow it.
     ///
     /// ```swift
-    /// let server = try await HubServer(storage, tokens: HubTokens(besideStore: path))
+    /// let server = try await HubServer(storage, tokens: HubTokenFile(besideStore: path))
     /// let group = ServiceGroup(
     ///     services: [StorageService(storage), server], gracefulShutdownSignals: [.sigterm], logger: logger)
     /// try await group.run()
@@ -35,7 +35,7 @@
         ///   - onRunning: Called with the port once connections are accepted.
         /// - Throws: `StorageError` with `read-only` if the store can't be written; errors of the store.
         public init(
-            _ storage: Storage, tokens: HubTokens, configuration: HubServerConfiguration = HubServerConfiguration(),
+            _ storage: Storage, tokens: HubTokenFile, configuration: HubServerConfiguration = HubServerConfiguration(),
             logger: Logger = Logger(label: "storagekit.hub"),
             onRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
         ) async throws {

@@ -37,7 +37,7 @@ struct DocumentTable<T: DataSyncModelProtocol>: Sendable {
 
 extension DocumentTable {
     private static func entityTable<E: RegisteredEntity>(_ type: E.Type) -> DocumentTable {
-        let table = EntityTables.of(E.Record.self)
+        let table = EntityTableCache.of(E.Record.self)
         let name = quoted(table.name)
         let key = quoted(table.keyColumn)
         return DocumentTable(

@@ -94,7 +94,7 @@ extension SyncController {
     /// - Returns: Whether anything was stored.
     private func clearStored() async throws -> Bool {
         guard persists, let storage = try? storage() else { return false }
-        guard !SyncEngines.shared.isUsed(key, in: storage, byOtherThan: self) else {
+        guard !SyncEngineRegistry.shared.isUsed(key, in: storage, byOtherThan: self) else {
             // This engine shows nothing, and the stored documents belong to the other one.
             shownPath = access.path()
             return false

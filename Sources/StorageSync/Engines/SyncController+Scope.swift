@@ -88,7 +88,7 @@ extension SyncController {
         hasLoggedLimits = true
         let (statuses, continuation) = AsyncStream.makeStream(
             of: NumberedStatus.self, bufferingPolicy: .bufferingNewest(16))
-        let scope = try await SyncEngines.shared.open(key, in: storage, by: self) { push in
+        let scope = try await SyncEngineRegistry.shared.open(key, in: storage, by: self) { push in
             let shown: String? = if case .document(let id) = extent { id } else { nil }
             let scope = try await SyncScope.open(
                 path, of: access, in: storage, manager: key, document: document ?? shown, behind: push,

@@ -15,7 +15,7 @@ extension CatalogColumn {
         case .text(let text) where isImported && type == ImportedKind.json.rawValue && JSONText.isValid(text): text
         case .text(let text): JSONText.quoted(text)
         case .blob(let bytes) where coding == "uuid" && bytes.count == 16:
-            JSONText.quoted(HubTable.uuid(bytes).uuidString)
+            JSONText.quoted(HubEntityTable.uuid(bytes).uuidString)
         case .blob(let bytes) where isImported && type != ImportedKind.blob.rawValue:
             // A value that isn't of the column's type.
             String(data: bytes, encoding: .utf8).flatMap { JSONText.isValid($0) ? $0 : nil }

@@ -4,19 +4,19 @@ internal import StorageLog
 
 /// The effect of one or several events of a hub's log on a document.
 struct HubChange: Sendable {
-    let table: HubTable
+    let table: HubEntityTable
     let id: String
     /// The position of the last event.
     let position: Int64
     /// The state before; nil if there was none.
-    let old: HubTable.Row?
+    let old: HubEntityTable.Row?
     /// The state afterwards; nil if it was deleted.
-    let new: HubTable.Row?
+    let new: HubEntityTable.Row?
     /// Both states as conditions see them.
     let comparedOld: [StorageValue]?
     let comparedNew: [StorageValue]?
     /// The origin of the last event in the log of the store that made it; nil for a write by the hub's own program.
-    let source: HubSource?
+    let source: HubWriteSource?
     /// The last event by another source; nil if there is none.
     let other: Other?
     /// The approximate memory use.
@@ -30,7 +30,8 @@ struct HubChange: Sendable {
     }
 
     init(
-        table: HubTable, id: String, position: Int64, old: HubTable.Row?, new: HubTable.Row?, source: HubSource?,
+        table: HubEntityTable, id: String, position: Int64, old: HubEntityTable.Row?, new: HubEntityTable.Row?,
+        source: HubWriteSource?,
         other: Other? = nil
     ) {
         self.table = table
@@ -61,9 +62,9 @@ struct HubChange: Sendable {
     }
 }
 
-extension HubTable.Row {
-    fileprivate func moved(from old: HubTable, to new: HubTable) -> HubTable.Row {
-        HubTable.Row(
+extension HubEntityTable.Row {
+    fileprivate func moved(from old: HubEntityTable, to new: HubEntityTable) -> HubEntityTable.Row {
+        HubEntityTable.Row(
             key: key,
             values: new.columns.map { column in
                 old.columns.firstIndex { $0.id == column.id }.map { values[$0] } ?? column.fallback

@@ -17,8 +17,8 @@ final class HubHistory {
         /// Nil if the hub's own program has deleted it.
         let producer: ProducerID?
         /// The deleted row.
-        let row: HubTable.Row
-        let table: HubTable
+        let row: HubEntityTable.Row
+        let table: HubEntityTable
     }
 
     private struct Write: Hashable {
@@ -78,7 +78,7 @@ final class HubHistory {
         var questionIndices: [DocumentID: Int] = [:]
         var pushing: Set<ProducerID> = []
         for (batch, access) in batches {
-            guard let producer = try HubProducers.load(batch.producer, in: db) else { continue }
+            guard let producer = try HubProducersTable.load(batch.producer, in: db) else { continue }
             // A write that is refused or already answered needs no lookup. A later one may concern a new document by
             // then.
             guard
@@ -88,7 +88,7 @@ final class HubHistory {
             pushing.insert(batch.producer)
             for write in batch.writes {
                 guard let entity = writer.catalog.entity(named: write.document.entity),
-                    let table = HubTable(entity), let key = table.key(of: write.document.id)
+                    let table = HubEntityTable(entity), let key = table.key(of: write.document.id)
                 else { continue }
                 let questionIndex = questionIndices[write.document] ?? questions.count
                 if questionIndex == questions.count {
@@ -167,12 +167,13 @@ final class HubHistory {
     }
 
     private static func deletion(
-        at position: Int64, in table: HubTable, _ reader: LogReader, _ catalog: Catalog
+        at position: Int64, in table: HubEntityTable, _ reader: LogReader, _ catalog: Catalog
     ) throws -> Deletion? {
         guard let batch = try reader.batch(containing: position) else { return nil }
         let event = batch.event(at: Int(position - batch.header.first), catalog: catalog)
         return Deletion(
-            position: position, producer: HubSource(event.commit.metadata)?.producer, row: table.row(before: event),
+            position: position, producer: HubWriteSource(event.commit.metadata)?.producer,
+            row: table.row(before: event),
             table: table)
     }
 }
@@ -183,7 +184,7 @@ extension HubHistory {
     /// The questions about a document's history, and what was found.
     private struct Question {
         let document: DocumentID
-        let table: HubTable
+        let table: HubEntityTable
         let key: StorageValue
         /// The lowest base of its writes: everything up to it was known to the writers.
         var base = Int64.max
@@ -202,7 +203,7 @@ extension HubHistory {
         /// The producers of the changes among them.
         private var producers: Set<ProducerID?> = []
 
-        init(document: DocumentID, table: HubTable, key: StorageValue, version: Int64?) {
+        init(document: DocumentID, table: HubEntityTable, key: StorageValue, version: Int64?) {
             self.document = document
             self.table = table
             self.key = key
@@ -231,13 +232,13 @@ extension HubHistory {
                 let needsSource = !writes.isEmpty || seeksChanges
                 look(
                     at: outline.header.first + Int64(index), operation,
-                    needsSource ? HubSource(outline.commit(ofEvent: index).metadata) : nil)
+                    needsSource ? HubWriteSource(outline.commit(ofEvent: index).metadata) : nil)
                 return isOpen
             }
             if isWhole { (writes, seeksDeletion, seeksChanges) = ([], false, false) }
         }
 
-        private mutating func look(at position: Int64, _ operation: StorageEvent.Operation, _ source: HubSource?) {
+        private mutating func look(at position: Int64, _ operation: StorageEvent.Operation, _ source: HubWriteSource?) {
             if let source {
                 let write = Write(producer: source.producer, origin: source.origin)
                 if writes.remove(write) != nil { positions[write] = position }

@@ -21,7 +21,7 @@ struct HubLog {
         head = try reader.head().position
     }
 
-    func table(_ name: String) -> HubTable? { catalog.entity(named: name).flatMap(HubTable.init) }
+    func table(_ name: String) -> HubEntityTable? { catalog.entity(named: name).flatMap(HubEntityTable.init) }
 
     /// - Throws: ``HubError/outdatedCondition``.
     func checkConditions(of scope: HubScope) throws {
@@ -33,11 +33,11 @@ struct HubLog {
     /// The source of the event at a position; nil for a write by the hub's own program.
     ///
     /// - Complexity: O(1), and fast for ascending positions: those of a segment are read together.
-    func source(at position: Int64) throws -> HubSource? {
+    func source(at position: Int64) throws -> HubWriteSource? {
         guard let outline = try reader.outline(containing: position) else {
             throw StorageError.corruptLog("position @\(position) is missing")
         }
-        return HubSource(outline.commit(ofEvent: Int(position - outline.header.first)).metadata)
+        return HubWriteSource(outline.commit(ofEvent: Int(position - outline.header.first)).metadata)
     }
 
     /// The changes of documents in a range of the log, by position. There is one for each event, because events that a
@@ -125,7 +125,7 @@ struct HubLog {
                 rows.append((row, [index], [event]))
             }
         }
-        var tables: [String: HubTable?] = [:]
+        var tables: [String: HubEntityTable?] = [:]
         var changes: [HubChange] = []
         var total = 0
         for (row, indices, events) in rows {
@@ -146,11 +146,11 @@ struct HubLog {
     /// - Parameter events: The row's own events, in order; at least one.
     /// - Returns: One change for each event, or none.
     private func changes(
-        of key: StorageValue, in table: HubTable, _ events: [StorageEvent], end: Int64, for scope: HubScope?,
+        of key: StorageValue, in table: HubEntityTable, _ events: [StorageEvent], end: Int64, for scope: HubScope?,
         hasWritten: Bool
     ) throws -> [HubChange] {
         guard let last = events.last, let id = table.id(of: key) else { return [] }
-        var new: HubTable.Row?
+        var new: HubEntityTable.Row?
         let current = try table.row(key, in: database)
         if last.operation == .delete {
             new = nil
@@ -176,15 +176,15 @@ struct HubLog {
             changes.append(
                 HubChange(
                     table: table, id: id, position: event.position, old: old, new: new,
-                    source: HubSource(event.commit.metadata)))
+                    source: HubWriteSource(event.commit.metadata)))
             new = old
         }
         return changes.reversed()
     }
 }
 
-extension HubTable.Row {
-    fileprivate mutating func set(_ field: StorageEvent.Field, in table: HubTable) {
+extension HubEntityTable.Row {
+    fileprivate mutating func set(_ field: StorageEvent.Field, in table: HubEntityTable) {
         if let index = table.index(of: field.column) { values[index] = field.value }
     }
 }

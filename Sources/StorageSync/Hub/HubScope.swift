@@ -108,11 +108,11 @@ final class HubScope: Sendable {
     }
 
     /// Whether the client may see and write a row.
-    func sees(_ row: HubTable.Row, in table: HubTable) -> Bool {
+    func sees(_ row: HubEntityTable.Row, in table: HubEntityTable) -> Bool {
         access.grant(table.name)?.condition == nil || sees(table.compared(row), in: table)
     }
 
-    private func sees(_ values: [StorageValue], in table: HubTable) -> Bool {
+    private func sees(_ values: [StorageValue], in table: HubEntityTable) -> Bool {
         guard let condition = access.grant(table.name)?.condition else { return true }
         return evaluators.withLock { evaluators in
             var known = evaluators[table.name]
@@ -128,7 +128,7 @@ final class HubScope: Sendable {
 
     /// Whether a follower that receives a row with later events may skip these: it sees the row before them and after
     /// them, and its own writes were based on this row, and not on a deleted one.
-    func canSkip(_ events: [StorageEvent], in table: HubTable) -> Bool {
+    func canSkip(_ events: [StorageEvent], in table: HubEntityTable) -> Bool {
         guard !events.contains(where: { $0.operation == .delete }) else { return false }
         guard let condition = access.grant(table.name)?.condition else { return true }
         guard let columns = condition.columns else { return false }
@@ -138,11 +138,11 @@ final class HubScope: Sendable {
     }
 
     /// Whether an entity may have rows that ``sees(_:in:)`` rejects.
-    func isLimited(in table: HubTable) -> Bool { access.grant(table.name)?.condition != nil }
+    func isLimited(in table: HubEntityTable) -> Bool { access.grant(table.name)?.condition != nil }
 
     /// A `WHERE` condition, with its values, for all rows that ``sees(_:in:)`` accepts; nil if there are none. It
     /// includes all rows with a value that SQLite would compare differently, so each row must still be checked.
-    func candidates(in table: HubTable) -> (clause: String, values: [StorageValue])? {
+    func candidates(in table: HubEntityTable) -> (clause: String, values: [StorageValue])? {
         var (clause, values) = ("1", [StorageValue]())
         if let condition = access.grant(table.name)?.condition {
             var columns: [String: CatalogColumn] = [:]

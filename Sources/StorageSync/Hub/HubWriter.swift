@@ -27,7 +27,7 @@ struct HubWriter {
 
     /// Applies a batch, each write in a commit of its own.
     func apply(_ batch: HubBatch) throws -> Result<[NumberedResult], SyncFailure> {
-        guard var producer = try HubProducers.load(batch.producer, in: db) else {
+        guard var producer = try HubProducersTable.load(batch.producer, in: db) else {
             return .failure(.sessionEnded(epoch: nil))
         }
         switch producer.admits(epoch: batch.epoch, firstNumber: batch.firstNumber) {
@@ -44,16 +44,16 @@ struct HubWriter {
             results.append(NumberedResult(number: number, result: result))
         }
         producer.finish(results)
-        try HubProducers.save(producer, of: batch.producer, in: db)
+        try HubProducersTable.save(producer, of: batch.producer, in: db)
         return .success(results)
     }
 
     private func apply(
-        _ write: HubWrite, from producer: ProducerID, _ known: inout HubProducer
+        _ write: HubWrite, from producer: ProducerID, _ known: inout WriteDeduplication
     ) throws -> WriteResult {
         if let position = history?.position(of: write.origin, by: producer) { return .applied(at: position) }
         if history?.isUnknown(write.origin, by: producer) ?? false { return .rejected(.unknown) }
-        let source = HubSource(producer: producer, origin: write.origin)
+        let source = HubWriteSource(producer: producer, origin: write.origin)
         let metadata = CommitMetadata(actor: access.actor, reason: "sync", attributes: source.attributes)
         do {
             var position: Int64?
@@ -75,7 +75,9 @@ struct HubWriter {
         }
     }
 
-    private func table(_ entity: String) -> HubTable? { writer.catalog.entity(named: entity).flatMap(HubTable.init) }
+    private func table(_ entity: String) -> HubEntityTable? {
+        writer.catalog.entity(named: entity).flatMap(HubEntityTable.init)
+    }
 }
 
 // MARK: One write
@@ -84,7 +86,7 @@ extension HubWriter {
     /// The state before a write.
     private struct Found {
         var key: StorageValue
-        var row: (position: Int64, row: HubTable.Row)?
+        var row: (position: Int64, row: HubEntityTable.Row)?
         /// The last deletion of the document that the client could see, even if it was created again.
         var deletion: HubHistory.Deletion?
         var isVisible: Bool
@@ -172,7 +174,7 @@ extension HubWriter {
         let document = write.document
         if found.row != nil, !found.isVisible { throw forbidden(document) }
         do {
-            try HubTable.declare(document.entity, id: document.id, fields: patch, with: writer)
+            try HubEntityTable.declare(document.entity, id: document.id, fields: patch, with: writer)
             guard let table = table(document.entity) else { throw HubError.notFound }
             // Read again: it may have more columns now.
             let old = try found.row.flatMap { _ in try table.row(found.key, in: writer.database)?.row }
@@ -196,7 +198,7 @@ extension HubWriter {
             }
             return Found(key: .text(document.id), isVisible: false)
         }
-        guard let table = HubTable(entity), let key = table.key(of: document.id) else {
+        guard let table = HubEntityTable(entity), let key = table.key(of: document.id) else {
             throw Rejected(rejection: .invalid("\"\(document.entity)\" has no document with such an id."))
         }
         // For the client, a document that it couldn't see never existed.
@@ -218,7 +220,7 @@ extension HubWriter {
     }
 }
 
-extension HubTable {
+extension HubEntityTable {
     /// The row that an event has deleted.
     func row(before deletion: StorageEvent) -> Row {
         var row = Row(key: deletion.key.first?.value ?? .null, values: columns.map(\.fallback))

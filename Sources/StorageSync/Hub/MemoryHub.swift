@@ -13,7 +13,7 @@ package struct MemoryHub: Sendable {
     }
 
     package private(set) var lines: [RemoteLine]
-    private(set) var producers: [ProducerID: HubProducer] = [:]
+    private(set) var producers: [ProducerID: WriteDeduplication] = [:]
     private var deletions: [DocumentID: (position: Int64, producer: ProducerID)] = [:]
     private var lastChanges: [DocumentID: LastChanges] = [:]
     /// The event at position *n* is at index *n* - 1.
@@ -41,8 +41,8 @@ package struct MemoryHub: Sendable {
     package mutating func hello(
         from producer: ProducerID, epoch: Int64
     ) -> Result<SyncWelcome, SyncFailure> {
-        let isLatest = producers[producer, default: HubProducer()].begin(epoch: epoch)
-        let known = producers[producer, default: HubProducer()]
+        let isLatest = producers[producer, default: WriteDeduplication()].begin(epoch: epoch)
+        let known = producers[producer, default: WriteDeduplication()]
         guard isLatest else { return .failure(.sessionEnded(epoch: known.epoch)) }
         return .success(
             SyncWelcome(lines: lines, head: head, lastNumber: known.lastNumber, results: known.results))
@@ -65,7 +65,7 @@ package struct MemoryHub: Sendable {
             if case .rejected = result { rejected.insert(write.document) }
             results.append(NumberedResult(number: number, result: result))
         }
-        producers[producer, default: HubProducer()].finish(results)
+        producers[producer, default: WriteDeduplication()].finish(results)
         return .success(results)
     }
 
@@ -106,7 +106,7 @@ package struct MemoryHub: Sendable {
         events.append(Event(producer: producer, number: number, write: write))
         lastChanges[write.document] = LastChanges(
             position: head, producer: producer, before: lastChanges[write.document])
-        producers[producer, default: HubProducer()].applied(origin: write.origin)
+        producers[producer, default: WriteDeduplication()].applied(origin: write.origin)
     }
 
     /// The position at which a write was applied before: by a hub that this one was restored from, while the producer

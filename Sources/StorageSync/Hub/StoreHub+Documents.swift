@@ -9,7 +9,7 @@ extension StoreHub {
     /// The names of the entities that a client may read.
     package func collections(as access: HubAccess) async throws -> [String] {
         try await storage.engine.read { db in
-            try HubLog(db).catalog.live.filter { HubTable($0) != nil && access.mayRead($0.name) }.map(\.name)
+            try HubLog(db).catalog.live.filter { HubEntityTable($0) != nil && access.mayRead($0.name) }.map(\.name)
                 .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         }
     }
@@ -34,7 +34,7 @@ extension StoreHub {
     /// - Throws: ``HubError/forbidden`` if the client may not read the collection; ``HubError/outdatedCondition``.
     package func documents(
         of entity: String, behind id: String? = nil, limit: Int, as access: HubAccess
-    ) async throws -> HubDocuments {
+    ) async throws -> HubDocumentPage {
         try await documents(of: entity, as: access) { log, table, scope in
             let start = id.flatMap { table.key(of: $0) }
             return try table.documents(log, scope, behind: start, limit: limit, bytes: Self.maximumPageBytes)
@@ -48,7 +48,7 @@ extension StoreHub {
     /// - Complexity: O(*n* log *n*) in the number of documents that the client may read; memory use is bounded.
     package func documents(
         of entity: String, matching query: QueryBuilder, as access: HubAccess
-    ) async throws -> HubDocuments {
+    ) async throws -> HubDocumentPage {
         let evaluation: QueryEvaluation
         do { evaluation = try QueryEvaluation(query) } catch let error as StorageError {
             throw HubError.invalid(error.message)
@@ -71,8 +71,9 @@ extension StoreHub {
 
     private func documents(
         of entity: String, as access: HubAccess,
-        _ find: @escaping @Sendable (HubLog, HubTable, HubScope) throws -> (documents: [HubDocument], hasMore: Bool)
-    ) async throws -> HubDocuments {
+        _ find:
+            @escaping @Sendable (HubLog, HubEntityTable, HubScope) throws -> (documents: [HubDocument], hasMore: Bool)
+    ) async throws -> HubDocumentPage {
         guard access.mayRead(entity) else { throw HubError.forbidden }
         let scope = HubScope(entity, access)
         let line = line
@@ -81,7 +82,7 @@ extension StoreHub {
             try log.checkConditions(of: scope)
             let found: (documents: [HubDocument], hasMore: Bool) =
                 if let table = log.table(entity) { try find(log, table, scope) } else { ([], false) }
-            return HubDocuments(
+            return HubDocumentPage(
                 documents: found.documents, hasMore: found.hasMore, position: log.head, line: line)
         }
     }
@@ -131,7 +132,7 @@ extension StoreHub {
         let limit = limits.keys
         return try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                if let known = try HubRequests.outcome(of: key, by: access.namespace, in: db) { return known }
+                if let known = try HubRequestsTable.outcome(of: key, by: access.namespace, in: db) { return known }
                 let hub = HubWriter(writer, db, as: access)
                 var isCreated = false
                 let receipt = try writer.commit(Self.metadata(access)) {
@@ -139,7 +140,7 @@ extension StoreHub {
                 }
                 let version = write.operation == .delete ? nil : try hub.version(of: write.document)
                 let outcome = HubOutcome(version: version, position: receipt.last, isCreated: isCreated)
-                try HubRequests.save(outcome, of: key, by: access.namespace, keeping: limit, in: db)
+                try HubRequestsTable.save(outcome, of: key, by: access.namespace, keeping: limit, in: db)
                 return outcome
             }
         }
@@ -167,7 +168,7 @@ extension HubError {
     }
 }
 
-extension HubTable {
+extension HubEntityTable {
     /// The documents that a client sees, by id.
     ///
     /// - Parameters:

@@ -23,9 +23,9 @@ package final class StoreHub: SyncHub {
     let limits: Limits
     /// What live queries keep, and what wakes them when the hub stops.
     let liveMemory: LiveQueryMemory
-    let signals = HubSignals()
+    let signals = HubStopSignals()
     private let lastToken = Mutex<ChangeToken?>(nil)
-    private let pushes: HubPushes
+    private let pushes: HubGroupCommit
     private let following: Task<Void, Never>
 
     /// The maximum number of events in a page.
@@ -61,8 +61,8 @@ package final class StoreHub: SyncHub {
         liveMemory = LiveQueryMemory(limit: limits.liveBytes)
         try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                try HubProducers.create(in: db)
-                try HubRequests.create(in: db)
+                try HubProducersTable.create(in: db)
+                try HubRequestsTable.create(in: db)
             }
         }
         // Before the head is read, so that later commits are signalled.
@@ -75,7 +75,7 @@ package final class StoreHub: SyncHub {
         }
         self.lines = lines
         self.tail = tail
-        pushes = HubPushes(storage, historySteps: limits.historySteps)
+        pushes = HubGroupCommit(storage, historySteps: limits.historySteps)
         let bytes = limits.pageBytes
         following = Task {
             for await _ in bell {
@@ -160,14 +160,14 @@ extension StoreHub {
         let (lines, limit) = (lines, limits.producers)
         return try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                let loaded = try HubProducers.load(producer, in: db)
-                if loaded == nil, try HubProducers.isFull(access.namespace, limit: limit, in: db) {
+                let loaded = try HubProducersTable.load(producer, in: db)
+                if loaded == nil, try HubProducersTable.isFull(access.namespace, limit: limit, in: db) {
                     throw SyncFailure.refused(
                         .invalid("The token's name has \(limit) devices already. Use a token of another name."))
                 }
-                var known = loaded ?? HubProducer()
+                var known = loaded ?? WriteDeduplication()
                 guard known.begin(epoch: epoch) else { throw SyncFailure.sessionEnded(epoch: known.epoch) }
-                try HubProducers.save(known, of: producer, in: db)
+                try HubProducersTable.save(known, of: producer, in: db)
                 return SyncWelcome(
                     lines: lines, head: writer.nextPosition - 1, lastNumber: known.lastNumber, results: known.results,
                     access: try access.fingerprint)
@@ -255,7 +255,7 @@ extension StoreHub {
     private static func documents(
         in scope: HubScope, _ log: HubLog, _ db: Database, limit: Int, bytes: Int
     ) throws -> Page {
-        var found: [(position: Int64, table: HubTable, key: StorageValue)] = []
+        var found: [(position: Int64, table: HubEntityTable, key: StorageValue)] = []
         for name in scope.entities {
             guard let table = log.table(name), let candidates = scope.candidates(in: table) else { continue }
             let select = try PreparedStatement(
@@ -301,7 +301,7 @@ extension StoreHub {
     }
 
     private static func hasWritten(_ scope: HubScope, in db: Database) throws -> Bool {
-        try scope.producer.flatMap { try HubProducers.load($0, in: db) }?.lastOrigin ?? 0 > 0
+        try scope.producer.flatMap { try HubProducersTable.load($0, in: db) }?.lastOrigin ?? 0 > 0
     }
 
     /// A list of documents ends after the one that exceeds this size.

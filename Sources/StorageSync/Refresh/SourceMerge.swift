@@ -27,7 +27,7 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
     private(set) var hasKeptRows = false
     /// Whether all rows of those pages match the query.
     private(set) var isClosed = true
-    let table = EntityTables.of(Element.Record.self)
+    let table = EntityTableCache.of(Element.Record.self)
 
     init(
         request: QueryRequest<Element>, strategy: QueryMergeStrategy<Element>, start: Int64, unsent: UnsentRows

@@ -48,7 +48,7 @@ struct ValidatorFreshness<Element: RegisteredEntity>: Sendable {
     /// - Complexity: O(*m*) in the number of the entity's changes after the position, up to a limit.
     func mayHaveChanged(behind position: Int64, isClosed: Bool, in connection: Connection) throws -> Bool {
         let catalog = try Catalog.load(connection)
-        let table = EntityTables.of(Element.Record.self)
+        let table = EntityTableCache.of(Element.Record.self)
         guard let entity = catalog.entity(named: table.name) else { return true }
         let condition = isClosed && isDecidable ? evaluator(of: table, entity) : nil
         var query = LogQuery(tables: [table.name, CatalogEntity.catalog.name])

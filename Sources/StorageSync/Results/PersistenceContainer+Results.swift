@@ -52,7 +52,7 @@ extension PersistenceContainer {
     public func credentialsChanged() {
         storage.refreshes.credentials += 1
         for reference in storage.refreshes.refreshers.values {
-            (reference.object as? SourceRefresher)?.credentialsChanged()
+            (reference.object as? SourceRefreshSchedule)?.credentialsChanged()
         }
     }
 
@@ -60,12 +60,12 @@ extension PersistenceContainer {
     @MainActor
     func refresher<Element>(
         of source: QuerySource<Element>, for use: SourceUse, start: SubscriptionStart
-    ) -> (refresher: SourceRefresher, isNew: Bool) {
+    ) -> (refresher: SourceRefreshSchedule, isNew: Bool) {
         let key = SourceKey(entity: ObjectIdentifier(Element.self), name: source.name, parameter: source.parameter)
         let refreshes = storage.refreshes
-        if let refresher = refreshes.refreshers[key]?.object as? SourceRefresher { return (refresher, false) }
+        if let refresher = refreshes.refreshers[key]?.object as? SourceRefreshSchedule { return (refresher, false) }
         refreshes.refreshers = refreshes.refreshers.filter { $0.value.object != nil }
-        let refresher = SourceRefresher(source, for: use, key: key, in: self, start: start)
+        let refresher = SourceRefreshSchedule(source, for: use, key: key, in: self, start: start)
         refreshes.refreshers[key] = WeakReference(refresher)
         return (refresher, true)
     }

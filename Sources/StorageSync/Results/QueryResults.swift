@@ -23,10 +23,10 @@ public final class QueryResults<Element: RegisteredEntity> {
 
     fileprivate struct Live {
         let rows: QuerySubscription<Element>
-        let refresher: SourceRefresher
+        let refresher: SourceRefreshSchedule
         /// The policy and remote of this result.
         let use: SourceUse
-        /// The plan for this result; nil if this result has opened the source, and ``SourceRefresher/opening`` has the
+        /// The plan for this result; nil if this result has opened the source, and ``SourceRefreshSchedule/opening`` has the
         /// plan.
         let plan: RefreshPlan?
         /// The number of finished requests before, and of those that returned rows.

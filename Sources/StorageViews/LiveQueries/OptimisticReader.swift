@@ -30,12 +30,12 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
     /// What is to be done next.
     private enum Step {
         case show(PositionedValue<Value>)
-        case read([OptimisticChanges.Change])
+        case read([OptimisticChangeRegistry.Change])
         case wait
         case end(Result<Void, StorageError>)
     }
 
-    private let changes: OptimisticChanges
+    private let changes: OptimisticChangeRegistry
     private let tables: Set<String>?
     private let source: LiveValueSource<Value>
     private let onError: @Sendable (StorageError) -> Void
@@ -45,7 +45,7 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
 
     /// - Parameter tables: Those that the query reads; nil where that isn't known.
     package init(
-        _ source: LiveValueSource<Value>, _ changes: OptimisticChanges, of tables: Set<String>?,
+        _ source: LiveValueSource<Value>, _ changes: OptimisticChangeRegistry, of tables: Set<String>?,
         onError: @escaping @Sendable (StorageError) -> Void
     ) {
         (self.source, self.changes, self.tables, self.onError) = (source, changes, tables, onError)

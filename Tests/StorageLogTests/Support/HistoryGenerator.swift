@@ -214,7 +214,7 @@ extension StorageEngine {
                         HistoryGenerator.upcast(title))
                 case .anew(let statements):
                     for sql in statements { try db.execute(sql: sql) }
-                    try RecreatedTables(writer).reconcile()
+                    try RecreatedTableReconciliation(writer).reconcile()
                 }
             }
         }

@@ -15,7 +15,7 @@
     /// A hub that serves on loopback for the length of a test.
     struct ServedHub: Sendable {
         let storage: Storage
-        let tokens: HubTokens
+        let tokens: HubTokenFile
         let port: Int
         var url: String { "http://127.0.0.1:\(port)" }
         let group: ServiceGroup
@@ -39,12 +39,12 @@
             _ body: @escaping @Sendable (ServedHub) async throws -> Void
         ) async throws {
             try await run(
-                on: try TemporaryStore(), HubTokens(besideStore: ":memory:"), configuration, logger: logger, body)
+                on: try TemporaryStore(), HubTokenFile(besideStore: ":memory:"), configuration, logger: logger, body)
         }
 
         /// Serves a store while the body runs, and shuts down gracefully afterwards.
         static func run(
-            on store: TemporaryStore, _ tokens: HubTokens,
+            on store: TemporaryStore, _ tokens: HubTokenFile,
             _ configuration: HubServerConfiguration = HubServerConfiguration(), logger: Logger = Self.silence,
             _ body: @escaping @Sendable (ServedHub) async throws -> Void
         ) async throws {

@@ -220,7 +220,7 @@ import Testing
 
     @Test("A transaction has a limit of writes and bytes")
     func transactionLimits() {
-        func count(_ sizes: (writes: Int, bytes: Int)...) -> Int { HubPushes.groupCount(of: sizes) }
+        func count(_ sizes: (writes: Int, bytes: Int)...) -> Int { HubGroupCommit.groupCount(of: sizes) }
         #expect(count() == 0)
         #expect(count((5_000, 1 << 30)) == 1, "one in any case")
         #expect(count((999, 1), (1, 1), (1, 1)) == 2)

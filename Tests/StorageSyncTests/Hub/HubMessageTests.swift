@@ -65,17 +65,17 @@ struct HubMessageTests {
 
     @Test("Documents say after which id more follow")
     func nextOfDocuments() throws {
-        let found = HubDocuments(
+        let found = HubDocumentPage(
             documents: ["a", "b"].map { HubDocument(id: $0, version: 1, fields: [:]) }, hasMore: true, position: 9,
             line: line)
         #expect(json(found).hasSuffix(",\"next\":\"b\"}"))
-        let again = try HubDocuments(json: found.json)
+        let again = try HubDocumentPage(json: found.json)
         #expect(again.hasMore)
         #expect(again.documents == found.documents)
         #expect(again.position == 9)
         #expect(again.line == line)
         #expect(
-            try !HubDocuments(json: "{\"line\":\"\(Hexadecimal.text(line))\",\"position\":1,\"documents\":[]}".utf8)
+            try !HubDocumentPage(json: "{\"line\":\"\(Hexadecimal.text(line))\",\"position\":1,\"documents\":[]}".utf8)
                 .hasMore)
     }
 

@@ -8,14 +8,14 @@ import Testing
 /// Followers are found by the texts that their conditions ask for, and none is missed.
 struct HubWaitersTests {
     /// A table with columns of every affinity and collation.
-    private static func table(_ name: String) throws -> HubTable {
+    private static func table(_ name: String) throws -> HubEntityTable {
         var columns = [CatalogColumn(id: 2, name: "id", type: "TEXT", keyOrdinal: 1)]
         for (number, declared) in SQLiteTable.declared.enumerated() {
             var column = CatalogColumn(id: UInt32(number + 3), name: declared.name, type: declared.type)
             column.collation = declared.collation.rawValue
             columns.append(column)
         }
-        return try #require(HubTable(CatalogEntity(id: 1_000, name: name, stored: name, columns: columns)))
+        return try #require(HubEntityTable(CatalogEntity(id: 1_000, name: name, stored: name, columns: columns)))
     }
 
     private static func access(_ conditions: [(entity: String, condition: RowPredicate?)]) -> HubAccess {
@@ -57,7 +57,7 @@ struct HubWaitersTests {
             }
             let changes = (0..<random.next() % 3 + 1).map { number in
                 let table = tables[Int(random.next() % 2)]
-                let row = { HubTable.Row(key: .text("k\(number)"), values: random.row()) }
+                let row = { HubEntityTable.Row(key: .text("k\(number)"), values: random.row()) }
                 let kind = random.next() % 3
                 return HubChange(
                     table: table, id: "k\(number)", position: Int64(number), old: kind == 0 ? nil : row(),
@@ -94,7 +94,7 @@ struct HubWaitersTests {
         }
         let values = SQLiteTable.declared.map { $0.name == "t" ? StorageValue.text("7") : .null }
         let change = HubChange(
-            table: table, id: "k", position: 1, old: nil, new: HubTable.Row(key: .text("k"), values: values),
+            table: table, id: "k", position: 1, old: nil, new: HubEntityTable.Row(key: .text("k"), values: values),
             source: nil)
         #expect(waiters.candidates(of: change) == [7])
         #expect(waiters.removeConcerned(by: [change]) == [7])
@@ -105,7 +105,7 @@ struct HubWaitersTests {
     func cuttingTailIsFast() throws {
         let table = try Self.table("one")
         let tail = HubTail(head: 0, catalog: Catalog())
-        let row = HubTable.Row(key: .text("k"), values: SQLiteTable.declared.map { _ in .null })
+        let row = HubEntityTable.Row(key: .text("k"), values: SQLiteTable.declared.map { _ in .null })
         var longest = Duration.zero
         for position in Int64(1)...60_000 {
             let change = HubChange(

@@ -397,7 +397,7 @@ struct StoreHubTests {
             _ = try await hub.write(.save(body.columns), to: "1", of: "notes", as: .full)
             let query = QueryBuilder().where("v", isNotEqualTo: 1)
             let found = try await hub.documents(of: "notes", matching: query, as: .full)
-            let sent = try #require(try HubDocuments(json: found.json).documents.first)
+            let sent = try #require(try HubDocumentPage(json: found.json).documents.first)
             #expect(sent.fields["v"] == deep(510))
             // As an engine makes a model of it, and writes that again.
             let model = try DocumentFields(sent.fields).document([String: JSONValue].self)

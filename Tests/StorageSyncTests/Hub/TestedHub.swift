@@ -61,14 +61,14 @@ private struct KeptHub: SyncHub, @unchecked Sendable {
 #if STORAGE_SERVER && STORAGE_HTTP
     /// A hub that serves on loopback for as long as somebody has it. Sound as `@unchecked Sendable`: nothing of it changes.
     private final class ServedHub: SyncHub, @unchecked Sendable {
-        private let remote: HTTPHub
+        private let remote: HTTPHubClient
         private let serving: Task<Void, any Error>
         /// Kept and never used, so nobody uses it from two sides.
         private let store: TemporaryStore
 
         init() async throws {
             store = try TemporaryStore()
-            let tokens = try HubTokens(besideStore: ":memory:")
+            let tokens = try HubTokenFile(besideStore: ":memory:")
             let token = try await tokens.create(name: "client", grants: [HubGrant(entity: nil, writes: true)]).text
             var configuration = HubServerConfiguration()
             configuration.port = 0
@@ -82,7 +82,7 @@ private struct KeptHub: SyncHub, @unchecked Sendable {
             serving = Task { try await server.run() }
             var iterator = ports.makeAsyncIterator()
             let port = try #require(await iterator.next())
-            remote = HTTPHub(url: "http://127.0.0.1:\(port)/", token: { token }, client: .shared)
+            remote = HTTPHubClient(url: "http://127.0.0.1:\(port)/", token: { token }, client: .shared)
         }
 
         deinit { serving.cancel() }

@@ -24,7 +24,7 @@ struct SearchTarget: FuzzTarget {
     func run(_ bytes: UnsafeRawBufferPointer) throws {
         let text = String(decoding: bytes, as: UTF8.self)
         for (table, keepsSigns) in [("words", false), ("parts", true)] {
-            guard let expression = SearchText.expression(text, keepsSigns: keepsSigns) else { continue }
+            guard let expression = SearchTextParser.expression(text, keepsSigns: keepsSigns) else { continue }
             do {
                 _ = try queue.read { db in
                     try Int.fetchOne(

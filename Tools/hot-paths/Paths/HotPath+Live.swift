@@ -13,7 +13,7 @@ extension HotPath {
         try storage.commitNow(1) { _, tx in try tx.save((0..<count).map { HotPathRow($0) }) }
         let router = try router(of: storage)
         func update(isCounted: Bool) throws {
-            let changes = FoldedChanges()
+            let changes = ChangeFold()
             // Sound: notifications come on this thread, while `commitNow` runs.
             nonisolated(unsafe) let (unsafeRouter, unsafeChanges) = (router, changes)
             nonisolated(unsafe) var unsafeDatabase: GRDB.Database?

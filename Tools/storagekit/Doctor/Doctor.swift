@@ -158,7 +158,7 @@ extension Doctor {
                     "the table, an index or a trigger of \(TargetArgument(table: entity.name)) was changed by another program",
                     remedy: "Undo that change, or make it in a migration of the store's program."))
         }
-        for (name, instead) in try HistoryTables(database).hidden {
+        for (name, instead) in try HistoryTableInstaller(database).hidden {
             found.append(
                 .warning(
                     "schema",

@@ -32,7 +32,7 @@ struct ExplainCommand: AsyncParsableCommand {
     }
 
     private static func record(of sql: String, _ store: HistoryReader) throws -> ExplainRecord {
-        let tables = try HistoryTables(store.connection)
+        let tables = try HistoryTableInstaller(store.connection)
         do {
             let plan = try tables.plan(for: sql)
             let steps = plan.steps.map { ExplainRecord.Step(id: $0.id, parent: $0.parent, detail: $0.detail) }

@@ -226,7 +226,7 @@ extension DeclaredTable {
         let statement =
             try find
             ?? writer.statement(
-                "SELECT 1 FROM \(quoted(entity.stored)) WHERE \(RowSelect.condition(of: entity))")
+                "SELECT 1 FROM \(quoted(entity.stored)) WHERE \(RowLookup.condition(of: entity))")
         find = statement
         for (index, value) in key.enumerated() { value.bind(to: statement, at: Int32(index + 1)) }
         defer { statement.reset() }
@@ -256,7 +256,7 @@ extension DeclaredTable {
         }
         let list = (assignments + ["_position = ?\(columns.count + 1)"]).joined(separator: ", ")
         let statement = try writer.statement(
-            "UPDATE OR ABORT \(quoted(entity.stored)) SET \(list) WHERE \(RowSelect.condition(of: entity))")
+            "UPDATE OR ABORT \(quoted(entity.stored)) SET \(list) WHERE \(RowLookup.condition(of: entity))")
         update = statement
         return statement
     }
@@ -264,7 +264,7 @@ extension DeclaredTable {
     private func deleteStatement() throws -> PreparedStatement {
         if let delete { return delete }
         let statement = try writer.statement(
-            "DELETE FROM \(quoted(entity.stored)) WHERE \(RowSelect.condition(of: entity))")
+            "DELETE FROM \(quoted(entity.stored)) WHERE \(RowLookup.condition(of: entity))")
         delete = statement
         return statement
     }

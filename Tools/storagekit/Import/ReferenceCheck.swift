@@ -44,7 +44,7 @@ final class ReferenceCheck {
             if operation.kind == .update, reference.isToKey(of: entity) { continue }
             let names = reference.parentColumns.map(quoted).joined(separator: ", ")
             let select = try writer.statement(
-                "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(RowSelect.condition(of: entity))")
+                "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(RowLookup.condition(of: entity))")
             for (index, value) in key.enumerated() { value.bind(to: select, at: Int32(index + 1)) }
             defer { select.reset() }
             guard try select.step() else { continue }
@@ -103,7 +103,7 @@ extension ReferenceCheck {
         _ reference: StoredForeignKey, from key: [ExactValue], of entity: CatalogEntity
     ) throws -> Bool {
         let select = try writer.statement(
-            "SELECT 1 FROM \(quoted(entity.stored)) AS c WHERE \(RowSelect.condition(of: entity)) AND \(reference.isDangling)"
+            "SELECT 1 FROM \(quoted(entity.stored)) AS c WHERE \(RowLookup.condition(of: entity)) AND \(reference.isDangling)"
         )
         return try isFound(select, key)
     }

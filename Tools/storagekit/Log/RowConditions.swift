@@ -46,7 +46,7 @@ struct RowConditions {
                 .usage, "--where needs one table, whose columns it names.",
                 next: "Name it: storagekit log TABLE --where \"…\"")
         }
-        let history = try HistoryTables(store.connection)
+        let history = try HistoryTableInstaller(store.connection)
         guard let name = history.name(ofHistoryOf: entity) else { return { _, _ in false } }
         let position = quoted(name.position)
         let statement = try history.statement(

@@ -185,7 +185,7 @@ private final class SnapshotQueries {
         } catch let error as StorageError {
             if let error = CommandError(unreadable: sql, error) { throw error }
             guard let name = error.missingTable else { throw error }
-            if try HistoryTables(store.connection).names.contains(where: { $0.folded == name.folded }) {
+            if try HistoryTableInstaller(store.connection).names.contains(where: { $0.folded == name.folded }) {
                 throw CommandError(
                     .notFound, "There is no table \"\(name)\" as of a point.",
                     why: "It is the history itself, which sql queries; bound it there by _position or _time.",

@@ -61,7 +61,7 @@ struct SQLCommand: AsyncParsableCommand, FormattedPagedCommand {
 
     /// Runs one query.
     func answer(_ sql: String, _ shown: RowDisplay, _ store: HistoryReader) throws {
-        let tables = try HistoryTables(store.connection)
+        let tables = try HistoryTableInstaller(store.connection)
         let statement = try Self.statement(for: sql, tables, store)
         let printer = QueryPrinter(ResultOutput(format, isTruncated: !shown.isWhole), shown)
         let result = QueryResult(statement, catalog: store.catalog, sql: sql)
@@ -76,7 +76,7 @@ struct SQLCommand: AsyncParsableCommand, FormattedPagedCommand {
     }
 
     private static func statement(
-        for sql: String, _ tables: HistoryTables, _ store: HistoryReader
+        for sql: String, _ tables: HistoryTableInstaller, _ store: HistoryReader
     ) throws -> PreparedStatement {
         do {
             return try tables.statement(for: sql)

@@ -11,7 +11,7 @@ extension SQLWords {
     init(_ store: HistoryReader) throws {
         let known = store.catalog.live.filter { !$0.isReserved }
         var tables = known.map { Table(name: $0.stored, columns: $0.live.map(\.stored)) }
-        tables += try HistoryTables(store.connection).names.map { name in
+        tables += try HistoryTableInstaller(store.connection).names.map { name in
             let own = known.filter { name.hasSuffix("_\($0.stored)") }.flatMap(\.live).map(\.stored)
             return Table(
                 name: name,

@@ -54,7 +54,7 @@ struct CompareReplayCommand: AsyncParsableCommand {
         let isEqual = try await store.read { store in
             let logRange = try store.logRange(command.range)
             let bar = ProgressBar("compare", total: Int(logRange.through), unit: "events")
-            let comparison = try ReplayComparer(old: old, new: new, of: store.connection).run(
+            let comparison = try SideBySideReplay(old: old, new: new, of: store.connection).run(
                 from: min(logRange.after, logRange.through), to: logRange.through, limit: command.limit
             ) { bar.update(Int($0)) }
             bar.finish()

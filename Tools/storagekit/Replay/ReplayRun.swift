@@ -15,7 +15,7 @@ final class ReplayRun {
     var watches: [RowProbe] = []
     /// What is folded on the way.
     var folded: FoldedProjection?
-    private lazy var transitions = Result { try RowTransitions(store.connection, catalog: store.catalog) }
+    private lazy var transitions = Result { try RowTransitionReader(store.connection, catalog: store.catalog) }
 
     /// - Parameter filter: The events to step through.
     init(_ filter: ChangeFilter, in store: HistoryReader, to printer: ReplayPrinter) {

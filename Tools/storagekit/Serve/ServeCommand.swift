@@ -111,7 +111,7 @@ struct ServeCommand: AsyncParsableCommand {
             LoggingSystem.bootstrap(StreamLogHandler.standardError)
             var logger = Logger(label: "storagekit.hub")
             logger.logLevel = verbose ? .debug : .notice
-            let tokens = try HubTokens(besideStore: path)
+            let tokens = try HubTokenFile(besideStore: path)
             let scheme = tlsCertificate == nil ? "http" : "https"
             let host = host.contains(":") ? "[\(host)]" : host
             let hasTokens = try await !tokens.all().isEmpty

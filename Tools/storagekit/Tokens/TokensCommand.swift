@@ -76,7 +76,7 @@ struct TokensCommand: AsyncParsableCommand {
         try format.require([.human, .json, .jsonl], of: "tokens")
         // The file of tokens belongs to a store, which may be open elsewhere.
         try await store.openForReading().close()
-        let tokens = try HubTokens(besideStore: try store.path())
+        let tokens = try HubTokenFile(besideStore: try store.path())
         switch (action, name) {
         case (.create, let name?): try await create(name, in: tokens)
         case (.revoke, let id?): try await revoke(id, in: tokens)
@@ -84,7 +84,7 @@ struct TokensCommand: AsyncParsableCommand {
         }
     }
 
-    private func create(_ name: String, in tokens: HubTokens) async throws {
+    private func create(_ name: String, in tokens: HubTokenFile) async throws {
         let (token, text) = try await tokens.create(
             name: name, grants: try grants(), tenant: tenant.map { HubTenant($0, column: tenantColumn) },
             administers: admin, expiresAt: try expires.map(Self.expiry))
@@ -99,14 +99,14 @@ struct TokensCommand: AsyncParsableCommand {
         try output.flush()
     }
 
-    private func revoke(_ id: String, in tokens: HubTokens) async throws {
+    private func revoke(_ id: String, in tokens: HubTokenFile) async throws {
         guard let token = try await tokens.revoke(id) else {
             throw CommandError(.notFound, "There is no token \"\(id)\".", next: "Type: storagekit tokens")
         }
         try write([token])
     }
 
-    private func list(_ tokens: HubTokens) async throws {
+    private func list(_ tokens: HubTokenFile) async throws {
         try write(try await tokens.all().filter { name == nil || $0.name == name })
     }
 }

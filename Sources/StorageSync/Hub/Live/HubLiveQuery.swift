@@ -29,7 +29,7 @@ struct HubLiveQuery {
 
     /// - Throws: ``HubError/outdatedCondition``.
     init(
-        of table: HubTable, _ filters: [QueryFilter], _ query: QueryEvaluation, _ scope: HubScope, _ log: HubLog,
+        of table: HubEntityTable, _ filters: [QueryFilter], _ query: QueryEvaluation, _ scope: HubScope, _ log: HubLog,
         memory: LiveQueryMemory.Share
     ) throws {
         entity = table.name
@@ -48,7 +48,7 @@ struct HubLiveQuery {
         let (entity, query, scope, anchors, missing) = (entity, query, scope, anchors, missing)
         let evaluation: @Sendable (Database) throws -> Spec.Evaluation = { db in
             let catalog = try Catalog.load(try db.connection)
-            guard let table = catalog.entity(named: entity).flatMap(HubTable.init) else {
+            guard let table = catalog.entity(named: entity).flatMap(HubEntityTable.init) else {
                 throw StorageError(
                     .notFound, "There is no collection \"\(entity)\" any more.", remedy: "Follow it again later.")
             }

@@ -10,10 +10,10 @@ internal import Synchronization
 ///
 /// Isolation: `Sendable`; the document is made when the first query needs it, behind a mutex.
 final class HubLiveRow: Sendable {
-    let row: HubTable.Row
+    let row: HubEntityTable.Row
     /// Nil for a row that isn't a document.
     let id: String?
-    private let table: HubTable
+    private let table: HubEntityTable
     private let made = Mutex<Document?>(nil)
 
     /// A document, and its fields as queries evaluate them.
@@ -22,7 +22,7 @@ final class HubLiveRow: Sendable {
         let json: JSONValue
     }
 
-    init(_ row: HubTable.Row, in table: HubTable) {
+    init(_ row: HubEntityTable.Row, in table: HubEntityTable) {
         (self.row, self.table) = (row, table)
         id = table.id(of: row.key)
     }
@@ -42,7 +42,7 @@ final class HubLiveRow: Sendable {
 
 extension RowForm<HubLiveRow> {
     /// The rows of a table.
-    init(_ table: HubTable) {
+    init(_ table: HubEntityTable) {
         let live = table.entity.live
         let key = Int32(live.firstIndex { $0.keyOrdinal > 0 } ?? 0)
         let others = live.indices.filter { live[$0].keyOrdinal == 0 }.map(Int32.init)
@@ -50,7 +50,7 @@ extension RowForm<HubLiveRow> {
             func value(_ column: Int32) -> StorageValue {
                 ExactValue(storage_value(borrowing: row, column: column), bytes: nil).value
             }
-            return HubLiveRow(HubTable.Row(key: value(key), values: others.map(value)), in: table)
+            return HubLiveRow(HubEntityTable.Row(key: value(key), values: others.map(value)), in: table)
         }
     }
 }

@@ -40,7 +40,7 @@ extension HubDocument {
 }
 
 /// If more documents follow, `next` is the last document's id.
-extension HubDocuments: HubMessage {
+extension HubDocumentPage: HubMessage {
     package init(from json: inout JSONReader) throws {
         var line: [UInt8]?
         var position: Int64?

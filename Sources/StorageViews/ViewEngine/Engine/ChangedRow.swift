@@ -7,7 +7,7 @@ internal import StorageRouting
 ///
 /// Not `Sendable`: good for the step that it belongs to.
 package struct ChangedRow {
-    let changes: FoldedChanges
+    let changes: ChangeFold
     /// Its place among the changes.
     let index: Int
     let rows: CurrentRows

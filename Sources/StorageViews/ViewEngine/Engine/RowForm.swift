@@ -24,7 +24,7 @@ package struct RowForm<Item: Sendable>: Sendable {
 extension RowForm where Item: RegisteredEntity {
     /// Entities, as their record type reads them.
     package init(_ type: Item.Type = Item.self) {
-        self.init(table: EntityTables.of(Item.Record.self).queryTable) { row in
+        self.init(table: EntityTableCache.of(Item.Record.self).queryTable) { row in
             try Item.Record(reading: row).asEntity()
         }
     }

@@ -18,7 +18,7 @@ package actor SubscriptionEngine {
     package nonisolated let deliveryQueue = DeliveryQueue()
     nonisolated let source: any FeedSource
     /// What is shown before it is stored, to those who ask for it.
-    package nonisolated let optimisticChanges = OptimisticChanges()
+    package nonisolated let optimisticChanges = OptimisticChangeRegistry()
 
     /// Whether it follows its source.
     enum Phase {
@@ -51,7 +51,7 @@ package actor SubscriptionEngine {
 
     /// Holds the router, and transactions back that concern nobody.
     nonisolated let commitFilter = CommitFilter()
-    let changes = FoldedChanges()
+    let changes = ChangeFold()
     var phase = Phase.idle
     var slots: [Int: Slot] = [:]
     var owners: [SubscriptionToken: Owner] = [:]

@@ -31,7 +31,7 @@ package struct OptimisticRow: Sendable {
     private init<Entity: RegisteredEntity>(
         _ type: Entity.Type, id: Entity.Id, write: (@Sendable (RowWriter) throws -> Void)?
     ) {
-        let table = EntityTables.of(Entity.Record.self)
+        let table = EntityTableCache.of(Entity.Record.self)
         name = Name(type, id: id)
         keyColumn = table.keyColumn
         columns = table.columns.map(\.name)

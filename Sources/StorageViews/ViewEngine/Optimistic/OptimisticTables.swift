@@ -92,7 +92,7 @@ private struct OptimisticTable {
             rowid.map { (try? PreparedStatement(connection, "SELECT \($0) FROM main.\(quoted(entity.stored))")) != nil }
             ?? false
         self.rowid = rowid ?? "NULL"
-        let declarations = try LooseTable.columns(of: entity, in: connection).joined(separator: ", ")
+        let declarations = try UnconstrainedColumns.columns(of: entity, in: connection).joined(separator: ", ")
         try connection.execute(
             """
             CREATE TEMP TABLE \(quoted("storage_optimistic_\(entity.id)")) (

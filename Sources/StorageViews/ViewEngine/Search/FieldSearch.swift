@@ -14,7 +14,7 @@ struct FieldSearch<Entity: RegisteredEntity> {
 
     /// - Throws: `invalid-name` for a column that isn't there.
     func spec() throws -> ListSpec<SearchResult<Entity>> {
-        let shape = EntityTables.of(Entity.Record.self).queryTable
+        let shape = EntityTableCache.of(Entity.Record.self).queryTable
         let parts = [condition].compactMap { $0 } + (try sought.conditions(on: shape))
         let indices = sought.fields.compactMap { shape.columnIndex(of: $0) }
         let mark = mark

@@ -45,7 +45,7 @@ public struct SmartChangeNotifier: Sendable {
     public func events<Entity: RegisteredEntity>(
         for type: Entity.Type, filter: SubscriptionFilter = .all, limit: Int = 1_000
     ) async throws -> ChangeEventSequence {
-        try await events(for: EntityTables.of(Entity.Record.self).queryTable.name, filter: filter, limit: limit)
+        try await events(for: EntityTableCache.of(Entity.Record.self).queryTable.name, filter: filter, limit: limit)
     }
 }
 

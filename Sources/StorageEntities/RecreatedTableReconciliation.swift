@@ -1,0 +1,131 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageHistory
+package import StorageLog
+
+/// Reconciles the log with tables that a migration has recreated under an entity's name.
+///
+/// SQLite can't change constraints, so people create another table, copy the rows, drop the old one and rename. The
+/// hook has seen none of it. What the entity held is folded from the log, and every difference to the new table becomes
+/// an event of the commit under way, so that the log says how the rows came to be what they are.
+package struct RecreatedTableReconciliation {
+    private let writer: LogWriter
+
+    package init(_ writer: LogWriter) { self.writer = writer }
+
+    /// Part of the commit under way, after the statements of the migration.
+    package func reconcile() throws {
+        try writer.schemaChanged()
+        for entity in writer.replacedEntities { try reconcile(entity) }
+    }
+
+    private func reconcile(_ entity: CatalogEntity) throws {
+        try writer.asEngine {
+            if try !hasPositions(entity) {
+                try run("ALTER TABLE \(quoted(entity.stored)) ADD COLUMN _position INTEGER NOT NULL DEFAULT 0")
+            }
+        }
+        let old = try foldOld(entity)
+        let adopted = try writer.adoptReplacement(entity)
+        for column in adopted.live where !entity.live.contains(where: { $0.id == column.id }) {
+            try writer.asEngine { try run("ALTER TABLE \(quoted(old)) ADD COLUMN \(quoted(column.stored))") }
+        }
+        try writer.captureReplacement(adopted, in: old)
+        try compare(adopted, with: old)
+        let keys = Self.condition(matchingKeysOf: adopted)
+        try writer.asEngine {
+            try run(
+                """
+                UPDATE \(quoted(adopted.stored)) AS n
+                SET _position = (SELECT o._position FROM \(quoted(old)) AS o WHERE \(keys))
+                """)
+            try run("DROP TABLE \(quoted(old))")
+        }
+        try writer.finishReplacement(adopted)
+    }
+
+    /// Which row `n` of the new table is the row `o` of the old one. The new table may take keys for one that are two;
+    /// its own collation finds few rows quickly, and the bytes decide.
+    private static func condition(matchingKeysOf entity: CatalogEntity) -> String {
+        entity.key.map { column in
+            let name = quoted(column.stored)
+            return "n.\(name) IS o.\(name) AND n.\(name) COLLATE BINARY IS o.\(name)"
+        }.joined(separator: " AND ")
+    }
+
+    private func run(_ sql: String) throws { try PreparedStatement(writer.database, sql).execute() }
+
+    private func hasPositions(_ entity: CatalogEntity) throws -> Bool {
+        let select = try PreparedStatement(
+            writer.database, "SELECT 1 FROM pragma_table_info(?) WHERE name = '_position' COLLATE NOCASE")
+        select.bind(text: entity.stored, at: 1)
+        return try select.step()
+    }
+
+    /// A table without types and constraints that holds what the log says the entity held.
+    private func foldOld(_ entity: CatalogEntity) throws -> String {
+        let name = "replaced \(entity.id)"
+        try writer.asEngine {
+            let columns = entity.live.map { quoted($0.stored) } + ["_position"]
+            let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
+            try run("CREATE TABLE \(quoted(name)) (\(columns.joined(separator: ", ")), PRIMARY KEY (\(key)))")
+            try run(
+                "CREATE TEMP TABLE IF NOT EXISTS replaced_tombstone(entity, key, position, PRIMARY KEY (entity, key))")
+            let target = Fold.Target(
+                entity: entity, table: quoted(name), column: { quoted($0.stored) }, tombstones: "replaced_tombstone")
+            let fold = Fold(writer.database, targets: [target], checks: false)
+            if writer.head.position > 0 {
+                try LogReader(writer.database).forEachBatch(in: 1...writer.head.position, where: fold.wants) { batch in
+                    try fold.apply(batch)
+                    return true
+                }
+            }
+            try writer.withPendingEvents { try fold.apply($0, first: $1) }
+            try run("DROP TABLE replaced_tombstone")
+        }
+        return name
+    }
+
+    /// Makes the old table equal to the new one, with capture looking.
+    private func compare(_ entity: CatalogEntity, with old: String) throws {
+        let names = (entity.key + entity.live.filter { $0.keyOrdinal == 0 }).map { quoted($0.stored) }
+        let list = names.joined(separator: ", ")
+        let (new, old) = (quoted(entity.stored), quoted(old))
+        let rowid = entity.rowidName ?? "rowid"
+        let keys = Self.condition(matchingKeysOf: entity)
+        let same = names.map { "storage_identical(n.\($0), o.\($0))" }.joined(separator: " AND ")
+        // Collected first, because the old table is changed while it is compared.
+        try writer.asEngine {
+            try run("DROP TABLE IF EXISTS temp.replaced_difference")
+            try run(
+                """
+                CREATE TEMP TABLE replaced_difference AS
+                SELECT n.\(rowid) AS new, o.\(rowid) AS old FROM \(new) AS n LEFT JOIN \(old) AS o ON \(keys)
+                WHERE o.\(rowid) IS NULL OR NOT (\(same))
+                """)
+        }
+        let differences = try PreparedStatement(
+            writer.database, "SELECT new, old FROM temp.replaced_difference ORDER BY new")
+        let insert = try PreparedStatement(
+            writer.database,
+            "INSERT INTO \(old)(\(list), _position) SELECT \(list), ?2 FROM \(new) WHERE \(rowid) = ?1")
+        let update = try PreparedStatement(
+            writer.database,
+            """
+            UPDATE \(old) SET (\(list)) = (SELECT \(list) FROM \(new) WHERE \(rowid) = ?1), _position = ?2
+            WHERE \(rowid) = ?3
+            """)
+        try run("DELETE FROM \(old) AS o WHERE NOT EXISTS (SELECT 1 FROM \(new) AS n WHERE \(keys))")
+        while try differences.step() {
+            let isThere = !differences.row.isNull(at: 1)
+            let change = isThere ? update : insert
+            change.bind(differences.integer(0), at: 1)
+            change.bind(writer.nextPosition, at: 2)
+            if isThere { change.bind(differences.integer(1), at: 3) }
+            try change.execute()
+        }
+        differences.reset()
+        try writer.asEngine { try run("DROP TABLE temp.replaced_difference") }
+    }
+}

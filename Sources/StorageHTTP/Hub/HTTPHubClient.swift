@@ -1,0 +1,140 @@
+#if STORAGE_HTTP
+    internal import AsyncHTTPClient
+    internal import Foundation
+    internal import NIOCore
+    internal import NIOHTTP1
+    internal import StorageCore
+    package import StorageSync
+
+    /// A hub behind a URL.
+    ///
+    /// Isolation: `Sendable`.
+    package struct HTTPHubClient: SyncHub {
+        let url: String
+        let token: @Sendable () async throws -> String?
+        let client: HTTPRemoteClient
+
+        /// In addition to the time that a pull waits.
+        private static let timeout = Duration.seconds(30)
+        /// The maximum size of an answer. A hub's page has about 4 MiB, or one larger document.
+        private static let maximumBytes = 256 << 20
+
+        package func hello(
+            from producer: ProducerID, epoch: Int64, as access: HubAccess
+        ) async throws -> SyncWelcome {
+            try await message(.POST, "v1/sync/hello", body: HubHello(producer: producer.value, epoch: epoch))
+        }
+
+        package func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
+            try await message(.POST, "v1/sync/push", body: batch, as: HubResults.self).results
+        }
+
+        package func pull(_ pull: HubPull, as access: HubAccess) async throws -> SyncPage {
+            let page = try await page(pull)
+            guard pull.line.map({ $0 == page.line }) ?? true else { throw SyncFailure.sessionEnded(epoch: nil) }
+            return page.page
+        }
+
+        /// A page, with the line that its positions belong to.
+        func page(_ pull: HubPull) async throws -> HubPage {
+            let query = HubChangesQuery(pull).items.text
+            return try await read("v1/changes?\(query)", timeout: Self.timeout + pull.wait)
+        }
+
+        package func head() async throws -> Int64 {
+            let collections: HubCollections = try await read("v1/collections")
+            guard let first = collections.collections.first(where: \.reads) else { return 0 }
+            let name = PercentCoding.encoded(first.name)
+            return try await read("v1/collections/\(name)/documents?limit=1", as: HubDocumentPage.self).position
+        }
+    }
+
+    // MARK: Requests
+
+    extension HTTPHubClient {
+        func read<Message: HubMessage>(
+            _ path: String, as type: Message.Type = Message.self, timeout: Duration = timeout
+        ) async throws -> Message {
+            try Self.message(try await send(request(.GET, path), timeout: timeout))
+        }
+
+        func message<Message: HubMessage>(
+            _ method: HTTPMethod, _ path: String, body: some HubMessage, as type: Message.Type = Message.self,
+            headers: [(String, String)] = []
+        ) async throws -> Message {
+            var request = request(method, path)
+            request.headers.add(contentsOf: HTTPHeaders(headers))
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body.json))
+            return try Self.message(try await send(request, timeout: Self.timeout))
+        }
+
+        func delete(_ path: String) async throws { _ = try await send(request(.DELETE, path), timeout: Self.timeout) }
+
+        private func request(_ method: HTTPMethod, _ path: String) -> HTTPClientRequest {
+            var request = HTTPClientRequest(url: url + path)
+            request.method = method
+            request.headers.add(name: "Accept", value: "application/json")
+            return request
+        }
+
+        private static func message<Message: HubMessage>(_ body: [UInt8]) throws -> Message {
+            do { return try Message(json: body) } catch is JSONReader.Malformed {
+                // An intermediary between the hub and this client has answered: it is worth retrying.
+                throw SyncFailure.retryable(afterMicroseconds: nil)
+            }
+        }
+
+        /// - Throws: ``SyncFailure``, ``RemoteError/notFound``, `CancellationError`.
+        private func send(_ unsigned: HTTPClientRequest, timeout: Duration) async throws -> [UInt8] {
+            guard let token = try await token() else { throw SyncFailure.unauthorized }
+            // The owner of the token determines which account is asked.
+            try await RemotePathCheck.current?()
+            var request = unsigned
+            request.headers.add(name: "Authorization", value: "Bearer \(token)")
+            let signed = request
+            do {
+                return try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                    group.addTask {
+                        let response = try await client.client.execute(signed, deadline: .distantFuture)
+                        let body = try await response.body.collect(upTo: Self.maximumBytes)
+                        return try Self.body(Array(body.readableBytesView), of: response)
+                    }
+                    group.addTask {
+                        try await Task.sleep(for: timeout)
+                        throw SyncFailure.retryable(afterMicroseconds: nil)
+                    }
+                    defer { group.cancelAll() }
+                    // There are two tasks, so there is a first result.
+                    return try await group.next() ?? []
+                }
+            } catch let failure as SyncFailure {
+                throw failure
+            } catch let error as RemoteError {
+                throw error
+            } catch {
+                try Task.checkCancellation()
+                // The connection, a certificate, or a truncated answer.
+                throw SyncFailure.retryable(afterMicroseconds: nil)
+            }
+        }
+
+        private static func body(_ body: [UInt8], of response: HTTPClientResponse) throws -> [UInt8] {
+            guard response.status.code >= 300 else { return body }
+            let problem = try? HubProblem(json: body)
+            let seconds = response.headers.first(name: "Retry-After").flatMap { Int64($0) }
+            switch response.status.code {
+            case 401, 403: throw SyncFailure.unauthorized
+            case 404 where problem?.code == HubProblem.Code.notFound.rawValue: throw RemoteError.notFound
+            case 409 where problem?.code == HubProblem.Code.sessionEnded.rawValue:
+                throw SyncFailure.sessionEnded(epoch: problem?.epoch)
+            case 400, 413, 415, 422:
+                // Only the hub itself can refuse: a proxy's page can't.
+                guard let problem else { break }
+                throw SyncFailure.refused(.invalid(problem.detail))
+            default: break
+            }
+            throw SyncFailure.retryable(afterMicroseconds: seconds.map { min(max(0, $0), 86_400) * 1_000_000 })
+        }
+    }
+#endif

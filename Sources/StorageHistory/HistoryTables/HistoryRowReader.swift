@@ -1,0 +1,290 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+/// Reads events into the rows of a table of history: those of a search, or all.
+///
+/// The versions of a search are read backward, from the rows as they are: before an event, a row was what it is after it but
+/// for what the event says it was before. So only events behind the first of the search are read.
+///
+/// Not `Sendable`: it belongs to its connection's thread.
+final class HistoryRowReader {
+    let rows: HistoryRowBuffer
+    private let entity: CatalogEntity
+    private let log: LogReader
+    private let budget: Int64
+    /// What was read, in events as all events are read.
+    private(set) var spent: Int64 = 0
+    /// Columns that may be younger than rows: these have a default until an event says otherwise.
+    private let defaulted: Set<UInt32>
+    /// Rows as they were before the events that were read.
+    private var states: [RowAddress: State] = [:]
+    private var stateBytes = 0
+
+    private struct State {
+        /// By their columns; nil where there was no row.
+        let values: [UInt32: StorageValue]?
+        /// The first of the events that were read.
+        let later: Int64
+    }
+
+    /// What it costs to look for an event somewhere.
+    private static let costOfLookup: Int64 = 50
+    private static let mostStateBytes = 32 << 20
+
+    init(_ rows: HistoryRowBuffer, of entity: CatalogEntity, _ log: LogReader, budget: Int64 = .max) {
+        self.rows = rows
+        self.entity = entity
+        self.log = log
+        self.budget = budget
+        defaulted = Set(entity.live.filter { $0.fallback != .null }.map(\.id))
+    }
+
+    private var isSpent: Bool { spent > budget }
+
+    /// Adds the changes of a search.
+    ///
+    /// - Returns: Whether these are all: false where the store has no trace of the rows that were looked for.
+    func addChanges(_ search: HistorySearch, _ catalog: Catalog) throws -> Bool {
+        if let keys = search.keys {
+            return try forEachEvent(ofRows: keys, search.query) { [self] event, isWanted in
+                if isWanted { try rows.add(event.change(of: entity)) }
+                return true
+            }
+        }
+        spent += Int64(search.query.positions.count) / 4
+        try forEachEvent(of: search.query, catalog: catalog) { [self] in try rows.add($0.change(of: entity)) }
+        return true
+    }
+
+    /// Adds the versions of a search.
+    ///
+    /// - Parameters:
+    ///   - head: The last position.
+    ///   - source: The store's tables, as they are after it.
+    ///   - needsUntil: Whether it matters until when they lasted.
+    /// - Returns: Whether these are all: false where reading them costs more than the budget, or where the store's tables aren't
+    ///   what the log says.
+    func addVersions(
+        _ search: HistorySearch, _ source: ReadSource, through head: Int64, needsUntil: Bool
+    ) throws -> Bool {
+        let select = try RowLookup(entity, source)
+        func step(_ event: RowEvent, _ isWanted: Bool) throws -> Bool {
+            try addVersion(before: event, isWanted: isWanted, select)
+        }
+        if let keys = search.keys { return try forEachEvent(ofRows: keys, search.query, step) }
+        spent += Int64(search.query.positions.count) / 4
+        if let operations = search.query.operations, !operations.contains(.update),
+            !needsUntil || !operations.contains(.insert)
+        {
+            // Such an event has the whole row.
+            try forEachEvent(of: search.query, catalog: source.catalog) { [self] in
+                try rows.add($0.version(wholeRow(of: $0)))
+            }
+            return !isSpent
+        }
+        return try forEachEvent(ofRowsIn: search.query, through: head, catalog: source.catalog, step)
+    }
+}
+
+// MARK: Events
+
+extension HistoryRowReader {
+    private func forEachEvent(of query: LogQuery, catalog: Catalog, _ body: (RowEvent) throws -> Void) throws {
+        try log.forEachEvent(query, catalog: catalog) { batch, index, commit in
+            try batch.withView { view in
+                // A dropped entity can have had the same name.
+                guard view.shape(of: index).entity == entity.id else { return true }
+                spent += 1
+                try body(RowEvent(view, at: index, position: batch.header.first + Int64(index), commit: commit))
+                return !isSpent
+            }
+        }
+    }
+
+    /// Hands over the events of some rows, those of each last first, from the first that the query asks for.
+    ///
+    /// - Parameter body: Gets the event, and whether the query asks for it. Answers whether it can go on.
+    /// - Returns: Whether all were read. A row without a trace may have been deleted past the log, so it was not.
+    private func forEachEvent(
+        ofRows keys: [[StorageValue]], _ query: LogQuery, _ body: (RowEvent, Bool) throws -> Bool
+    ) throws -> Bool {
+        var isDone = true
+        var hasTrace = false
+        for key in keys where isDone {
+            spent += 1
+            try log.forEachVersion(of: key, in: entity) { batch, index in
+                hasTrace = true
+                spent += Self.costOfLookup
+                let (position, commit) = (batch.header.first + Int64(index), batch.commit(ofEvent: index))
+                let event = batch.withView { RowEvent($0, at: index, position: position, commit: commit) }
+                isDone = try !isSpent && body(event, query.wants(event))
+                return isDone && position > query.positions.lowerBound
+            }
+        }
+        return isDone && hasTrace
+    }
+
+    /// The same of the rows that have an event that the query asks for.
+    private func forEachEvent(
+        ofRowsIn query: LogQuery, through head: Int64, catalog: Catalog, _ body: (RowEvent, Bool) throws -> Bool
+    ) throws -> Bool {
+        var wanted: Set<RowAddress> = []
+        var first: Int64?
+        try log.forEachEvent(query, catalog: catalog) { batch, index, _ in
+            batch.withView { view in
+                guard view.shape(of: index).entity == entity.id else { return true }
+                spent += 1
+                first = first ?? batch.header.first + Int64(index)
+                wanted.insert(RowAddress(view, at: index))
+                return !isSpent
+            }
+        }
+        guard let first else { return true }
+        spent += (head - first) / 4
+        var isDone = !isSpent
+        guard isDone else { return false }
+        try log.forEachBatch(in: first...head, descending: true, where: { $0.entities.contains(entity.id) }) { batch in
+            try batch.withView { view in
+                for index in stride(from: view.count - 1, through: 0, by: -1) where isDone {
+                    let position = batch.header.first + Int64(index)
+                    guard view.shape(of: index).entity == entity.id, position >= first, position <= head,
+                        wanted.contains(RowAddress(view, at: index))
+                    else { continue }
+                    spent += 1
+                    let event = RowEvent(view, at: index, position: position, commit: batch.commit(ofEvent: index))
+                    isDone = try !isSpent && body(event, query.wants(event))
+                }
+            }
+            return isDone
+        }
+        return isDone
+    }
+}
+
+extension LogQuery {
+    /// Whether this is one of the events, if it is one of the right entity.
+    fileprivate func wants(_ event: RowEvent) -> Bool {
+        positions.contains(event.position) && wants(event.commit) && operations?.contains(event.operation) ?? true
+    }
+}
+
+// MARK: Versions
+
+extension HistoryRowReader {
+    /// Adds the version that an event made, if it is wanted, and goes back behind it.
+    ///
+    /// - Returns: Whether the row was what the event says, so far.
+    private func addVersion(before event: RowEvent, isWanted: Bool, _ select: RowLookup) throws -> Bool {
+        let state = states[event.row]
+        let known = try state.map(\.values) ?? select.row(KeyCoding.decode(event.row.key))?.mapValues(\.value)
+        // That may be what a column was that isn't there yet, for which its default stands.
+        guard !defaulted.contains(where: { event.before[$0] == .null }) else { return false }
+        let before: [UInt32: StorageValue]?
+        let values: [StorageValue]
+        if event.operation == .delete {
+            guard known == nil else { return false }
+            before = event.before
+            values = wholeRow(of: event)
+        } else {
+            guard let known, event.after.allSatisfy({ column, value in known[column].map { $0 == value } ?? true })
+            else {
+                return false
+            }
+            before = event.operation == .insert ? nil : known.merging(event.before) { _, old in old }
+            values = event.row(of: entity, known) { $0.fallback }
+        }
+        if isWanted { try rows.add(event.version(values, until: state?.later)) }
+        stateBytes += state == nil ? 200 + values.reduce(0) { $0 + $1.byteCount } : 0
+        states[event.row] = State(values: before, later: event.position)
+        return stateBytes <= Self.mostStateBytes
+    }
+
+    /// The row that an event inserted or deleted.
+    private func wholeRow(of event: RowEvent) -> [StorageValue] {
+        event.operation == .insert
+            ? event.row(of: entity, event.after) { $0.fallback } : event.row(of: entity, event.before) { _ in .null }
+    }
+
+    /// Adds the versions of all rows, from a table that follows the events.
+    func addAllVersions(through head: Int64) throws {
+        let scratch = try ScratchTables()
+        try scratch.inTransaction { try addAllVersions(through: head, scratch) }
+    }
+
+    private func addAllVersions(through head: Int64, _ scratch: ScratchTables) throws {
+        let target = try scratch.target(for: entity)
+        let fold = Fold(scratch.database, targets: [target], checks: false)
+        let columns = entity.live.map(ScratchTables.name).joined(separator: ", ")
+        let keys = entity.key.map { "\(ScratchTables.name(of: $0)) IS ?" }.joined(separator: " AND ")
+        let select = try PreparedStatement(
+            scratch.database, "SELECT \(columns) FROM \(ScratchTables.table(of: entity)) WHERE \(keys)")
+        try log.forEachBatch(in: 1...head, where: { $0.entities.contains(entity.id) }) { batch in
+            var commits = batch.commits[...]
+            try batch.withView { view in
+                try fold.apply(
+                    view, first: batch.header.first,
+                    after: { index in
+                        while let part = commits.first, part.events.upperBound <= index { commits.removeFirst() }
+                        guard let commit = commits.first?.info, view.shape(of: index).entity == entity.id else {
+                            return
+                        }
+                        let event = RowEvent(
+                            view, at: index, position: batch.header.first + Int64(index), commit: commit)
+                        if event.previous > 0 { try rows.end(event.previous, at: event.position) }
+                        try rows.add(
+                            event.version(event.operation == .delete ? wholeRow(of: event) : read(event, select)))
+                    })
+            }
+            return true
+        }
+    }
+
+    private func read(_ event: RowEvent, _ select: PreparedStatement) throws -> [StorageValue] {
+        try select.bind(event.key)
+        defer { select.reset() }
+        guard try select.step() else { throw StorageError.corruptLog("event @\(event.position) leaves no row") }
+        return entity.live.indices.map { select.row.value(at: Int32($0)) }
+    }
+}
+
+// MARK: Rows
+
+extension RowEvent {
+    private var time: StorageValue { .text(HistoryTableInstaller.time(commit.time)) }
+    private var actor: StorageValue { commit.metadata.actor.map(StorageValue.text) ?? .null }
+    private var reason: StorageValue { commit.metadata.reason.map(StorageValue.text) ?? .null }
+
+    /// The event's row: its key, and the values of a part of its columns.
+    ///
+    /// - Parameter other: The values of the others.
+    fileprivate func row(
+        of entity: CatalogEntity, _ values: [UInt32: StorageValue], others other: (CatalogColumn) -> StorageValue
+    ) -> [StorageValue] {
+        entity.live.map { column in
+            column.keyOrdinal > 0 && column.keyOrdinal <= key.count
+                ? key[column.keyOrdinal - 1] : values[column.id] ?? other(column)
+        }
+    }
+
+    /// The event as a row of `history_TABLE`: a delete ends with itself.
+    fileprivate func version(_ values: [StorageValue], until later: Int64? = nil) -> [StorageValue] {
+        let until = operation == .delete ? position : later
+        return [
+            .integer(position), until.map(StorageValue.integer) ?? .null, .integer(commit.number), time, actor,
+            reason, .text(operation.rawValue),
+        ] + values
+    }
+
+    /// The event as a row of `changes_TABLE`.
+    fileprivate func change(of entity: CatalogEntity) -> [StorageValue] {
+        let (before, after) = (before, after)
+        let others = entity.live.filter { $0.keyOrdinal == 0 }
+        let changed = others.filter { before[$0.id] != nil || after[$0.id] != nil }.map(\.name)
+        return [
+            .integer(position), .integer(commit.number), time, actor, reason, .text(operation.rawValue),
+            .text(changed.joined(separator: ",")),
+        ] + key + others.flatMap { [before[$0.id] ?? .null, after[$0.id] ?? .null] }
+    }
+}

@@ -1,0 +1,92 @@
+internal import StorageCore
+internal import StorageLog
+
+/// Single rows of one table by their keys, value for value, columns identified by their ids.
+///
+/// Not `Sendable`: it belongs to its writer's thread.
+final class RowEditor {
+    let columns: [CatalogColumn]
+    private let keys: [CatalogColumn]
+    private let writer: LogWriter
+    private let entity: CatalogEntity
+    private let table: String
+    private let select: RowLookup
+
+    init(_ entity: CatalogEntity, _ writer: LogWriter) throws {
+        self.writer = writer
+        self.entity = entity
+        columns = entity.live
+        keys = entity.key
+        table = quoted(entity.stored)
+        select = try RowLookup(entity, writer)
+    }
+
+    func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? { try select.row(key) }
+
+    /// The key of the row that the table takes for the row of another key; nil where there is none but that row itself.
+    func twin(of key: [ExactValue]) throws -> [ExactValue]? {
+        guard keys.contains(where: { $0.collation != CatalogColumn.binary || $0.affinity == .blob }) else { return nil }
+        let names = keys.map { quoted($0.stored) }
+        let find = try writer.statement(
+            "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE \(condition(binding: keys.map(\.stored)))")
+        defer { find.reset() }
+        for (index, value) in key.enumerated() { value.bind(to: find, at: Int32(index + 1)) }
+        guard try find.step() else { return nil }
+        let found = keys.indices.map { ExactValue(find, column: Int32($0)) }
+        return found == key ? nil : found
+    }
+
+    /// Deletes a row.
+    ///
+    /// - Parameter withOthers: Whether rows that foreign keys take along may go too.
+    /// - Returns: Whether it was deleted; not where others would have gone, and then they all stay.
+    func delete(_ key: [ExactValue], withOthers: Bool) throws -> Bool {
+        try writer.statement("SAVEPOINT storage_reversal").execute()
+        let position = writer.nextPosition
+        try run("DELETE FROM \(table) WHERE \(RowLookup.condition(of: entity))", key)
+        let isAlone = writer.nextPosition <= position + 1
+        if !isAlone, !withOthers { try writer.statement("ROLLBACK TO storage_reversal").execute() }
+        try writer.statement("RELEASE storage_reversal").execute()
+        return isAlone || withOthers
+    }
+
+    func update(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
+        let changed = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
+        guard !changed.isEmpty else { return }
+        try update(changed, to: changed.map { values[$0.id] ?? .null }, at: writer.nextPosition, of: key)
+    }
+
+    /// Gives a row another key, and other values. Rows that refer to it stay.
+    func update(_ key: [ExactValue], _ values: [UInt32: ExactValue], key new: [ExactValue]) throws {
+        let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
+        // The log has it as a deletion and an insertion, of which the second is the row's last event.
+        try update(
+            keys + others, to: new + others.map { values[$0.id] ?? .null }, at: writer.nextPosition + 1, of: key)
+    }
+
+    /// OR ABORT here and below, because else a clause of the schema could delete other rows, or skip this one.
+    private func update(
+        _ columns: [CatalogColumn], to values: [ExactValue], at position: Int64, of key: [ExactValue]
+    ) throws {
+        let assignments = columns.map { "\(quoted($0.stored)) = ?" } + ["_position = ?"]
+        let condition = RowLookup.condition(of: entity, from: assignments.count + 1)
+        try run(
+            "UPDATE OR ABORT \(table) SET \(assignments.joined(separator: ", ")) WHERE \(condition)",
+            values + [.integer(position)] + key)
+    }
+
+    func insert(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
+        let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
+        let names = (keys + others).map { quoted($0.stored) } + ["_position"]
+        let placeholders = names.map { _ in "?" }.joined(separator: ", ")
+        try run(
+            "INSERT OR ABORT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(placeholders))",
+            key + others.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)])
+    }
+
+    private func run(_ sql: String, _ values: [ExactValue]) throws {
+        let statement = try writer.statement(sql)
+        for (index, value) in values.enumerated() { value.bind(to: statement, at: Int32(index + 1)) }
+        try statement.execute()
+    }
+}

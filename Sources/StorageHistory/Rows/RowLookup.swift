@@ -1,0 +1,41 @@
+internal import StorageCore
+package import StorageLog
+
+/// Finds single rows of one table by their keys, value for value, columns identified by their ids.
+///
+/// Not `Sendable`: it belongs to its connection's thread.
+package struct RowLookup {
+    let columns: [CatalogColumn]
+    private let select: PreparedStatement
+
+    package init(_ entity: CatalogEntity, _ source: any RowSource) throws {
+        columns = entity.live
+        let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
+        select = try source.statement(
+            "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(Self.condition(of: entity))")
+    }
+
+    /// What is true of the row whose key is bound: of no other, as the log distinguishes rows, also where the table
+    /// takes two keys for one.
+    ///
+    /// - Parameter first: The number of the first parameter.
+    package static func condition(of entity: CatalogEntity, from first: Int = 1) -> String {
+        entity.key.enumerated().map { index, column in
+            let (name, value) = (quoted(column.stored), "?\(first + index)")
+            var terms = ["\(name) IS \(value)"]
+            if column.collation != CatalogColumn.binary { terms.append("\(name) COLLATE BINARY IS \(value)") }
+            // 1 and 1.0 are two values in a column that converts nothing.
+            if column.affinity == .blob { terms.append("typeof(\(name)) = typeof(\(value))") }
+            return terms.joined(separator: " AND ")
+        }.joined(separator: " AND ")
+    }
+
+    package func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? {
+        for (index, value) in key.enumerated() { value.bind(to: select, at: Int32(index + 1)) }
+        defer { select.reset() }
+        guard try select.step() else { return nil }
+        var row: [UInt32: ExactValue] = [:]
+        for (index, column) in columns.enumerated() { row[column.id] = ExactValue(select, column: Int32(index)) }
+        return row
+    }
+}

@@ -1,0 +1,33 @@
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+extension Schema {
+    /// Brings a store that is open to what is declared; opening a store does it by itself.
+    ///
+    /// ```swift
+    /// var schema = AppMigrations()
+    /// schema.autoSchema(UserRecord.self)
+    /// try schema.run(on: context.storage.pool)
+    /// ```
+    ///
+    /// As at opening, all steps are one transaction, and other writes wait for its end. Declare the whole schema: a store
+    /// that has applied a migration that isn't declared counts as one from a newer program. An open store is never
+    /// erased, whatever the options say.
+    ///
+    /// Projections are declared when a store is opened; here those can be named that were.
+    ///
+    /// - Returns: What was changed.
+    /// - Throws: `invalid-argument` for a projection that the store wasn't opened with; what `StorageKit.start` throws for the same declaration.
+    @discardableResult
+    public func run(on pool: StoragePool) throws -> SchemaPlan {
+        let declared = pool.storage.runtime.registrations
+        for projection in projections
+        where declared[projection.name]?.projection.version != projection.projection.version {
+            throw StorageError(
+                .invalidArgument, "The projection \(projection.name) isn't one that the store was opened with.",
+                remedy: "Declare projections when the store is opened, because they follow every commit from then on.")
+        }
+        return try SchemaApplication(schema: self, engine: pool.storage.engine).apply()
+    }
+}

@@ -1,0 +1,125 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+/// Checks of the file before SQLite sees it.
+enum StoreFileCheck {
+    /// The absolute form of a path, its symbolic links resolved: the lock, the write-ahead log and everything else beside the
+    /// store go by its name, so it must have one only.
+    ///
+    /// - Throws: `invalid-name` for URIs, which SQLite would take options from, and for NUL; `invalid-argument` for a file that has
+    ///   a second name (a hard link).
+    static func validated(_ path: String) throws -> String {
+        guard !path.isEmpty, !path.utf8.contains(0), !path.lowercased().hasPrefix("file:"), path != ":memory:" else {
+            throw StorageError(
+                .invalidName, "\"\(path)\" isn't the path of a file.",
+                remedy: "Give a plain path; for a store in memory use StorageKit.inMemory.")
+        }
+        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder), isFolder.boolValue {
+            throw StorageError(
+                .notAStore, "\(path) is a folder.", remedy: "Give the path of a file inside it.")
+        }
+        var info = stat()
+        // Of a pipe or device nobody knows when its first byte comes.
+        guard stat(absolute, &info) != 0 || info.st_mode & S_IFMT == S_IFREG else {
+            throw StorageError(.notAStore, "\(path) isn't a file, but a pipe or device.", remedy: "Check the name.")
+        }
+        let folder = (absolute as NSString).deletingLastPathComponent
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw StorageError(
+                .notFound, "The folder \(folder) doesn't exist.", remedy: "Create it, or correct the path.")
+        }
+        let resolved = try resolving(absolute, in: folder)
+        var found = stat()
+        guard stat(resolved, &found) == 0, found.st_nlink > 1 else { return resolved }
+        FilePlacement.removeSecondNames(of: resolved)
+        guard stat(resolved, &found) == 0, found.st_nlink > 1 else { return resolved }
+        throw StorageError(
+            .invalidArgument,
+            "\(path) has \(found.st_nlink) names (hard links), and SQLite would keep a write-ahead log for each of them.",
+            remedy: "Keep one of the names; a symbolic link may stand for the others.")
+    }
+
+    private static func resolving(_ path: String, in folder: String) throws -> String {
+        func real(_ path: String) -> String? {
+            guard let resolved = realpath(path, nil) else { return nil }
+            defer { free(resolved) }
+            return String(cString: resolved)
+        }
+        if let resolved = real(path) { return resolved }
+        var found = stat()
+        if lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFLNK {
+            throw StorageError(
+                .notFound, "\(path) is a symbolic link to a file that isn't there.",
+                remedy: "Correct the link, or remove it.")
+        }
+        guard let parent = real(folder) else { return path }
+        return (parent as NSString).appendingPathComponent((path as NSString).lastPathComponent)
+    }
+
+    static func checkExists(_ path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw StorageError(.notFound, "There is no store at \(path).", remedy: "Check the path.")
+        }
+        try checkIsDatabase(path)
+    }
+
+    /// A file that isn't empty must begin as SQLite's do and be ours, before it may be touched.
+    static func checkIsDatabase(_ path: String) throws {
+        let head = try head(of: path)
+        guard !head.isEmpty else { return }
+        guard head.starts(with: "SQLite format 3\0".utf8) else {
+            if isMarked(head) { throw StorageError.damagedAtRoot(path, "its first bytes aren't those of SQLite.") }
+            throw StorageError(
+                .notAStore, "\(path) isn't a StorageKit store: it isn't an SQLite file.", remedy: "Check the name.")
+        }
+        if !isMarked(head) { try lookInside(path) }
+    }
+
+    // https://sqlite.org/fileformat.html, 1.3
+    private static let headerBytes = 100
+    private static let applicationIdOffset = 68
+
+    /// The file's header; empty where there is none.
+    ///
+    /// - Throws: `io-error` where the disk doesn't give it: nothing is known of the file then.
+    static func head(of path: String) throws -> Data {
+        guard let handle = FileHandle(forReadingAtPath: path) else { return Data() }
+        defer { try? handle.close() }
+        do {
+            return try handle.read(upToCount: headerBytes) ?? Data()
+        } catch {
+            throw StorageError(
+                .ioError, "\(path) can't be read.", remedy: "Check the disk, then try again.", cause: error)
+        }
+    }
+
+    /// Whether a file's header says that it is a store.
+    static func isMarked(_ head: Data) -> Bool {
+        head.dropFirst(applicationIdOffset).prefix(4).reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationId
+    }
+
+    /// Opening a file for writing switches it to a write-ahead log, which a stranger's file must not suffer. Our own
+    /// may have its identity in the write-ahead log still, so SQLite has to look.
+    private static func lookInside(_ path: String) throws {
+        do {
+            try lookInside(path, SQLITE_OPEN_READONLY)
+        } catch let error as StorageError where error.code == .readOnly {
+            // A file whose creation was interrupted has a rollback journal, which SQLite plays back before anybody may read.
+            try lookInside(path, SQLITE_OPEN_READWRITE)
+        }
+    }
+
+    private static func lookInside(_ path: String, _ flags: Int32) throws {
+        let connection = try Connection(opening: path, flags: flags, orFailWith: "\(path) can't be opened")
+        defer { connection.close() }
+        storage_disable_checkpoint_on_close(connection.handle)
+        do {
+            if try !StoreFormat.isEmpty(connection) { try StoreFormat.check(connection) }
+        } catch {
+            throw StorageError.opening(path, error)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageHistory
+internal import StorageLog
+
+/// Making shadow tables, and removing them.
+extension RebuildWriter {
+    /// Makes a shadow for each entity that hasn't one that fits.
+    ///
+    /// - Returns: How far each shadow is.
+    func begin(_ entities: [CatalogEntity]) throws -> [UInt32: Int64] {
+        try writer.maintenance(db) {
+            var positions: [UInt32: Int64] = [:]
+            for shadow in try ShadowTable.load(writer.database) {
+                if shadow.isResumable(writer.catalog) {
+                    positions[shadow.entity] = shadow.position
+                } else {
+                    try drop(shadow.entity)
+                }
+            }
+            for entity in entities where positions[entity.id] == nil {
+                // Foreign keys would tie the shadow to tables that live on: a deletion there would reach into it.
+                try make(entity, isUnconstrained: try hasForeignKeys(entity))
+            }
+            return Dictionary(uniqueKeysWithValues: entities.map { ($0.id, positions[$0.id] ?? 0) })
+        }
+    }
+
+    private func hasForeignKeys(_ entity: CatalogEntity) throws -> Bool {
+        let select = try PreparedStatement(writer.database, "SELECT 1 FROM pragma_foreign_key_list(?1)")
+        select.bind(text: entity.stored, at: 1)
+        return try select.step()
+    }
+
+    /// Begins again with shadows that take whatever comes.
+    ///
+    /// - Returns: Whether there were any that don't.
+    func dropConstraints(_ entities: Set<UInt32>) throws -> Bool {
+        try writer.maintenance(db) {
+            let strict = try shadows(entities).filter { !$0.isUnconstrained }
+            for shadow in strict {
+                guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
+                try drop(entity.id)
+                try make(entity, isUnconstrained: true)
+            }
+            return !strict.isEmpty
+        }
+    }
+
+    /// Takes shadows away.
+    func abandon(_ entities: Set<UInt32>) throws {
+        try writer.maintenance(db) {
+            for shadow in try ShadowTable.load(writer.database) where entities.contains(shadow.entity) {
+                try drop(shadow.entity)
+            }
+        }
+    }
+
+    /// Takes every shadow and every kept table away.
+    func abandonAll() throws {
+        try writer.maintenance(db) {
+            for shadow in try ShadowTable.load(writer.database) { try drop(shadow.entity) }
+            for table in try RetainedTable.all(writer.database) {
+                try PreparedStatement(writer.database, "DROP TABLE \(quoted(table))").execute()
+            }
+        }
+    }
+
+    func drop(_ entity: UInt32) throws {
+        try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(ShadowTable.table(entity))").execute()
+        try writer.statement("DELETE FROM storage_shadow WHERE entity = ?1").run(Int64(entity))
+        try writer.statement("DELETE FROM storage_shadow_tombstone WHERE entity = ?1").run(Int64(entity))
+    }
+
+    func make(_ entity: CatalogEntity, isUnconstrained: Bool) throws {
+        if isUnconstrained {
+            let columns = entity.live.map { column in
+                quoted(column.stored)
+                    + (column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))")
+            }
+            let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
+            let list = (columns + ["_position", "PRIMARY KEY (\(key))"]).joined(separator: ", ")
+            try PreparedStatement(writer.database, "CREATE TABLE \(ShadowTable.table(entity.id)) (\(list))").execute()
+        } else {
+            try makeStrict(entity, named: ShadowTable.table(entity.id))
+        }
+        try ShadowTable(
+            entity: entity.id, position: 0, definition: Catalog.text(of: entity.definition),
+            isUnconstrained: isUnconstrained
+        ).save(writer)
+    }
+
+    /// An empty table with the very SQL of the entity's as the log knows it, with no indexes yet.
+    func makeStrict(_ entity: CatalogEntity, named name: String) throws {
+        guard let sql = TableSQL.renaming(entity.definitions.table, to: name) else {
+            throw StorageError.corruptLog("the definition of \"\(entity.name)\" can't be read")
+        }
+        try PreparedStatement(writer.database, sql).execute()
+    }
+}

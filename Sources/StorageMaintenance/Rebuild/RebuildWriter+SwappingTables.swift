@@ -1,0 +1,111 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageEntities
+internal import StorageHistory
+internal import StorageLog
+
+/// Putting shadow tables in the place of the entities' tables.
+extension RebuildWriter {
+    /// Lets the shadows come up with the log and puts them in the place of the entities' tables, wholly or not at all;
+    /// then makes what follows from the tables: indexes, triggers, full-text indexes, projections.
+    ///
+    /// - Returns: The rows of each table.
+    func install(_ entities: Set<UInt32>, keepsOld: Bool) throws -> [String: Int] {
+        try replacing {
+            let rows = try installAll(entities, keepsOld: keepsOld)
+            let installed = entities.sorted().compactMap { writer.catalog.entity(id: $0) }
+            for projection in writer.projections { try projection.rebuild(installed, in: writer) }
+            return rows
+        }
+    }
+
+    /// Rebuilds tables that another program has dropped, with their full-text indexes; for opening a store.
+    func remakeMissing() throws {
+        let missing = writer.missingEntities
+        guard !missing.isEmpty else { return }
+        try replacing {
+            for entity in missing {
+                try drop(entity.id)
+                try make(entity, isUnconstrained: true)
+            }
+            _ = try installAll(Set(missing.map(\.id)), keepsOld: false)
+            try FullTextProjection(writer).rebuild(missing, in: writer)
+        }
+    }
+
+    /// A transaction in which tables change places: references to them must neither fire nor follow meanwhile.
+    private func replacing<Result>(_ body: () throws -> Result) throws -> Result {
+        try writer.with(settings: [("foreign_keys", "0"), ("legacy_alter_table", "1")]) {
+            try passing { try writer.maintenance(db, body) }
+        }
+    }
+
+    private func installAll(_ entities: Set<UInt32>, keepsOld: Bool) throws -> [String: Int] {
+        var shadows = try shadows(entities)
+        while shadows.contains(where: { $0.position < writer.head.position }) {
+            shadows = try follow(shadows) { _ in false }
+        }
+        var rows: [String: Int] = [:]
+        for shadow in shadows {
+            guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
+            // What the store keeps for itself is repaired silently.
+            let count = try install(shadow, as: entity, keepsOld: keepsOld && !entity.isReserved)
+            if !entity.isReserved { rows[entity.name] = count }
+        }
+        // SQLite empties a whole table without looking at its rows.
+        let isLast = try ShadowTable.load(writer.database).isEmpty
+        let condition = isLast ? "" : " WHERE entity NOT IN (SELECT entity FROM storage_shadow)"
+        try writer.statement("DELETE FROM storage_shadow_tombstone\(condition)").execute()
+        return rows
+    }
+
+    private func install(_ shadow: ShadowTable, as entity: CatalogEntity, keepsOld: Bool) throws -> Int {
+        let table = quoted(entity.stored)
+        let fresh = try strict(shadow, entity)
+        let count = try PreparedStatement(writer.database, "SELECT count(*) FROM \(fresh)")
+        let rows = try count.step() ? Int(count.integer(0)) : 0
+        count.reset()
+        if keepsOld { try RetainedTable.keep(entity.stored, as: RetainedTable.name(of: entity), writer.database) }
+        // Its indexes and triggers go with it; those that the log knows come with the new one.
+        try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
+        try PreparedStatement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()
+        for sql in entity.definitions.rest { try PreparedStatement(writer.database, sql).execute() }
+        try takeTombstones(entity.id)
+        try writer.statement("DELETE FROM storage_shadow WHERE entity = ?1").run(Int64(entity.id))
+        return rows
+    }
+
+    /// The shadow as a table with the entity's constraints.
+    private func strict(_ shadow: ShadowTable, _ entity: CatalogEntity) throws -> String {
+        guard shadow.isUnconstrained else { return shadow.table }
+        let name = quoted("storage_strict_\(entity.id)")
+        try makeStrict(entity, named: name)
+        let list = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
+        try PreparedStatement(
+            writer.database, "INSERT OR ABORT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)"
+        )
+        .execute()
+        try PreparedStatement(writer.database, "DROP TABLE \(shadow.table)").execute()
+        return name
+    }
+
+    /// Most often they are what they were: comparing takes less than writing them again.
+    private func takeTombstones(_ entity: UInt32) throws {
+        let tables = try ["storage_tombstone", "storage_shadow_tombstone"].map { table in
+            let select = try writer.statement("SELECT key, position FROM \(table) WHERE entity = ?1 ORDER BY key")
+            select.bind(Int64(entity), at: 1)
+            return select
+        }
+        var isSame = true
+        _ = try RowComparison(keyCount: 1, names: ["key", "position"]).run(tables[0], tables[1]) { _ in
+            isSame = false
+            return false
+        }
+        if isSame { return }
+        let statements = [
+            "DELETE FROM storage_tombstone WHERE entity = ?1",
+            "INSERT INTO storage_tombstone SELECT entity, key, position FROM storage_shadow_tombstone WHERE entity = ?1",
+        ]
+        for sql in statements { try writer.statement(sql).run(Int64(entity)) }
+    }
+}

@@ -1,0 +1,41 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+
+/// What a rebuild does on the writer: makes shadows, lets them follow the log, and puts them in the place of the
+/// tables.
+///
+/// Each call is one transaction. Not `Sendable`: used on the writer's queue only.
+struct RebuildWriter {
+    /// The schema changed under a rebuild; what no longer fits is to be begun again.
+    struct Outdated: Error {}
+    /// Somebody waits for the writer; nothing of the step was kept.
+    struct Interrupted: Error {}
+
+    let writer: LogWriter
+    let db: GRDB.Database
+
+    /// The shadows of these entities.
+    ///
+    /// - Throws: ``Outdated`` where one is missing or no longer fits.
+    func shadows(_ entities: Set<UInt32>) throws -> [ShadowTable] {
+        let shadows = try ShadowTable.load(writer.database).filter { entities.contains($0.entity) }
+        guard shadows.count == entities.count, shadows.allSatisfy({ $0.fits(writer.catalog) }) else { throw Outdated() }
+        return shadows
+    }
+
+    /// Runs a step that passes through many pages and comes back to few: a larger page cache would only take memory,
+    /// and a much smaller one would give up pages that are written once more, whereupon SQLite reads all that it has
+    /// written behind them again.
+    func passing<Result>(_ body: () throws -> Result) throws -> Result {
+        let current = try PreparedStatement(writer.database, "PRAGMA cache_size")
+        let size = try current.step() ? current.integer(0) : 0
+        current.reset()
+        try pragma("cache_size = -8000")
+        // Can fail only where the connection is lost, and then nothing follows.
+        defer { try? pragma("cache_size = \(size)") }
+        return try body()
+    }
+
+    func pragma(_ text: String) throws { try PreparedStatement(writer.database, "PRAGMA \(text)").execute() }
+}

@@ -1,0 +1,26 @@
+internal import StorageCore
+internal import StorageHistory
+package import StorageLog
+
+/// Finds the whole row before and after each event of a log that is read in order, for who doesn't know the program's
+/// types.
+///
+/// Rows that were seen are kept aside in a temporary file, so each event costs one look-up there. Not `Sendable`: it
+/// belongs to its connection's thread.
+package final class RowTransitionReader {
+    private let rows: RowResolver
+
+    /// - Parameter database: A connection inside a read.
+    package init(_ database: Connection, catalog: Catalog) throws {
+        rows = RowResolver(
+            ReadSource(database, catalog: catalog), upcasts: [:], isBehind: true, cache: try RowStateCache())
+    }
+
+    /// - Returns: nil for an event of an entity that the catalog doesn't know.
+    package func transition(_ batch: EventBatch, at index: Int, commit: CommitInfo) throws -> RowTransition? {
+        let event = batch.withView {
+            RowEvent($0, at: index, position: batch.header.first + Int64(index), commit: commit)
+        }
+        return try rows.transitions([event]).first
+    }
+}

@@ -1,0 +1,240 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageEntities
+internal import StorageKit
+internal import StorageLog
+
+/// An entity's table as a hub reads and writes it: rows as the fields of JSON documents, their keys as ids.
+///
+/// An entity whose rows were imported from JSON accepts unknown fields as new columns; any other one has only the
+/// columns that it declares.
+struct HubEntityTable: Sendable {
+    let entity: CatalogEntity
+    let key: CatalogColumn
+    /// The columns except the key.
+    let columns: [CatalogColumn]
+    /// The key and ``columns``: what conditions refer to.
+    let comparedColumns: [CatalogColumn]
+    private let indexes: [String: Int]
+
+    /// A row: its key, and its values in the order of ``columns``.
+    struct Row: Sendable, Equatable {
+        let key: StorageValue
+        var values: [StorageValue]
+    }
+
+    /// - Returns: nil for an entity whose rows have no id: without a key, or with a composite one.
+    init?(_ entity: CatalogEntity) {
+        guard entity.key.count == 1, let key = entity.key.first, !entity.isReserved, !entity.isDropped else {
+            return nil
+        }
+        self.entity = entity
+        self.key = key
+        columns = entity.live.filter { $0.keyOrdinal == 0 }
+        comparedColumns = [key] + columns
+        indexes = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    }
+
+    var name: String { entity.name }
+    /// Whether fields may become new columns.
+    var isOpen: Bool { key.isImported }
+    /// Whether the id is one of a document's fields, as `id`.
+    private var showsKey: Bool { !key.isImported || key.name == "id" }
+
+    func index(of column: String) -> Int? { indexes[column] }
+
+    /// A row as conditions see it, in the order of ``comparedColumns``.
+    func compared(_ row: Row) -> [StorageValue] {
+        var values = [key.compared(row.key)]
+        values.reserveCapacity(comparedColumns.count)
+        for (column, value) in zip(columns, row.values) { values.append(column.compared(value)) }
+        return values
+    }
+
+    /// The columns for an evaluator of conditions.
+    var evaluatedColumns: [EvaluatedColumn] { comparedColumns.map(\.evaluated) }
+
+    /// - Throws: `invalid-name` if there is no such column.
+    func column(_ column: String) throws -> CatalogColumn {
+        guard let found = comparedColumns.first(where: { $0.name == column }) else {
+            throw StorageError(.invalidName, "There is no column \"\(column)\".", remedy: "Name a column of \(name).")
+        }
+        return found
+    }
+}
+
+// MARK: Ids
+
+extension HubEntityTable {
+    /// The key of a document; nil for an id that no row can have.
+    func key(of id: String) -> StorageValue? {
+        guard !id.utf8.contains(0) else { return nil }
+        if key.coding == "uuid" {
+            guard let uuid = UUID(uuidString: id) else { return nil }
+            return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+        }
+        // Only the canonical text of an integer: two ids never refer to one row.
+        guard key.affinity == .integer else { return .text(id) }
+        return Int64(id).flatMap { String($0) == id ? .integer($0) : nil }
+    }
+
+    /// The document id for a row's key; nil if it isn't an id.
+    func id(of key: StorageValue) -> String? {
+        switch key {
+        case .text(let text): text
+        case .integer(let number): String(number)
+        case .blob(let bytes) where self.key.coding == "uuid" && bytes.count == 16: Self.uuid(bytes).uuidString
+        case .null, .real, .blob: nil
+        }
+    }
+
+    static func uuid(_ bytes: Data) -> UUID {
+        var uuid = UUID().uuid
+        withUnsafeMutableBytes(of: &uuid) { target in _ = bytes.copyBytes(to: target) }
+        return UUID(uuid: uuid)
+    }
+}
+
+// MARK: Fields
+
+extension HubEntityTable {
+    /// A row as a document.
+    func fields(of row: Row) -> DocumentFields {
+        var fields: [String: String] = [:]
+        for (column, value) in zip(columns, row.values) {
+            if let json = column.json(of: value) { fields[column.name] = json }
+        }
+        if showsKey, let json = key.json(of: row.key) { fields[key.name] = json }
+        return DocumentFields(fields)
+    }
+
+    /// Applies fields to a row.
+    ///
+    /// - Parameters:
+    ///   - patch: JSON texts by name; null for removed fields.
+    ///   - old: The row to change; nil for a new row.
+    /// - Throws: ``HubError/invalid(_:)`` for a field without a column, a value that the column doesn't accept, and an
+    ///   id that isn't the document's.
+    func row(_ key: StorageValue, _ patch: [String: String], on old: Row?) throws -> Row {
+        var row = old ?? Row(key: key, values: columns.map { _ in .null })
+        for (name, json) in patch {
+            if showsKey, name == self.key.name {
+                guard json == DocumentFields.null || self.key.json(of: key) == json || isId(json, of: key) else {
+                    throw HubError.invalid("The field \"\(name)\" isn't the document's id.")
+                }
+            } else if let index = indexes[name] {
+                row.values[index] = try columns[index].value(ofJSON: json)
+            } else if json != DocumentFields.null {
+                throw HubError.invalid("There is no field \"\(name)\".")
+            }
+        }
+        return row
+    }
+
+    private func isId(_ json: String, of key: StorageValue) -> Bool {
+        (try? _StorageJSON.value(String.self, of: .text(json))).map { self.key(of: $0) == key } ?? false
+    }
+}
+
+// MARK: Rows
+
+extension HubEntityTable {
+    private var list: String { ([key] + columns).map { quoted($0.stored) }.joined(separator: ", ") }
+
+    /// Selects the columns of ``row(_:)``: first `_position`, then the row.
+    var select: String { "SELECT _position, \(list) FROM \(quoted(entity.stored))" }
+
+    func row(_ statement: PreparedStatement) -> (position: Int64, row: Row) {
+        let values = (0...columns.count).map { ExactValue(statement, column: Int32($0 + 1)).value }
+        return (statement.integer(0), Row(key: values[0], values: Array(values.dropFirst())))
+    }
+
+    /// The current row, with the position of its last event.
+    func row(_ key: StorageValue, in database: Connection) throws -> (position: Int64, row: Row)? {
+        let statement = try PreparedStatement(database, "\(select) WHERE \(quoted(self.key.stored)) = ?1")
+        ExactValue(key).bind(to: statement, at: 1)
+        return try statement.step() ? row(statement) : nil
+    }
+
+    func row(_ key: StorageValue, _ image: RowImage) -> Row {
+        Row(key: key, values: columns.map { image.value(of: $0).value })
+    }
+
+    /// Writes a row as part of the current commit; a row that hasn't changed isn't touched.
+    func write(_ row: Row, over old: Row?, with writer: LogWriter) throws {
+        guard let old else { return try insert(row, with: writer) }
+        let changed = columns.indices.filter { ExactValue(row.values[$0]) != ExactValue(old.values[$0]) }
+        guard !changed.isEmpty else { return }
+        let assignments = changed.map { "\(quoted(columns[$0].stored)) = ?" } + ["_position = ?"]
+        let statement = try writer.statement(
+            "UPDATE \(quoted(entity.stored)) SET \(assignments.joined(separator: ", ")) WHERE \(quoted(key.stored)) = ?"
+        )
+        bind(changed.map { row.values[$0] } + [.integer(writer.nextPosition), row.key], to: statement)
+        try statement.execute()
+    }
+
+    private func insert(_ row: Row, with writer: LogWriter) throws {
+        // A missing column gets its table's default.
+        let given = columns.indices.filter { row.values[$0] != .null || !columns[$0].required }
+        let names = ["_position", quoted(key.stored)] + given.map { quoted(columns[$0].stored) }
+        let placeholders = names.map { _ in "?" }.joined(separator: ", ")
+        let statement = try writer.statement(
+            "INSERT INTO \(quoted(entity.stored))(\(names.joined(separator: ", "))) VALUES (\(placeholders))")
+        bind([.integer(writer.nextPosition), row.key] + given.map { row.values[$0] }, to: statement)
+        try statement.execute()
+    }
+
+    func delete(_ key: StorageValue, with writer: LogWriter) throws {
+        let statement = try writer.statement(
+            "DELETE FROM \(quoted(entity.stored)) WHERE \(quoted(self.key.stored)) = ?1")
+        ExactValue(key).bind(to: statement, at: 1)
+        try statement.execute()
+    }
+
+    private func bind(_ values: [StorageValue], to statement: PreparedStatement) {
+        for (index, value) in values.enumerated() { ExactValue(value).bind(to: statement, at: Int32(index + 1)) }
+    }
+}
+
+// MARK: Columns
+
+extension HubEntityTable {
+    /// Creates an entity for the first document of its name, or adds columns for unknown fields, as part of the current
+    /// commit.
+    ///
+    /// - Throws: ``HubError/invalid(_:)`` if an entity that declares its columns doesn't have such a field.
+    static func declare(
+        _ name: String, id: String, fields: [String: String], with writer: LogWriter
+    ) throws {
+        let known = writer.catalog.entity(named: name)
+        let table = known.flatMap(HubEntityTable.init)
+        if known != nil, table == nil { throw HubError.notFound }
+        // Collections are named by `String`s, which compare two spellings of a letter as equal.
+        if known == nil, writer.catalog.live.contains(where: { $0.name == name }) {
+            throw HubError.invalid("A collection with this name exists already, in another Unicode spelling.")
+        }
+        let ownId = fields["id"]
+        let repeatsId = ownId.map { (try? _StorageJSON.value(String.self, of: .text($0))) == id } ?? true
+        let keyName = table?.key.name ?? (repeatsId ? "id" : "_id")
+        let fresh = fields.filter { field in
+            field.value != DocumentFields.null && field.key != keyName && table?.index(of: field.key) == nil
+        }
+        if let table, fresh.isEmpty || !table.isOpen { return }
+        var taken = Set(
+            (known?.live ?? []).map(\.stored.lowercasedASCII) + ["_position", "rowid", keyName.lowercasedASCII])
+        let columns = fresh.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { field in
+            EntityDefinition.Column(
+                ColumnSchema(name: field, type: ImportedKind(json: fields[field] ?? "").rawValue),
+                stored: Catalog.storedColumnName(of: field, besides: &taken), coding: ImportedCoding.column)
+        }
+        let key = EntityDefinition.Column(
+            ColumnSchema(name: keyName, type: "TEXT", notNull: true, primaryKey: true),
+            stored: table?.key.stored ?? keyName,
+            coding: table?.key.coding ?? (keyName == "id" ? ImportedCoding.keyInRow : ImportedCoding.key))
+        try writer.declare(
+            EntityDefinition(
+                name: name, stored: known?.stored ?? writer.catalog.storedTableName(of: name), columns: [key] + columns)
+        )
+    }
+}

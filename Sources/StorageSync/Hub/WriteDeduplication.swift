@@ -1,0 +1,45 @@
+/// What a hub stores about a producer: enough to apply each of its writes once, whatever the network does.
+///
+/// Its size doesn't depend on how much the producer has written.
+package struct WriteDeduplication: Sendable, Equatable, Codable {
+    /// The epoch of the session that may write.
+    package private(set) var epoch: Int64 = 0
+    /// All writes up to this number have an outcome.
+    package private(set) var lastNumber: Int64 = 0
+    /// The largest origin of its applied writes. Later ones are new; earlier ones may have been applied before, on a
+    /// line that the producer doesn't know.
+    package private(set) var lastOrigin: Int64 = 0
+    /// The outcomes of the last batch: the only ones that the producer may not know.
+    package private(set) var results: [NumberedResult] = []
+
+    package init() {}
+
+    /// Begins a session.
+    ///
+    /// - Returns: Whether it is the latest. A hello that was overtaken by a later one has no effect.
+    package mutating func begin(epoch: Int64) -> Bool {
+        guard epoch > self.epoch else { return false }
+        self.epoch = epoch
+        return true
+    }
+
+    package enum Admission: Equatable, Sendable {
+        case new
+        /// The network has delivered the batch twice.
+        case repeated([NumberedResult])
+        case refused
+    }
+
+    package func admits(epoch: Int64, firstNumber: Int64) -> Admission {
+        guard epoch == self.epoch else { return .refused }
+        if firstNumber == lastNumber + 1 { return .new }
+        return firstNumber == results.first?.number ? .repeated(results) : .refused
+    }
+
+    package mutating func applied(origin: Int64) { lastOrigin = max(lastOrigin, origin) }
+
+    package mutating func finish(_ results: [NumberedResult]) {
+        self.results = results
+        lastNumber = results.last?.number ?? lastNumber
+    }
+}

@@ -1,0 +1,33 @@
+/// One group of a ``GroupedQuerySubscription``.
+public struct GroupSection<Key: Hashable & Sendable, Item: Sendable>: Sendable, Identifiable {
+    /// The key of the group.
+    public let key: Key
+    /// The rows that are shown, in the query's order.
+    public internal(set) var items: [Item]
+    /// How many rows it has, also those that aren't shown.
+    public internal(set) var count: Int
+
+    /// The key of the group.
+    public var id: Key { key }
+}
+
+extension GroupSection: Equatable where Item: Equatable {}
+extension GroupSection: Hashable where Item: Hashable {}
+/// ```json
+/// {"key": KEY, "items": [ITEM, …], "count": 12}
+/// ```
+extension GroupSection: Codable where Key: Codable, Item: Codable {}
+
+/// A row's index in a grouped list.
+public struct GroupPath: Sendable, Hashable, Codable {
+    /// The group's index.
+    public let section: Int
+    /// The row's index in its group.
+    public let row: Int
+
+    /// Creates an index path.
+    public init(section: Int, row: Int) {
+        self.section = section
+        self.row = row
+    }
+}

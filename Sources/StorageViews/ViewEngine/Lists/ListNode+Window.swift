@@ -1,0 +1,158 @@
+internal import StorageCore
+internal import StorageEntities
+
+/// The window on a list and its margins: which of the rows are shown, and when rows beside them are read or given up.
+extension ListNode {
+    /// Of how many margins rows are kept: more than are read at once, so that a window that moves to and fro doesn't
+    /// read the same rows again and again.
+    private static var keptMargins: Int { 3 }
+
+    /// Reads rows at the ends of the run until it covers the window.
+    func fetchMissing(_ snapshot: Snapshot, emits: Bool = false) throws {
+        if let limit, !reachesEnd, start + rows.count < offset + limit {
+            guard let last = rows.last else { throw StaleNode() }
+            let count = offset + limit - start - rows.count + spec.margin
+            let found = try neighbours(of: last, backwards: false, count: count, in: snapshot)
+            let before = visible
+            rows += found
+            reachesEnd = found.count < count
+            if emits { show(before) }
+        }
+        returnToLastPage()
+        if start > offset {
+            let count = min(start, start - offset + spec.margin)
+            let found = try neighbours(of: rows.first, backwards: true, count: count, in: snapshot)
+            guard found.count == count else { throw StaleNode() }
+            let before = visible
+            rows.insert(contentsOf: found.reversed(), at: 0)
+            start -= count
+            if emits { show(before.lowerBound + count..<before.upperBound + count) }
+        }
+    }
+
+    /// A page behind the last row is no page: another commit may have taken its rows while somebody turned to it.
+    private func returnToLastPage() {
+        let count = start + rows.count
+        guard spec.isPage, let limit, limit > 0, reachesEnd, offset > 0, offset >= count else { return }
+        let before = visible
+        offset = max(0, count - 1) / limit * limit
+        pending.note()
+        show(before)
+    }
+
+    private func neighbours(
+        of row: Row?, backwards: Bool, count: Int, in snapshot: Snapshot
+    ) throws -> [Row] {
+        guard let sorting else { throw StaleNode() }
+        let values = row.map { sorting.values(of: $0.sort) }
+        return try read(
+            query(offset: 0, limit: nil).neighbours(of: values, backwards: backwards, limit: count), snapshot)
+    }
+
+    /// Gives up rows that lie far from the window.
+    func trim() {
+        guard let limit else { return }
+        let kept = Self.keptMargins * spec.margin
+        let excess = start + rows.count - (offset + limit + kept)
+        if excess > 0 {
+            rows.removeLast(min(excess, rows.count))
+            reachesEnd = false
+        }
+        let early = offset - kept - start
+        if early > 0 {
+            let count = min(early, rows.count)
+            rows.removeFirst(count)
+            start += count
+        }
+    }
+
+    /// Shows another part of the rows.
+    package func move(offset: Int, limit: Int?, _ snapshot: Snapshot) throws {
+        (self.offset, self.limit) = (offset, limit)
+        let span = (limit ?? 0) + spec.margin
+        let isNear = isLive && limit != nil && offset >= start - span && offset <= start + rows.count
+        guard isNear else { return try reload(snapshot) }
+        do {
+            try fetchMissing(snapshot)
+            trim()
+            enqueueWhole()
+        } catch is StaleNode {
+            try reload(snapshot)
+        }
+    }
+
+    /// The part of the run that is shown.
+    var visible: Range<Int> {
+        let lower = min(max(0, offset - start), rows.count)
+        guard let limit else { return lower..<rows.count }
+        return lower..<max(lower, min(rows.count, offset + limit - start))
+    }
+
+    /// More or fewer rows lie before the run than before.
+    func shift(by count: Int) {
+        let before = visible
+        start += count
+        if follows(count) { return }
+        show(before)
+    }
+
+    /// Whether the window goes along with rows that came or went before it.
+    private func follows(_ count: Int) -> Bool {
+        guard spec.isAnchored, offset > 0 else { return false }
+        offset += count
+        pending.note()
+        return true
+    }
+
+    func insert(_ row: Row, at index: Int) {
+        let before = visible
+        rows.insert(row, at: index)
+        if index <= before.lowerBound {
+            if follows(1) { return }
+            show(before.lowerBound + 1..<before.upperBound + 1)
+        } else if index < before.upperBound {
+            enqueue(.insert(row.item, at: index - before.lowerBound))
+            show(before.lowerBound..<before.upperBound + 1)
+        } else {
+            show(before)
+        }
+    }
+
+    func remove(at index: Int) {
+        let before = visible
+        rows.remove(at: index)
+        if index < before.lowerBound {
+            if follows(-1) { return }
+            show(before.lowerBound - 1..<before.upperBound - 1)
+        } else if index < before.upperBound {
+            enqueue(.remove(at: index - before.lowerBound))
+            show(before.lowerBound..<before.upperBound - 1)
+        } else {
+            show(before)
+        }
+    }
+
+    /// Enqueues what enters and leaves the window at its ends, now that another part is shown.
+    private func show(_ before: Range<Int>) {
+        let now = visible
+        guard before.overlaps(now) else {
+            for _ in before { enqueue(.remove(at: 0)) }
+            for index in now { enqueue(.insert(rows[index].item, at: index - now.lowerBound)) }
+            return
+        }
+        for _ in before.lowerBound..<max(before.lowerBound, now.lowerBound) { enqueue(.remove(at: 0)) }
+        if now.lowerBound < before.lowerBound {
+            for index in (now.lowerBound..<before.lowerBound).reversed() { enqueue(.insert(rows[index].item, at: 0)) }
+        }
+        for index in now.upperBound..<max(now.upperBound, before.upperBound) {
+            // From the end on, so that indices stay what they are.
+            let last = before.upperBound - 1 - (index - now.upperBound)
+            enqueue(.remove(at: last - now.lowerBound))
+        }
+        if before.upperBound < now.upperBound {
+            for index in before.upperBound..<now.upperBound {
+                enqueue(.insert(rows[index].item, at: index - now.lowerBound))
+            }
+        }
+    }
+}
