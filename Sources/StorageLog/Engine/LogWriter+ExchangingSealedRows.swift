@@ -1,0 +1,44 @@
+internal import CSQLite
+internal import GRDB
+internal import StorageCore
+
+/// Exchanging rows of the log for the sealed row that they were merged to.
+extension LogWriter {
+    /// Puts a merged row in the place of those that it was made of, in a transaction of its own.
+    func exchange(_ merged: SegmentMerge, _ db: GRDB.Database) throws {
+        do {
+            try maintenance(db, changesSchema: false) { try exchange(merged) }
+        } catch {
+            sealedThrough = nil
+            throw error
+        }
+    }
+
+    private func exchange(_ merged: SegmentMerge) throws {
+        let (first, last) = (merged.row.header.first, merged.row.header.last)
+        // Somebody else may have sealed them meanwhile, as imports do.
+        let select = try statement(
+            "SELECT position, last FROM storage_log WHERE position BETWEEN ?1 AND ?2 AND sealed = 0 ORDER BY position")
+        select.bind(first, at: 1)
+        select.bind(last, at: 2)
+        var found: [SealingRun.Row] = []
+        while try select.step() { found.append(SealingRun.Row(position: select.integer(0), last: select.integer(1))) }
+        select.reset()
+        guard found == merged.replaced else {
+            sealedThrough = nil
+            return
+        }
+        try statement("DELETE FROM storage_log WHERE position BETWEEN ?1 AND ?2").run(first, last)
+        try insert(merged.row)
+        sealedThrough = last
+    }
+
+    /// Seals what there is up to the end of a window inside of the transaction under way, whose rows nobody else sees yet.
+    func sealNow(through border: Int64) throws {
+        while try firstUnsealed() <= border, let run = try nextSealingRun(through: border),
+            let merged = try SegmentMerge(run, from: database, configuration)
+        {
+            try exchange(merged)
+        }
+    }
+}
