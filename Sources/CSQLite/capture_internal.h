@@ -4,7 +4,6 @@
 
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #include "include/capture.h"
-#include "include/support.h"
 
 #include <stdlib.h>
 #include <string.h>

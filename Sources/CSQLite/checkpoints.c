@@ -1,4 +1,4 @@
-#include "include/support.h"
+#include "include/checkpoints.h"
 
 #include <time.h>
 

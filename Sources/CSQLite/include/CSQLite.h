@@ -9,8 +9,11 @@
 #include <sqlite3.h>
 
 #include "capture.h"
+#include "checkpoints.h"
+#include "connection_settings.h"
 #include "doorbell.h"
+#include "large_memory.h"
 #include "rows.h"
-#include "support.h"
+#include "statement_binding.h"
 
 #endif
