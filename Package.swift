@@ -258,7 +258,8 @@ let package = Package(
         .testTarget(
             name: "StorageLogTests",
             dependencies: [
-                "TestSupport", "SchemaTestSupport", "StorageMaintenance", "StorageEntities", "StorageHistory",
+                "TestSupport", "SchemaTestSupport", "StorageMaintenance", "StorageProjections", "StorageEntities",
+                "StorageHistory",
                 "StorageLog", "StorageRecords",
                 "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
             ],

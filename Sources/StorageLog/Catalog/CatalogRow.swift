@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import StorageCore
 internal import StorageRecords
 
@@ -76,6 +77,23 @@ struct CatalogRow: Equatable {
     static func id(_ value: StorageValue) -> UInt32 {
         guard case .integer(let number) = value else { return 0 }
         return UInt32(truncatingIfNeeded: number)
+    }
+}
+
+extension CatalogRow {
+    /// Makes it what it is after one of its events, or what it was before it.
+    mutating func apply(_ view: EventView, event: Int, isBackward: Bool) {
+        for (field, value) in Self.values(of: event, view, isOld: isBackward) { self[field] = value }
+    }
+
+    /// What an event says of the columns of the catalog; `isOld` matters for updates only.
+    static func values(of event: Int, _ view: EventView, isOld: Bool) -> [(field: Field, value: StorageValue)] {
+        let shape = view.shape(of: event)
+        let count = Int(shape.column_count)
+        let start = view.columns(of: event) + (shape.isUpdate && !isOld ? count : 0)
+        return (0..<count).compactMap { offset in
+            Field(column: shape.columns[offset]).map { ($0, view.value(start[offset])) }
+        }
     }
 }
 

@@ -8,15 +8,15 @@ internal import StorageCore
 /// and the time for which the writer is held are bounded too. The merge itself (``SegmentMerge``) needs no writer: rows of
 /// the log never change but by sealing.
 extension LogWriter {
-    /// The next rows to seal; nil where no window is full that isn't sealed.
+    /// The positions of each of the next rows to seal, in order, without a gap; nil where no window is full that isn't sealed.
     ///
     /// - Parameter last: The end of the log; nil for that of the last transaction.
-    func nextSealingRun(through last: Int64? = nil) throws -> SealingRun? {
+    func nextSealingRun(through last: Int64? = nil) throws -> [ClosedRange<Int64>]? {
         while true {
             let start = try firstUnsealed()
             let end = windowEnd(of: start)
             guard last ?? head.position >= end else { return nil }
-            var rows: [SealingRun.Row] = []
+            var rows: [ClosedRange<Int64>] = []
             let select = try statement(
                 """
                 SELECT position, last, size, length(body), sealed FROM storage_log
@@ -27,10 +27,10 @@ extension LogWriter {
             defer { select.reset() }
             var (bytes, bodyBytes): (Int64, Int64) = (0, 0)
             while try select.step() {
-                let row = SealingRun.Row(position: select.integer(0), last: select.integer(1))
-                guard row.position == (rows.last?.last ?? start - 1) + 1, row.last >= row.position else {
-                    throw StorageError.corruptLog(
-                        "positions from @\((rows.last?.last ?? start - 1) + 1) on are missing")
+                let (first, end) = (select.integer(0), select.integer(1))
+                let next = (rows.last?.upperBound ?? start - 1) + 1
+                guard first == next, end >= first else {
+                    throw StorageError.corruptLog("positions from @\(next) on are missing")
                 }
                 let isFinal =
                     select.integer(4) != 0 || select.integer(3) >= configuration.finalRowBytes
@@ -38,9 +38,9 @@ extension LogWriter {
                 (bytes, bodyBytes) = (bytes + select.integer(2), bodyBytes + select.integer(3))
                 let isFull = bytes > Int64(Limits.segmentTargetBytes) || bodyBytes > Limits.sealingRunBytes
                 if isFinal || (isFull && !rows.isEmpty) { break }
-                rows.append(row)
+                rows.append(first...end)
             }
-            if !rows.isEmpty { return SealingRun(rows: rows) }
+            if !rows.isEmpty { return rows }
             try passFinalRow(at: start)
         }
     }

@@ -21,8 +21,12 @@ extension LogWriter {
             "SELECT position, last FROM storage_log WHERE position BETWEEN ?1 AND ?2 AND sealed = 0 ORDER BY position")
         select.bind(first, at: 1)
         select.bind(last, at: 2)
-        var found: [SealingRun.Row] = []
-        while try select.step() { found.append(SealingRun.Row(position: select.integer(0), last: select.integer(1))) }
+        var found: [ClosedRange<Int64>] = []
+        while try select.step() {
+            let (first, end) = (select.integer(0), select.integer(1))
+            guard first <= end else { throw StorageError.corruptLog("row @\(first) ends before it begins") }
+            found.append(first...end)
+        }
         select.reset()
         guard found == merged.replaced else {
             sealedThrough = nil

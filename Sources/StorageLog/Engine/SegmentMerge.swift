@@ -4,26 +4,26 @@ internal import StorageCore
 /// The row that several rows of the log were merged to, decoded again and found equal to them.
 struct SegmentMerge: Sendable {
     /// The rows that it stands for: those of the run up to where their decoded values became too many.
-    let replaced: [SealingRun.Row]
+    let replaced: [ClosedRange<Int64>]
     let row: SegmentEncoder.Row
 
-    /// Merges the rows of a run as a connection finds them; nil where somebody else has sealed them meanwhile.
+    /// Merges rows with these positions as a connection finds them; nil where somebody else has sealed them meanwhile.
     ///
     /// - Throws: Where a row can't be read, or where what was encoded doesn't decode to the same events.
-    init?(_ run: SealingRun, from database: Connection, _ configuration: StorageConfig) throws {
-        let start = run.rows[0].position
+    init?(_ run: [ClosedRange<Int64>], from database: Connection, _ configuration: StorageConfig) throws {
+        let start = run[0].lowerBound
         let decoder = SegmentDecoder()
         let select = try PreparedStatement(
             database, "SELECT last, size, body FROM storage_log WHERE position = ? AND sealed = 0")
         var batches: [EventBatch] = []
         var bytes = 0
-        for row in run.rows {
-            select.bind(row.position, at: 1)
+        for row in run {
+            select.bind(row.lowerBound, at: 1)
             defer { select.reset() }
-            guard try select.step(), select.integer(0) == row.last else { return nil }
+            guard try select.step(), select.integer(0) == row.upperBound else { return nil }
             let batch = try decoder.decode(body: select.bytes(2), size: Int(select.integer(1)))
-            guard batch.header.first == row.position, batch.header.last == row.last else {
-                throw StorageError.corruptLog("row @\(row.position) isn't where it should be")
+            guard batch.header.first == row.lowerBound, batch.header.last == row.upperBound else {
+                throw StorageError.corruptLog("row @\(row.lowerBound) isn't where it should be")
             }
             bytes += batch.textBytes
             if bytes > Limits.segmentTargetBytes, !batches.isEmpty { break }
@@ -54,6 +54,6 @@ struct SegmentMerge: Sendable {
                 "rows @\(start)…@\(encoded.header.last) don't decode to what was sealed")
         }
         row = encoded
-        replaced = Array(run.rows.prefix(batches.count))
+        replaced = Array(run.prefix(batches.count))
     }
 }

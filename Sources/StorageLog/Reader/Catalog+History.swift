@@ -31,14 +31,8 @@ extension Catalog {
             }
             let index = Int(position - batch.header.first)
             let previous = batch.withView { view -> Int64 in
-                let shape = view.shape(of: index)
-                guard shape.isUpdate else { return 0 }
-                let old = view.columns(of: index)
-                for offset in 0..<Int(shape.column_count) {
-                    if let field = CatalogRow.Field(column: shape.columns[offset]) {
-                        row[field] = view.value(old[offset])
-                    }
-                }
+                guard view.shape(of: index).isUpdate else { return 0 }
+                row.apply(view, event: index, isBackward: true)
                 return view.events[index].previous
             }
             guard previous < position else {

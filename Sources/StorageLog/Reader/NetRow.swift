@@ -62,6 +62,17 @@ package struct NetRow: Hashable, Sendable {
         new = exists ? cells(shape.isUpdate ? first + count : first) : []
     }
 
+    /// One change of a whole row; its cells come by rising column.
+    ///
+    /// - Parameters:
+    ///   - old: nil where there was no row before.
+    ///   - new: nil where there is none after.
+    package init(whole old: [Cell]?, to new: [Cell]?, of entity: UInt32) {
+        self.init(
+            firstEntity: entity, lastEntity: entity, existed: old != nil, exists: new != nil, isWhole: true,
+            old: old ?? [], new: new ?? [])
+    }
+
     init(
         firstEntity: UInt32, lastEntity: UInt32, existed: Bool, exists: Bool, isWhole: Bool, old: [Cell], new: [Cell]
     ) {

@@ -72,7 +72,8 @@ package final class SchemaHistory {
     private func entity(of batch: EventBatch, _ index: Int) throws -> UInt32 {
         let id = batch.withView { view in
             let id = CatalogRow.id(view.value(view.key(of: index)[0]))
-            if let value = values(of: index, view, isOld: true).first(where: { $0.field == .entity })?.value {
+            if let value = CatalogRow.values(of: index, view, isOld: true).first(where: { $0.field == .entity })?.value
+            {
                 let parent = CatalogRow.id(value)
                 owners[id] = parent == 0 ? id : parent
             }
@@ -93,21 +94,8 @@ package final class SchemaHistory {
             }
             var row = rows[entity]?[id] ?? CatalogRow()
             row[.id] = .integer(Int64(id))
-            for (field, value) in values(of: index, view, isOld: isBackward) { row[field] = value }
+            row.apply(view, event: index, isBackward: isBackward)
             rows[entity, default: [:]][id] = row
-        }
-    }
-
-    /// What an event says of the columns of the catalog.
-    private func values(
-        of index: Int, _ view: EventView, isOld: Bool
-    ) -> [(field: CatalogRow.Field, value: StorageValue)] {
-        let shape = view.shape(of: index)
-        let count = Int(shape.column_count)
-        let isUpdate = shape.isUpdate
-        let start = view.columns(of: index) + (isUpdate && !isOld ? count : 0)
-        return (0..<count).compactMap { offset in
-            CatalogRow.Field(column: shape.columns[offset]).map { ($0, view.value(start[offset])) }
         }
     }
 

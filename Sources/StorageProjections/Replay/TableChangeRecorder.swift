@@ -7,29 +7,28 @@ internal import StorageLog
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class TableChangeRecorder {
-    private struct Change {
-        let table: String
-        var old: [StorageValue]?
-        var new: [StorageValue]?
-    }
-
     private struct Watched {
         let table: ScratchProjection.Table
-        /// Places of the key's columns.
+        /// The table's place, which stands for an entity in changes.
+        let number: UInt32
+        /// Places of the key's columns, which stand for their ids.
         let key: [Int]
     }
 
     private let database: Connection
     private var tables: [String: Watched] = [:]
-    private var changes: [Change] = []
+    private var numbered: [Watched] = []
+    private var changes: [NetRow] = []
     /// Places of the changes by table and key.
-    private var indices: [[StorageValue]: Int] = [:]
+    private var indices: [[ExactValue]: Int] = [:]
 
     init(_ database: Connection, _ tables: [ScratchProjection.Table]) {
         self.database = database
         for table in tables {
             let key = table.key.compactMap { name in table.columns.firstIndex(of: name) }
-            self.tables[table.name] = Watched(table: table, key: key)
+            let watched = Watched(table: table, number: UInt32(numbered.count), key: key)
+            numbered.append(watched)
+            self.tables[table.name] = watched
         }
         sqlite3_preupdate_hook(
             database.handle,
@@ -48,49 +47,48 @@ final class TableChangeRecorder {
         guard let watched = tables[table] else { return }
         let old = operation == SQLITE_INSERT ? nil : row(in: database, reading: sqlite3_preupdate_old)
         let new = operation == SQLITE_DELETE ? nil : row(in: database, reading: sqlite3_preupdate_new)
-        let address = { (row: [StorageValue]) in [.text(table)] + watched.key.map { row[$0] } }
+        let address = { (row: [NetRow.Cell]) in [ExactValue(.text(table))] + watched.key.map { row[$0].value } }
         // A row that takes the place of another one, as by OR REPLACE, is a change of it. Where there is no key, equal
         // rows are as good as each other, and one that comes is another one.
         let known = (old ?? (watched.table.hasKey ? new : nil)).flatMap { indices.removeValue(forKey: address($0)) }
         let index = known ?? changes.count
-        if known == nil { changes.append(Change(table: table, old: old, new: new)) } else { changes[index].new = new }
+        let change = NetRow(whole: old, to: new, of: watched.number)
+        if known == nil { changes.append(change) } else { changes[index] = changes[index].followed(by: change) }
         if let row = new ?? (watched.table.hasKey ? old : nil) { indices[address(row)] = index }
     }
 
-    private func row(in database: Connection, reading value: PreupdateValue) -> [StorageValue] {
+    private func row(in database: Connection, reading value: PreupdateValue) -> [NetRow.Cell] {
         (0..<sqlite3_preupdate_count(database.handle)).map { index in
             var pointer: OpaquePointer?
-            guard value(database.handle, index, &pointer) == SQLITE_OK, let pointer else { return .null }
-            return storage_value(borrowing: pointer).value()
+            guard value(database.handle, index, &pointer) == SQLITE_OK, let pointer else {
+                return NetRow.Cell(column: UInt32(index), value: .null)
+            }
+            return NetRow.Cell(
+                column: UInt32(index), value: ExactValue(storage_value(borrowing: pointer), bytes: nil))
         }
     }
 
     /// The rows that differ, in the order of their first change.
     var differences: [RowDifference] {
         changes.compactMap { change in
-            guard let watched = tables[change.table], change.old != change.new else { return nil }
-            let table = watched.table
-            func fields(_ row: [StorageValue], where wanted: (Int) -> Bool) -> [StorageEvent.Field] {
-                zip(table.columns, row).enumerated().filter { wanted($0.offset) }.map {
-                    StorageEvent.Field(column: $0.element.0, value: $0.element.1)
+            guard change.existed || change.exists, !change.existed || !change.exists || change.old != change.new
+            else { return nil }
+            let watched = numbered[Int(change.firstEntity)]
+            let isKey = { (index: Int) in watched.key.contains(index) }
+            func fields(_ row: [NetRow.Cell], where wanted: (Int) -> Bool) -> [StorageEvent.Field] {
+                row.filter { wanted(Int($0.column)) && Int($0.column) < watched.table.columns.count }.map {
+                    StorageEvent.Field(column: watched.table.columns[Int($0.column)], value: $0.value.value)
                 }
             }
-            let isKey = { (index: Int) in watched.key.contains(index) }
-            let key = fields(change.new ?? change.old ?? [], where: isKey)
-            switch (change.old, change.new) {
-            case (let old?, let new?):
-                let differs = { (index: Int) in old[index] != new[index] }
-                return RowDifference(
-                    operation: .update, table: table.name, key: key, old: fields(old, where: differs),
-                    new: fields(new, where: differs))
-            case (let old?, nil):
-                return RowDifference(
-                    operation: .delete, table: table.name, key: key, old: fields(old) { !isKey($0) }, new: nil)
-            case (nil, let new?):
-                return RowDifference(
-                    operation: .insert, table: table.name, key: key, old: nil, new: fields(new) { !isKey($0) })
-            default: return nil
+            let isUpdate = change.existed && change.exists
+            let isListed = { (index: Int) in
+                isUpdate ? change.old[index].value != change.new[index].value : !isKey(index)
             }
+            return RowDifference(
+                operation: isUpdate ? .update : change.exists ? .insert : .delete, table: watched.table.name,
+                key: fields(change.exists ? change.new : change.old, where: isKey),
+                old: change.existed ? fields(change.old, where: isListed) : nil,
+                new: change.exists ? fields(change.new, where: isListed) : nil)
         }
     }
 }

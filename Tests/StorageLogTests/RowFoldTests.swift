@@ -1,0 +1,56 @@
+import CSQLite
+import SchemaTestSupport
+import StorageCore
+import TestSupport
+import Testing
+
+@testable import StorageHistory
+@testable import StorageLog
+@testable import StorageProjections
+
+/// The folds that read a row along its own events, checked against the plain one, ``NetRow/followed(by:)``.
+@Suite struct RowFoldTests {
+    @Test(
+        "A row after an event is what the row's events so far make together",
+        arguments: TestSettings.seeds(3, from: 23_000))
+    func rowsAfterEvents(seed: UInt64) async throws {
+        let (engine, _) = try await NetDifferenceTests.history(seed)
+        try await engine.withWriter { writer, _ in
+            let reader = LogReader(writer.database)
+            var rows: [Int64: NetRow] = [:]
+            let transitions = try RowTransitionReader(writer.database, catalog: writer.catalog)
+            var compared = 0
+            try reader.forEachBatch(in: 1...reader.head().position) { batch in
+                for index in 0..<batch.count {
+                    let position = batch.header.first + Int64(index)
+                    let (event, previous) = batch.withView { view in
+                        (NetRow(view, event: index), view.events[index].previous)
+                    }
+                    let before = rows.removeValue(forKey: previous)
+                    // What is known of a row must reach back to its insert.
+                    guard let row = event.existed ? before?.followed(by: event) : event else { continue }
+                    rows[position] = row
+                    let found = try reader.image(ofEventAt: position)
+                    #expect(found.previous == previous)
+                    let cells = found.image?.cells.mapValues(\.value)
+                    let plain =
+                        row.exists ? Dictionary(uniqueKeysWithValues: row.new.map { ($0.column, $0.value) }) : nil
+                    #expect(cells == plain, "seed \(seed), @\(position)")
+                    let whole = try #require(
+                        try transitions.transition(batch, at: index, commit: batch.commit(ofEvent: index)))
+                    #expect(
+                        whole.before == (event.existed ? before.map(Self.values) : nil), "seed \(seed), @\(position)")
+                    #expect(whole.after == (row.exists ? Self.values(of: row) : nil), "seed \(seed), @\(position)")
+                    compared += 1
+                }
+                return true
+            }
+            #expect(compared > 100)
+        }
+        try await engine.close()
+    }
+
+    private static func values(of row: NetRow) -> RowTransition.Image {
+        Dictionary(uniqueKeysWithValues: row.new.map { ($0.column, $0.value.value) })
+    }
+}
