@@ -71,7 +71,7 @@
                 #expect(Set(page.changes.map(\.document.entity)) == ["notes"])
                 let seen = try await hub.send(.GET, "/v1/collections", token: reader)
                 #expect(
-                    try HubCollections(json: seen.body.utf8).collections == [
+                    try HubCollectionList(json: seen.body.utf8).collections == [
                         .init(name: "notes", reads: true, writes: false)
                     ])
                 #expect(try await hub.send(.PATCH, path, token: writer, body: #"{"n":2}"#).status == 200)

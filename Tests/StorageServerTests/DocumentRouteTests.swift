@@ -62,7 +62,7 @@
                     #expect(try await hub.send(.PUT, path, token: token, body: "{}").status == 404)
                 }
                 let names = try await hub.send(.GET, "/v1/collections", token: token)
-                #expect(try HubCollections(json: names.body.utf8).collections.map(\.name) == ["no tes"])
+                #expect(try HubCollectionList(json: names.body.utf8).collections.map(\.name) == ["no tes"])
             }
         }
 

@@ -42,7 +42,7 @@
         }
 
         package func head() async throws -> Int64 {
-            let collections: HubCollections = try await read("v1/collections")
+            let collections: HubCollectionList = try await read("v1/collections")
             guard let first = collections.collections.first(where: \.reads) else { return 0 }
             let name = PercentCoding.encoded(first.name)
             return try await read("v1/collections/\(name)/documents?limit=1", as: HubDocumentPage.self).position

@@ -12,7 +12,7 @@
         func collections(_ request: HubRequest) async throws -> Response {
             let names = try await hub.collections(as: request.access)
             return Response(
-                json: HubCollections(
+                json: HubCollectionList(
                     names.map { .init(name: $0, reads: true, writes: request.access.mayWrite($0)) }
                 ).json)
         }

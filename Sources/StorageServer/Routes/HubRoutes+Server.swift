@@ -7,7 +7,7 @@
 
     /// The hub's health, status and description.
     extension HubRoutes {
-        func publicAnswer(_ route: HubRoute) async throws -> Response {
+        func publicAnswer(_ route: HubResource) async throws -> Response {
             switch route {
             case .health:
                 // A hub whose store can't be read isn't healthy.

@@ -123,7 +123,7 @@
             _ request: Request, path: some StringProtocol, holder: inout HubToken?
         ) async throws -> Response {
             try checkHost(request)
-            guard let route = HubRoute(path: path) else {
+            guard let route = HubResource(path: path) else {
                 // Unauthenticated clients don't learn which resources exist.
                 if request.method != .options { holder = try await token(of: request) }
                 throw HubProblem(.notFound, "There is no such resource.")
@@ -146,7 +146,7 @@
                 HubRequest(request: request, token: holder, access: access, limits: limits, memory: memory), route)
         }
 
-        private func answer(_ request: HubRequest, _ route: HubRoute) async throws -> Response {
+        private func answer(_ request: HubRequest, _ route: HubResource) async throws -> Response {
             switch route {
             case .collections: try await collections(request)
             case .documents(let entity): try await documents(of: entity, request)

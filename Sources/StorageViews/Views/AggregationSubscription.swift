@@ -22,7 +22,7 @@ public class AggregationSubscription<Entity: RegisteredEntity, Value: Sendable>:
     /// ``StorageSubscription/isLoading``, it is what it would be without rows.
     public private(set) var value: Value
     @ObservationIgnored private let reading: AggregateReading<Value>
-    @ObservationIgnored private var subscribers = ValueState<Value>()
+    @ObservationIgnored private var subscribers = ValueSubscribers<Value>()
 
     package init(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, reading: AggregateReading<Value>,

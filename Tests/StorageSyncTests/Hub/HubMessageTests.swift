@@ -59,7 +59,7 @@ struct HubMessageTests {
         try comesBack(HubDocument(id: "", version: 0, fields: fields.texts))
         try comesBack(HubFields(fields.texts))
         try comesBack(HubWritten(id: "p1", version: 121, position: 125))
-        try comesBack(HubCollections([.init(name: "products", reads: true, writes: false)]))
+        try comesBack(HubCollectionList([.init(name: "products", reads: true, writes: false)]))
         try comesBack(HubProblem(.sessionEnded, "Begin again.", epoch: 4))
     }
 

@@ -8,7 +8,7 @@ struct Breakpoint {
         case error
         /// `nil` stands for any value.
         case cell(RowProbe, isEqual: Bool, value: String?)
-        case sql(RowCondition)
+        case sql(EventCondition)
     }
 
     let text: String
@@ -84,10 +84,10 @@ struct Breakpoint {
         return ValueText.plain(field).utf8.elementsEqual(value.utf8)
     }
 
-    private static func condition(_ text: String, _ store: HistoryReader) throws -> RowCondition {
+    private static func condition(_ text: String, _ store: HistoryReader) throws -> EventCondition {
         let entities = EntityNames(catalog: store.catalog).users
         do {
-            return try RowCondition(text, for: entities)
+            return try EventCondition(text, for: entities)
         } catch {
             let columns = Set(entities.flatMap(\.live).map(\.name)).sorted().prefix(12).joined(separator: ", ")
             throw CommandError(

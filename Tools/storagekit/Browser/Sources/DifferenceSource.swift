@@ -13,7 +13,7 @@ final class DifferenceSource: PageSource {
     }
 
     private let request: DifferenceRequest
-    private let reading = Held<Reading>()
+    private let reading = LazyValue<Reading>()
 
     init(_ request: DifferenceRequest) { self.request = request }
 

@@ -11,7 +11,7 @@ final class RowsSource: PageSource {
 
     private let table: String
     private let point: PointArgument
-    private let reading = Held<Reading>()
+    private let reading = LazyValue<Reading>()
 
     /// So much is shown of a value.
     private static let valueLimit = 500

@@ -3,7 +3,7 @@
     internal import StorageSync
 
     /// The resource at a path of the hub.
-    enum HubRoute: Equatable {
+    enum HubResource: Equatable {
         case health
         case openAPI
         case client

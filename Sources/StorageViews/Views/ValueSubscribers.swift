@@ -2,7 +2,7 @@
 ///
 /// Isolation: the main actor.
 @MainActor
-struct ValueState<Value: Sendable> {
+struct ValueSubscribers<Value: Sendable> {
     private let subscribers = UpdateSubscribers<ValueDifference<Value>>()
 
     func send(_ difference: ValueDifference<Value>) { subscribers.send(difference) { difference } }

@@ -1,7 +1,7 @@
 package import StorageCore
 
 /// The collections that a client may read.
-package struct HubCollections: HubMessage, Sendable, Equatable {
+package struct HubCollectionList: HubMessage, Sendable, Equatable {
     package struct Collection: Sendable, Equatable {
         package let name: String
         package let reads: Bool
@@ -36,7 +36,7 @@ package struct HubCollections: HubMessage, Sendable, Equatable {
     }
 }
 
-extension HubCollections.Collection: HubMessage {
+extension HubCollectionList.Collection: HubMessage {
     package init(from json: inout JSONReader) throws {
         var name: String?
         var (reads, writes): (Bool?, Bool?)

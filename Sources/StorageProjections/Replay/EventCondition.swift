@@ -11,7 +11,7 @@ package import StorageLog
 /// event, where no column has that name.
 ///
 /// Not `Sendable`: one thread at a time may use it.
-package final class RowCondition {
+package final class EventCondition {
     package let text: String
     private let scratch: ScratchTables
     private var statements: [UInt32: PreparedStatement?] = [:]

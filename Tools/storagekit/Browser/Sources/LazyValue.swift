@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Isolation: `@unchecked Sendable` is sound because the value is made, used and given up with the lock held, and `use` lets no
 /// part of it out but what is `Sendable`.
-final class Held<Value>: @unchecked Sendable {
+final class LazyValue<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value?
 

@@ -1,0 +1,63 @@
+package import StorageCore
+
+/// One column of the catalog.
+package struct CatalogColumn: Sendable, Equatable {
+    package let id: UInt32
+    package var name: String
+    package var stored: String
+    /// As the entity declares it. What SQLite makes of the column is its ``affinity``.
+    package var type: String
+    /// How SQLite converts the values of the column, and compares them with others. What the type says until the table has
+    /// been looked at.
+    package var affinity: ColumnAffinity
+    /// The collation by which SQLite compares the column's texts.
+    package var collation = Self.binary
+    /// 1-based place in the primary key; 0 outside it.
+    package var keyOrdinal: Int
+    package var required: Bool
+    /// The value of rows from before the column was added.
+    package var fallback: StorageValue
+    /// How values are to be understood beyond their storage class: `uuid` for the bytes of UUIDs; what begins with `json` for
+    /// columns of imported histories; empty for plain columns.
+    package var coding: String
+    package var isDropped = false
+    /// The column whose values were converted into this one's; 0 where there is none.
+    package var origin: UInt32 = 0
+    /// The title of the conversion.
+    package var definition = ""
+
+    /// The column for an evaluator of conditions, which takes a collation that it doesn't know for `BINARY`.
+    package var evaluated: EvaluatedColumn {
+        EvaluatedColumn(name: name, affinity: affinity, collation: knownCollation ?? .binary)
+    }
+
+    /// The collation; nil where only SQLite knows it.
+    package var knownCollation: RowPredicate.Collation? { RowPredicate.Collation(rawValue: collation.uppercased()) }
+
+    /// The collation that takes no two texts for one.
+    package static let binary = "BINARY"
+
+    package init(
+        id: UInt32, name: String, stored: String? = nil, type: String, keyOrdinal: Int = 0, required: Bool = false,
+        fallback: StorageValue = .null, coding: String = ""
+    ) {
+        self.id = id
+        self.name = name
+        self.stored = stored ?? name
+        self.type = type
+        affinity = ColumnAffinity(declaredType: type)
+        self.keyOrdinal = keyOrdinal
+        self.required = required
+        self.fallback = fallback
+        self.coding = coding
+    }
+
+    /// Whether the column holds whatever kind of value an imported history has, so that its table gives it no type, or text.
+    package var isImported: Bool { Self.isImported(coding) }
+    package static func isImported(_ coding: String) -> Bool { coding.hasPrefix("json") }
+
+    /// Whether the column stores a number as one. The columns of imported histories that began with a text have SQLite's text
+    /// affinity, so that `WHERE id = 42` finds the text `42`; it would turn a number into a text, so a number is kept there as
+    /// the bytes of its JSON source, like every value that isn't of its column's kind.
+    package var storesNumbers: Bool { !isImported || affinity != .text }
+}
