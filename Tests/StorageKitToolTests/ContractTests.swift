@@ -150,7 +150,7 @@ import Testing
         GrepCommitRecord: matches
         GrepMatchRecord: column change
         GrepValueRecord: matches
-        GuardRecord: guard tables unguarded
+        GuardRecord: guard tables unguarded dry_run
         HistoryRecord: tx at actor app reason correlation op table id row
         ImportOutcome: complete commits inserts updates deletes skipped_lines resumed_after
         LeftoversRecord: unfinished kept projections

@@ -98,6 +98,30 @@ import Testing
         #expect(triggers == 0)
     }
 
+    @Test("The guard is shown before it changes, asked for on a terminal, and recorded once")
+    func dryRun() throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.store(folder, guarded: false)
+        let commits = try ToolProcess.run(["log", "--schema", "--format", "jsonl"], store: store).output
+        try Self.expect(["guard", "on", "--dry-run"], store, "The guard would be on: 2 tables.")
+        let plan = try ToolProcess.run(["guard", "on", "--dry-run", "--format", "json"], store: store).output
+        #expect(plan.contains(#""guard":true,"tables":2,"unguarded":[],"dry_run":true"#), "\(plan)")
+        try Self.expect(["guard", "off"], store, "Nothing to do: the guard is off already.")
+        let refused = try ToolProcess.onTerminal(["guard", "on"], store: store, answer: "n\n")
+        #expect(refused.status == 1, "\(refused.output)")
+        #expect(refused.errors.contains("won't be able to write to 2 tables. Continue? [y/N]"), "\(refused.errors)")
+        #expect(try !Self.isRefused("UPDATE users SET n = n", at: store))
+        #expect(try ToolProcess.run(["log", "--schema", "--format", "jsonl"], store: store).output == commits)
+        let agreed = try ToolProcess.onTerminal(["guard", "on"], store: store, answer: "y\n")
+        #expect(agreed.output.contains("The guard is on: 2 tables."), "\(agreed.output)\(agreed.errors)")
+        try Self.expect(["guard", "on"], store, "Nothing to do: the guard is on already.")
+        try Self.expect(["guard", "status", "--dry-run"], store, "--dry-run requires on or off.", status: 2)
+        let now = try ToolProcess.run(["log", "--schema", "--format", "jsonl"], store: store).output
+        #expect(now.count(where: \.isNewline) == commits.count(where: \.isNewline) + 1, "\(now)")
+        try Self.expect(["guard", "off", "--dry-run"], store, "The guard would be off: 2 tables.")
+        #expect(try Self.isRefused("UPDATE users SET n = 3", at: store))
+    }
+
     @Test("An older version reads a guarded store, and doesn't write to it")
     func olderVersion() throws {
         let folder = try TemporaryFolder()
@@ -218,7 +242,7 @@ import Testing
         func expectGuarded(_ path: String, _ tables: Int, _ comment: Comment) throws {
             let status = try ToolProcess.run(["guard", "status", "--format", "json"], store: path)
             #expect(
-                status.output.contains(#""guard":true,"tables":\#(tables),"unguarded":[]"#),
+                status.output.contains(#""guard":true,"tables":\#(tables),"unguarded":[],"dry_run":false"#),
                 "\(comment): \(status.output)")
             try DeclaredImportTests.expectSound(path, comment)
         }

@@ -12,7 +12,8 @@ struct GuardCommand: AsyncParsableCommand {
             and later tables get it. It prevents mistakes only: a program can drop the triggers or a whole table. status \
             exits with status 1 if the guard is off or incomplete; on completes it.
 
-              storagekit guard on -s app.sqlite
+              storagekit guard on -s app.sqlite --dry-run
+              storagekit guard on -s app.sqlite --reason "only the app writes"
               storagekit guard status -s app.sqlite
             """)
 
@@ -25,51 +26,70 @@ struct GuardCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(name: [.customShort("m"), .long], help: "The reason, recorded in the log.")
-    var reason: String?
-
+    @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions
 
-    private var metadata: CommitMetadata { CommitMetadata(actor: NSUserName(), app: "storagekit", reason: reason) }
-
     func validate() throws {
-        if action == .status, reason != nil { throw ValidationError("--reason requires on or off.") }
-        do {
-            try metadata.validate()
-        } catch let error as StorageError {
-            throw ValidationError("\(error.message) \(error.remedy)")
-        }
+        guard action == .status else { return }
+        if change.reason != nil { throw ValidationError("--reason requires on or off.") }
+        if change.dryRun { throw ValidationError("--dry-run requires on or off.") }
     }
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "guard")
-        let (action, metadata) = (action, metadata)
-        if action != .status {
-            try await store.write(isDryRun: false) { storage in
-                try await storage.setWriteGuard(action == .on)
-                try await storage.engine.record(StorageOperation("guard \(action.rawValue)"), metadata: metadata)
-            }
+        let before = try await status()
+        guard action != .status else {
+            try write(before)
+            if !before.isOn || !before.unguarded.isEmpty { throw ExitStatus.negative }
+            return
         }
-        let record = try await store.read { store in
-            let isOn = try WriteGuard.isOn(store.connection)
-            let unguarded = isOn ? try WriteGuard.unguarded(store.catalog, store.connection).map(\.name) : []
-            return GuardRecord(isOn: isOn, tables: store.catalog.live.count, unguarded: unguarded)
+        let isOn = action == .on
+        let isDone = before.isOn == isOn && before.unguarded.isEmpty
+        guard !change.dryRun, !isDone else {
+            let after = GuardRecord(isOn: isOn, tables: before.tables, unguarded: [], isDryRun: change.dryRun)
+            return try write(after, isDone: isDone)
         }
-        try write(record)
-        if action == .status, !record.isOn || !record.unguarded.isEmpty { throw ExitStatus.negative }
+        try change.confirmIfAttended(
+            isOn
+                ? "Other programs won't be able to write to \(NumberText.count(before.tables, "table")). Continue?"
+                : "Other programs will be able to write past the log. Continue?")
+        try await set(isOn)
+        try write(try await status())
     }
 
-    private func write(_ record: GuardRecord) throws {
+    private func set(_ isOn: Bool) async throws {
+        let (operation, metadata) = (StorageOperation("guard \(action.rawValue)"), change.metadata)
+        try await store.write(isDryRun: false) { storage in
+            try await storage.setWriteGuard(isOn)
+            try await storage.engine.record(operation, metadata: metadata)
+        }
+    }
+
+    private func status() async throws -> GuardRecord {
+        try await store.read { store in
+            let isOn = try WriteGuard.isOn(store.connection)
+            let unguarded = isOn ? try WriteGuard.unguarded(store.catalog, store.connection).map(\.name) : []
+            return GuardRecord(isOn: isOn, tables: store.catalog.live.count, unguarded: unguarded, isDryRun: false)
+        }
+    }
+
+    private func write(_ record: GuardRecord, isDone: Bool = false) throws {
         let output = ResultOutput(format)
         if output.format != .human {
             try output.document(record)
+        } else if isDone {
+            try output.line("Nothing to do: the guard is \(action.rawValue) already.")
+        } else if record.isDryRun {
+            try output.line(
+                "The guard would be \(action.rawValue): \(NumberText.count(record.tables, "table")).")
         } else if !record.isOn {
             try output.line("The guard is off: other programs can write past the log.")
         } else if record.unguarded.isEmpty {
             try output.line("The guard is on: \(NumberText.count(record.tables, "table")).", .added)
         } else {
             try output.line("The guard is on, but not for \(Suggestions.list(record.unguarded)).", .changed)
-            try output.line("next: storagekit guard on", .dim)
+            let option = store.store.map { " -s \(ShellWords.quoted($0))" } ?? ""
+            try output.line("next: storagekit guard on\(option)", .dim)
         }
         try output.flush()
     }
