@@ -115,4 +115,31 @@ import Testing
         try session.press("q")
         try await session.wait { $0.contains("t:6") && !$0.contains("commit t:3") }
     }
+
+    /// The entry of the guide, in a home of its own, as a desktop that is none of the known ones has it.
+    @Test(
+        "A desktop opens a clicked point with the entry that the guide shows",
+        .enabled(
+            if: TerminalSession.isAvailable && TerminalSession.isInstalled("xdg-open"),
+            "tmux or xdg-open (Debian's xdg-utils) isn't installed"))
+    func desktopEntry() async throws {
+        let sample = try await SampleStore()
+        let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+            .appendingPathComponent("Sources/StorageKit/Documentation.docc/Guides/BrowsingInTheTerminal.md")
+        let blocks = try String(contentsOf: guide, encoding: .utf8).components(separatedBy: "```")
+        let entry = try #require(blocks.first { $0.contains("[Desktop Entry]") })
+        let applications = sample.folder.url.appendingPathComponent(".local/share/applications")
+        try FileManager.default.createDirectory(at: applications, withIntermediateDirectories: true)
+        try entry.write(
+            to: applications.appendingPathComponent("storagekit.desktop"), atomically: true, encoding: .utf8)
+        let url = try #require(
+            PointLinks("ui", store: sample.path, host: StoreLink.host).url(of: .commit(3)))
+        let session = try TerminalSession(
+            "xdg-mime default storagekit.desktop x-scheme-handler/storagekit && xdg-open '\(url)'",
+            environment: ["XDG_CURRENT_DESKTOP": "X-Generic", "DISPLAY": ":none"], in: sample.folder)
+        try await session.wait { $0.contains("commit t:3") && $0.contains("customer called") }
+        try session.press("q")
+        try await session.wait { $0.contains("t:6") && !$0.contains("commit t:3") }
+    }
 }
