@@ -90,6 +90,66 @@ struct AdviceTests {
         #expect(try typed(later.errors).output.contains("\n5"), "\(later.errors)")
     }
 
+    @Test("The schema of a point before a table leads to where it is")
+    func schemaBeforeTable() async throws {
+        let store = try adopted("CREATE TABLE \"t t\"(id INTEGER PRIMARY KEY, name TEXT)", "a store's.sqlite")
+        for point in ["@0", "-2h"] {
+            let early = try ToolProcess.run(["schema", "t t", "--at", point, "-s", store], store: nil)
+            #expect(early.status == 3)
+            #expect(early.errors.contains("doesn't exist yet at"), "\(early.errors)")
+            #expect(try typed(early.errors).output.contains("name  TEXT"), "\(early.errors)")
+        }
+        let engine = try SampleStore.open(folder.path())
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(
+                db, "users", "CREATE TABLE users(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+        }
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "ALTER TABLE users RENAME TO people")
+        }
+        try await engine.close()
+        let renamed = try ToolProcess.run(["schema", "people", "--at", "t:1", "-s", folder.path()], store: nil)
+        #expect(renamed.errors.contains("It is called users there."), "\(renamed.errors)")
+        #expect(try typed(renamed.errors).output.contains("table users"), "\(renamed.errors)")
+        let never = try ToolProcess.run(["schema", "nothing", "--at", "t:1", "-s", folder.path()], store: nil)
+        #expect(never.errors.contains("The tables are users."), "\(never.errors)")
+    }
+
+    @Test("A time before the first commit is refused by what goes back to it, with the first commit")
+    func restoreBeforeHistory() throws {
+        let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (5)", "a store's.sqlite")
+        let copy = folder.path("a copy.sqlite")
+        for way in [["--dry-run"], []] {
+            let outcome = try ToolProcess.run(["restore", store, "--to", "-2h", "-o", copy] + way, store: nil)
+            #expect(outcome.status == 3 && !FileManager.default.fileExists(atPath: copy), "\(outcome.errors)")
+            #expect(outcome.errors.contains("why: The first is t:1, of 20"), "\(outcome.errors)")
+            guard way.isEmpty else { continue }
+            let restored = try typed(outcome.errors)
+            #expect(restored.output.contains("Restored in \(copy)"), "\(restored.errors)")
+            #expect(try ToolProcess.run(["sql", "SELECT id FROM t"], store: copy).output.contains("5"))
+        }
+        let state = try ToolProcess.run(["restore-state", "-2h", "t", "--dry-run", "-s", store], store: nil)
+        #expect(state.status == 3 && state.errors.contains("The first is t:1"), "\(state.errors)")
+        #expect(try typed(state.errors).output.contains("Nothing to do"), "\(state.errors)")
+        // Who means it writes it.
+        #expect(
+            try ToolProcess.run(["restore", store, "--to", "@0", "-o", copy, "--force"], store: nil).status == 0)
+        #expect(
+            try ToolProcess.run(["restore-state", "@0", "--dry-run"], store: store).output.contains("1 row deleted"))
+    }
+
+    @Test("What is advised after a wrong point of restore reads the backup")
+    func restoreNamesBackup() throws {
+        let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (5)", "a store's.sqlite")
+        for point in ["t:99", "@9999"] {
+            let outcome = try ToolProcess.run(
+                ["restore", store, "--to", point, "-o", folder.path("new.sqlite")], store: nil)
+            #expect(outcome.status == 3)
+            let shown = try typed(outcome.errors)
+            #expect(shown.status == 0 && shown.output.contains("commit   t:"), "\(outcome.errors)\(shown.errors)")
+        }
+    }
+
     /// What was there when the history began is nobody's change.
     @Test("Undo skips an adoption")
     func undoSkipsAdoption() throws {

@@ -161,6 +161,12 @@ struct HistoryTableTests {
     @Test("A time means the last commit of data")
     func timeMeansLastDataCommit() throws {
         let store = try store([line(1, "posts", #"{"t":"x"}"#), line(2, "posts", #"{"t":"y"}"#)])
+        // t:3 records the import, and t:4 the tag.
+        #expect(try ToolProcess.run(["tag", "imported"], store: store).status == 0)
+        for point in ["now", "head", "t:3", "t:4"] {
+            let state = try ToolProcess.run(["at", point, "posts"], store: store)
+            #expect(state.output.split(separator: "\n").first?.hasSuffix("(t:2)") == true, "\(point): \(state.output)")
+        }
         let reverted = try ToolProcess.run(["revert", "now", "--yes"], store: store)
         #expect(reverted.status == 0, "\(reverted.errors)")
         let rows = try ToolProcess.run(["sql", "SELECT id FROM posts", "--format", "jsonl"], store: store)

@@ -99,14 +99,16 @@ final class BlamePrinter {
         }
         if let last {
             return CommandError(
-                .notFound, "\(target) doesn't exist at @\(position).",
+                .notFound, "\(target) doesn't exist at \(try store.pointText(position)).",
                 why: "t:\(last.commit.number) deleted it at @\(last.position).",
-                next: "As it was before: storagekit blame \(target) --at @\(last.position)~")
+                next: "As it was before: storagekit blame \(ShellWords.quoted("\(target)")) --at @\(last.position)~")
         }
         return CommandError(
-            .notFound, "\(target) doesn't exist yet at @\(position).",
+            .notFound, "\(target) doesn't exist yet at \(try store.pointText(position)).",
             why: first.map { "Its first event is @\($0.position)." } ?? "",
-            next: first.map { "As it was then: storagekit blame \(target) --at @\($0.position)" } ?? "")
+            next: first.map {
+                "As it was then: storagekit blame \(ShellWords.quoted("\(target)")) --at @\($0.position)"
+            } ?? "")
     }
 
     /// On a narrow terminal the day, so that neither a time nor a name is cut.

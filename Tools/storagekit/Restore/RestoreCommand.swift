@@ -8,8 +8,8 @@ struct RestoreCommand: AsyncParsableCommand {
         commandName: "restore", abstract: "Restore a backup to a new store, up to a point.",
         discussion: """
             The new store has the backup's log up to that point, and its tables as of that point. The backup may be \
-            any store and isn't changed. A point inside a commit includes the whole commit. To revert tables in place \
-            and keep the later history, use restore-state.
+            any store and isn't changed. A point inside a commit includes the whole commit; @0 makes an empty store. To \
+            revert tables in place and keep the later history, use restore-state.
 
             A final commit records who restored it, from what, and why: storagekit log --table storage_operation -p
 
@@ -38,9 +38,7 @@ struct RestoreCommand: AsyncParsableCommand {
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "restore")
         let command = self
-        var source = StoreOption()
-        source.store = backup
-        let position = try await source.read { try $0.position(of: command.to) }
+        let position = try await position()
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
         defer { bars.finish() }
         let restore = PointRestore(backup) { bars.update($0, done: $1, of: $2) }
@@ -65,6 +63,26 @@ struct RestoreCommand: AsyncParsableCommand {
             try result.document(RestoreRecord(outcome: outcome, path: output, isDryRun: change.dryRun))
         }
         try result.flush()
+    }
+
+    /// The position that the new store is to end at.
+    ///
+    /// - Throws: `notFound` where it isn't in the backup, or is a time before its first commit.
+    private func position() async throws -> Int64 {
+        let command = self
+        var source = StoreOption()
+        source.store = backup
+        do {
+            return try await source.read { store in
+                try store.position(toRestore: command.to) { point in
+                    let words = [command.backup, "--to", point, "-o", command.output].map(ShellWords.quoted)
+                    return "storagekit restore \(words.joined(separator: " "))"
+                }
+            }
+        } catch let error as CommandError {
+            // No option names the store that the commands of its advice are to read.
+            throw error.naming(store: backup)
+        }
     }
 
     private func write(_ outcome: PointRestore.Outcome, to result: ResultOutput) throws {

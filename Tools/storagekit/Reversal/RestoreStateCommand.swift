@@ -37,7 +37,10 @@ struct RestoreStateCommand: ReversalCommand {
     func reversalRun() async throws -> ReversalRun {
         let command = self
         let (position, tables, key) = try await store.read { store in
-            let position = try store.position(of: command.point)
+            let position = try store.position(toRestore: command.point) { point in
+                let words = [point] + command.targets.map { ShellWords.quoted("\($0)") }
+                return "storagekit restore-state \(words.joined(separator: " ")) --dry-run"
+            }
             let names = EntityNames(store)
             if let row = command.targets.first, row.id != nil {
                 _ = try names.users(named: row.table)

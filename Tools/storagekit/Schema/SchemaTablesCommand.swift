@@ -31,13 +31,8 @@ struct SchemaTablesCommand: AsyncParsableCommand {
         try await store.read { store in
             let position = try command.at.map { try store.position(of: $0) }
             let catalog = try position.map { try Catalog.load(store.connection, at: $0) } ?? store.catalog
-            let names = EntityNames(catalog: catalog)
             var entities = catalog.live
-            for name in command.tables where try names.users(named: name).allSatisfy(\.isDropped) {
-                throw CommandError(
-                    .notFound, "The table \"\(name)\" was dropped.",
-                    next: "See its history: storagekit schema log \(name)")
-            }
+            for name in command.tables { try command.require(name, in: catalog, at: position, of: store) }
             if !command.tables.isEmpty {
                 let wanted = Set(command.tables.map(ExactText.init))
                 entities = entities.filter { wanted.contains(ExactText($0.name)) }
@@ -56,5 +51,27 @@ struct SchemaTablesCommand: AsyncParsableCommand {
                     .init(name: $0.name, kind: $0.kind, version: $0.version, entities: $0.tables.entities)
                 })
         }
+    }
+
+    /// - Throws: `notFound` where the catalog has no such table, with where it is to be found.
+    private func require(
+        _ name: String, in catalog: Catalog, at position: Int64?, of store: HistoryReader
+    ) throws {
+        let found: [CatalogEntity]
+        do {
+            found = try EntityNames(catalog: catalog).users(named: name)
+        } catch {
+            guard let at, let position,
+                let later = try CommandError(
+                    laterTable: name, than: position, recorded: catalog, at: at, in: store,
+                    former: { "Type: storagekit schema \(ShellWords.quoted($0)) --at \(ShellWords.quoted("\(at)"))" },
+                    first: { "As it was first: storagekit schema \(ShellWords.quoted($1)) --at t:\($0)" })
+            else { throw error }
+            throw later
+        }
+        guard found.allSatisfy(\.isDropped) else { return }
+        throw CommandError(
+            .notFound, "The table \"\(name)\" was dropped.",
+            next: "See its history: storagekit schema log \(ShellWords.quoted(name))")
     }
 }

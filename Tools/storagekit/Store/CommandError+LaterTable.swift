@@ -7,16 +7,21 @@ extension CommandError {
     ///   - name: The table, as the query names it.
     ///   - then: The catalog as recorded at `position`.
     ///   - point: How the position was written.
+    ///   - store: The store of both.
+    ///   - former: What to type where it has another name there, which is given.
+    ///   - first: What to type for its first state, of which the commit and the table are given.
     /// - Returns: nil where the present has no such table either.
     init?(
         laterTable name: String, than position: Int64, recorded then: Catalog, at point: PointArgument,
-        in store: HistoryReader
+        in store: HistoryReader,
+        former: (String) -> String = { _ in "Name it so, or add --schema current." },
+        first: (Int64, String) -> String = { "As it was first: storagekit at t:\($0) \(ShellWords.quoted($1))" }
     ) throws {
         guard let entity = store.catalog.live.first(where: { $0.stored.folded == name.folded }) else { return nil }
-        if let former = then.entity(id: entity.id), !former.isDropped {
+        if let renamed = then.entity(id: entity.id), !renamed.isDropped {
             self.init(
-                .notFound, "There is no table \"\(name)\" at \(point).", why: "It is called \(former.stored) there.",
-                next: "Name it so, or add --schema current.")
+                .notFound, "There is no table \"\(name)\" at \(point).", why: "It is called \(renamed.stored) there.",
+                next: former(renamed.stored))
             return
         }
         var creation: (commit: CommitInfo, table: String)?
@@ -35,6 +40,6 @@ extension CommandError {
             .notFound, "The table \"\(name)\" doesn't exist yet at \(point).",
             why: "Its history begins with \(isFirst ? "the first commit, " : "")t:\(commit.number), at "
                 + "\(Timestamp.shown(commit.time)).",
-            next: "As it was first: storagekit at t:\(commit.number) \(ShellWords.quoted(table))")
+            next: first(commit.number, table))
     }
 }

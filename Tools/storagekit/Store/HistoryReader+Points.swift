@@ -12,6 +12,21 @@ extension HistoryReader {
         return position
     }
 
+    /// The position that rows are to go back to.
+    ///
+    /// - Parameters:
+    ///   - point: What was typed.
+    ///   - command: The same command with another point, to be typed instead.
+    /// - Throws: `notFound` where it is a time before the first commit: who means a state without rows says so with @0.
+    func position(toRestore point: PointArgument, typing command: (String) -> String) throws -> Int64 {
+        let position = try position(of: point)
+        guard position == 0, case .time = point, let first = try index.commit(1)?.info else { return position }
+        throw CommandError(
+            .notFound, "There is no commit at \(point) or before it.",
+            why: "The first is t:1, of \(Timestamp.shown(first.time)).",
+            next: "As it was first: \(command("t:1"))")
+    }
+
     /// The position that a tag or note of a point gets.
     func taggedPosition(of point: PointArgument) throws -> Int64 {
         try naming(point) {
@@ -34,15 +49,17 @@ extension HistoryReader {
     /// - Throws: A `notFound` that names tags that are like it.
     func tag(named name: String) throws -> StorageTag { try naming(.tag(name)) { try points.tag(named: name) } }
 
-    /// `@26 (t:7)`: a position, and the commit that it belongs to. The head is that of the newest commit that `log` lists:
-    /// what the store records of itself after it, such as an import, changes no row.
+    /// `@26 (t:7)`: a position, and the commit that it belongs to. Of what the store records of itself, such as an import, it is
+    /// the commit before it, the newest that `log` lists up to there: a record changes no row.
     func pointText(_ position: Int64) throws -> String { try pointLine(position).plain }
 
     /// The same in a colour, with points that can be clicked.
     func pointLine(_ position: Int64, _ role: Style.Role = .plain) throws -> StyledLine {
         var (shown, commit) = (position, try index.commit(at: position)?.info.number)
-        if position == head.position, position > 0, let newest = try? points.commit(of: .head) {
-            (shown, commit) = (newest.positions.upperBound, newest.info.number)
+        if commit != nil, case let last = try log.lastChange(through: position), last > 0, last < position,
+            let newest = try index.commit(at: last)?.info.number
+        {
+            (shown, commit) = (last, newest)
         }
         var line = StyledLine(.position(shown), role)
         guard let commit else { return line }
