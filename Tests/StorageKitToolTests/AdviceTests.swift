@@ -146,8 +146,55 @@ struct AdviceTests {
                 ["restore", store, "--to", point, "-o", folder.path("new.sqlite")], store: nil)
             #expect(outcome.status == 3)
             let shown = try typed(outcome.errors)
-            #expect(shown.status == 0 && shown.output.contains("commit   t:"), "\(outcome.errors)\(shown.errors)")
+            #expect(shown.status == 0 && shown.output.contains("t:1"), "\(outcome.errors)\(shown.errors)")
         }
+    }
+
+    @Test("Advice about a table without a history, and words that aren't understood, name the store too")
+    func adviceCanBePasted() throws {
+        let path = folder.path("a store's.sqlite")
+        let queue = try DatabaseQueue(path: folder.path("lines.db"))
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE t(id INTEGER PRIMARY KEY); CREATE TABLE "my lines"(line TEXT);
+                    INSERT INTO t VALUES (1); INSERT INTO "my lines" VALUES ('first')
+                    """)
+        }
+        try queue.close()
+        _ = try ToolProcess.run(["adopt", folder.path("lines.db"), "-s", path], store: nil)
+        let lines = try ToolProcess.run(["blame", "my lines", "-s", path], store: nil)
+        #expect(try typed(lines.errors).output.contains("first"), "\(lines.errors)")
+        let undo = try ToolProcess.run(["undo", "t:1", "-s", path], store: nil)
+        #expect(
+            try typed(undo.errors.trimmingCharacters(in: .newlines) + " --dry-run").output.contains("1 row deleted"),
+            "\(undo.errors)")
+        let past = try ToolProcess.run(["at", "head", "SELECT * FROM history_t", "--store=\(path)"], store: nil)
+        #expect(try typed(past.errors).output.contains("insert"), "\(past.errors)")
+        let write = try ToolProcess.run(["sql", "UPDATE t SET id = 2", "-s", path], store: nil)
+        #expect(try typed(write.errors).output.contains("Would be done"), "\(write.errors)")
+        let wrong = try ToolProcess.run(["exec", "DELETE FRM t", "-s", path], store: nil)
+        #expect(wrong.errors.contains("near \"FRM\": syntax error."), "\(wrong.errors)")
+        #expect(!wrong.errors.contains("why:"), "\(wrong.errors)")
+    }
+
+    @Test("A misspelt column in SQL is compared with those of the tables that it names")
+    func missingColumns() throws {
+        let store = try adopted(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, price INT); CREATE TABLE u(name TEXT PRIMARY KEY)")
+        for words in [
+            ["sql", "SELECT prize FROM t"], ["at", "head", "SELECT t.prize FROM t"],
+            ["log", "t", "--where", "prize > 1"],
+            ["exec", "UPDATE t SET prize = 1", "--yes"], ["exec", "INSERT INTO t(prize) VALUES (1)", "--yes"],
+            ["explain", "SELECT prize FROM t"], ["sql", "SELECT prize FROM history_t"],
+        ] {
+            let outcome = try ToolProcess.run(words, store: store)
+            #expect(outcome.status == 2, "\(words): \(outcome.output)")
+            #expect(outcome.errors.contains("Did you mean price?"), "\(words): \(outcome.errors)")
+            #expect(!outcome.errors.contains("SQLite") && !outcome.errors.contains("name"), "\(outcome.errors)")
+        }
+        let condition = try ToolProcess.run(["log", "t", "--where", "price >"], store: store)
+        #expect(condition.status == 2 && !condition.errors.contains("SELECT"), "\(condition.errors)")
     }
 
     /// What was there when the history began is nobody's change.

@@ -49,6 +49,7 @@ import Testing
         #expect(error.status == .unavailable)
         #expect(error.what == "Another program holds a lock on the store's file.")
         #expect(!error.description.contains("BEGIN"))
+        #expect(error.naming(store: "a b.sqlite").next.hasSuffix("Who has the file open: fuser -v 'a b.sqlite'"))
     }
 
     @Test("Bad lines name their location")

@@ -33,6 +33,10 @@ enum HyphenArguments {
                 output += ["-n", String(argument.dropFirst())]
                 continue
             }
+            if !isValue, argument.hasPrefix("-n"), isCount("-" + argument.dropFirst(2)) {
+                output += ["-n", String(argument.dropFirst(2))]
+                continue
+            }
             let isRelative = !isValue && isRelative(argument)
             // Text stays what it is: ArgumentParser says that it needs a -- before it.
             let isText = index > 0 && index == textIndices[output.first ?? ""]

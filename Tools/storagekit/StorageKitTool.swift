@@ -131,11 +131,15 @@ struct StorageKitTool: AsyncParsableCommand {
 
     /// What is wrong with the words, with the line that does here what they do in another tool.
     private static func usageError(_ message: String, whole: String) -> CommandError {
-        let error = CommandError(usage: message, of: whole)
         let words = Array(CommandLine.arguments.dropFirst())
+        // As it was typed: `HyphenArguments` writes -2h as now-2h.
+        let typed = words.contains { $0.hasPrefix("now-") } ? message : message.replacing("'now-", with: "'-")
+        let error = CommandError(usage: typed, of: whole)
         // Words that can't be ordered have their own error.
         let ordered = (try? CommandWords.ordered(words, for: Self.self)) ?? words
-        guard let next = FirstGuesses.next(for: message, ordered, root: Self.self) else { return error }
+        guard let next = FirstGuesses.next(for: message, ordered, root: Self.self) else {
+            return error.naming(store: namedStore)
+        }
         // What it is called here is better than a word that only looks like it.
         let what = error.what.range(of: " Did you mean '").map { String(error.what[..<$0.lowerBound]) } ?? error.what
         return CommandError(.usage, what, next: next).naming(store: namedStore)
@@ -143,8 +147,7 @@ struct StorageKitTool: AsyncParsableCommand {
 
     /// The store as it was named on the command line.
     private static var namedStore: String? {
-        let words = CommandLine.arguments
-        return words.firstIndex { $0 == "-s" || $0 == "--store" }.flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
+        PointLinks.store(CommandLine.arguments)
     }
 
     private static func report(_ text: String) {

@@ -46,8 +46,8 @@ struct AdoptCommand: AsyncParsableCommand {
         if !inPlace, !change.dryRun, (try? store.path()) == nil {
             let name = ((database as NSString).deletingPathExtension as NSString).lastPathComponent
             throw ValidationError(
-                "Name the new store, or convert the file itself.\n"
-                    + "Type: storagekit adopt \(database) -s \(name).sqlite, or add --in-place.")
+                "Name the new store, or convert the file itself with --in-place.\n"
+                    + "Type: storagekit adopt \(ShellWords.line([database, "-s", "\(name).sqlite"]))")
         }
         if noBackup, !inPlace { throw ValidationError("--no-backup requires --in-place.") }
     }

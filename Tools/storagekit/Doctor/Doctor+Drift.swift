@@ -32,7 +32,7 @@ extension Doctor {
             "drift",
             "\(rows) the log in \(TargetArgument(table: entity.name)): another program has written to the store",
             remedy:
-                "Look first: storagekit record -s \(path) --dry-run. To keep the changes: storagekit record -s \(path). To restore the log's values: storagekit doctor -s \(path) --fix",
+                "Look first: storagekit record -s \(quotedPath) --dry-run. To keep the changes: storagekit record -s \(quotedPath). To restore the log's values: storagekit doctor -s \(quotedPath) --fix",
             repair: .rebuild([entity.name]))
     }
 

@@ -8,6 +8,8 @@ import StorageKit
 struct Doctor {
     let database: Connection
     let path: String
+    /// As it is typed.
+    var quotedPath: String { ShellWords.quoted(path) }
     /// Noted before the state that is looked at.
     let end: AcknowledgedEnd?
     /// Whether every byte is read.
@@ -27,7 +29,7 @@ struct Doctor {
                 if (cause as? StorageError)?.isOfTheMachine ?? false { throw cause }
                 // Damage can make any statement fail: that is what was found, and the other checks go on.
                 let error = CommandError(wrapping: cause)
-                found.append(.failed(name, error.what, remedy: "storagekit verify -s \(path)"))
+                found.append(.failed(name, error.what, remedy: "storagekit verify -s \(quotedPath)"))
             }
         }
         return found
@@ -97,7 +99,7 @@ extension Doctor {
                 .failed(
                     "references", "\(rows) to missing rows in \(TargetArgument(table: check.string(0)))",
                     remedy:
-                        "Which rows: storagekit sql -s \(path) \"SELECT * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(path) \(TargetArgument(table: check.string(0)))/ID"
+                        "Which rows: storagekit sql -s \(quotedPath) \"SELECT * FROM pragma_foreign_key_check\". Who changed one: storagekit blame -s \(quotedPath) \(TargetArgument(table: check.string(0)))/ID"
                 ))
         }
         return found.isEmpty ? [.ok("references", "every foreign key refers to a row")] : found
@@ -117,7 +119,7 @@ extension Doctor {
             ? [
                 .warning(
                     "history", message,
-                    remedy: "Their changes aren't recorded. Why: storagekit adopt \(path) --in-place --dry-run")
+                    remedy: "Their changes aren't recorded. Why: storagekit adopt \(quotedPath) --in-place --dry-run")
             ]
             : [.ok("history", message)]
     }
@@ -132,7 +134,7 @@ extension Doctor {
                 .warning(
                     "guard",
                     "other programs can write to \(Suggestions.list(unguarded)): the write guard was removed there",
-                    remedy: "storagekit guard on -s \(path)", repair: .guardTables)
+                    remedy: "storagekit guard on -s \(quotedPath)", repair: .guardTables)
             ]
         }
         return [.ok("guard", "other programs can't write to \(NumberText.count(catalog.live.count, "table"))")]
@@ -147,7 +149,8 @@ extension Doctor {
             known.reset()
             if !isSame {
                 found.append(
-                    .failed("schema", "\(name) isn't what StorageKit made", remedy: "storagekit verify -s \(path)"))
+                    .failed(
+                        "schema", "\(name) isn't what StorageKit made", remedy: "storagekit verify -s \(quotedPath)"))
             }
         }
         let entities = try Catalog.load(database).live
@@ -191,7 +194,7 @@ extension Doctor {
             return [
                 .failed(
                     "positions", "the log has a gap at @\(gap.integer(1)): it continues at @\(gap.integer(0))",
-                    remedy: "storagekit verify -s \(path)")
+                    remedy: "storagekit verify -s \(quotedPath)")
             ]
         }
         let head = try LogHead.load(database)
@@ -213,7 +216,8 @@ extension Doctor {
             """)
         if try back.step() {
             return [
-                .failed("clock", "times go backward at @\(back.integer(0))", remedy: "storagekit verify -s \(path)")
+                .failed(
+                    "clock", "times go backward at @\(back.integer(0))", remedy: "storagekit verify -s \(quotedPath)")
             ]
         }
         let head = try LogHead.load(database)
@@ -234,7 +238,7 @@ extension Doctor {
             .warning(
                 "clock", text,
                 remedy:
-                    "If this machine's clock is right, all later commits get that time: storagekit restore \(path) --to \(Timestamp.shown(now)) -o NEW ends before it."
+                    "If this machine's clock is right, all later commits get that time: storagekit restore \(quotedPath) --to \(Timestamp.shown(now)) -o NEW ends before it."
             )
         ]
     }
@@ -247,7 +251,7 @@ extension Doctor {
         let (rows, events) = (select.integer(0), select.integer(1))
         let text = "\(NumberText.count(events, "event")) unsealed in \(NumberText.count(rows, "row"))"
         guard events > 8 * Int64(Limits.segmentEvents) else { return [.ok("tail", text)] }
-        return [.warning("tail", text, remedy: "storagekit doctor -s \(path) --fix", repair: .seal)]
+        return [.warning("tail", text, remedy: "storagekit doctor -s \(quotedPath) --fix", repair: .seal)]
     }
 
     private func verify() throws -> [Checkup] {
@@ -267,7 +271,8 @@ extension Doctor {
         return report.findings.prefix(5).map { finding in
             .failed(
                 "verify", "\(finding)",
-                remedy: isDerived ? "storagekit doctor -s \(path) --deep --fix" : "storagekit verify -s \(path)",
+                remedy: isDerived
+                    ? "storagekit doctor -s \(quotedPath) --deep --fix" : "storagekit verify -s \(quotedPath)",
                 repair: isDerived && !report.isTruncated ? .rebuild(tables) : nil)
         }
     }
@@ -287,12 +292,12 @@ extension Doctor {
                 found.append(
                     .warning(
                         "projections", "\(name) has failed\(location): \(projection.error ?? "")",
-                        remedy: "storagekit projections -s \(path) resume \(name)", repair: .resume(name)))
+                        remedy: "storagekit projections -s \(quotedPath) resume \(name)", repair: .resume(name)))
             case .paused:
                 found.append(
                     .warning(
                         "projections", "\(name) is paused at @\(projection.position)",
-                        remedy: "storagekit projections -s \(path) resume \(name)"))
+                        remedy: "storagekit projections -s \(quotedPath) resume \(name)"))
             case .reset:
                 found.append(
                     .warning(
@@ -310,7 +315,7 @@ extension Doctor {
                     .warning(
                         "projections",
                         "\(name) has \(NumberText.count(projection.deadLetters, "dead letter"))",
-                        remedy: "storagekit projections -s \(path) dead-letters \(name)"))
+                        remedy: "storagekit projections -s \(quotedPath) dead-letters \(name)"))
             }
         }
         guard found.isEmpty else { return found }
@@ -339,7 +344,7 @@ extension Doctor {
         return [
             .warning(
                 "wal", "\(NumberText.bytes(size)) in the write-ahead log: a reader prevents a checkpoint",
-                remedy: "storagekit doctor -s \(path) --fix", repair: .checkpoint)
+                remedy: "storagekit doctor -s \(quotedPath) --fix", repair: .checkpoint)
         ]
     }
 
@@ -381,7 +386,7 @@ extension Doctor {
             return [
                 .warning(
                     "writer", "process \(holder) locked the store and has exited, but a child process holds the lock",
-                    remedy: "Find it: fuser \(path).lock")
+                    remedy: "Find it: fuser \(quotedPath).lock")
             ]
         }
         return [.ok("writer", "process \(holder) has it open for writing")]

@@ -42,9 +42,8 @@ struct ExecCommand: AsyncParsableCommand {
                             "Name the columns: INSERT INTO TABLE (a, b) VALUES …; a table with history has one more, _position."
                     )
                 }
-                guard let name = error.missingTable else { throw error }
-                throw CommandError(
-                    missingTable: name, among: try await storage.readHistory { $0.catalog.live.map(\.stored) })
+                let catalog = try await storage.readHistory { $0.catalog }
+                throw CommandError(missingIn: sql, error, catalog: catalog) ?? CommandError(error)
             }
         }
     }

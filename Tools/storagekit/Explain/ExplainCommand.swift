@@ -40,8 +40,8 @@ struct ExplainCommand: AsyncParsableCommand {
                 history: plan.whole, events: plan.whole.isEmpty ? 0 : store.head.position, steps: steps)
         } catch let error as StorageError {
             if let error = CommandError(unreadable: sql, error) { throw error }
-            guard let name = error.missingTable else { throw error }
-            throw CommandError(missingTable: name, among: store.catalog.live.map(\.stored) + tables.names)
+            throw CommandError(missingIn: sql, error, catalog: store.catalog, tables: tables.names)
+                ?? CommandError(error)
         }
     }
 

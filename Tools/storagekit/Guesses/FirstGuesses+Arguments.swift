@@ -15,7 +15,7 @@ extension FirstGuesses {
         }
         let arguments = positional(words.dropFirst())
         if message.contains("nexpected argument") || message.contains("isn't a point"),
-            let line = next(for: command, arguments)
+            let line = next(for: command, arguments, output: value(of: ["-o", "--output"], words))
         {
             return line
         }
@@ -31,15 +31,16 @@ extension FirstGuesses {
         return example(of: [command] + arguments, root: root)
     }
 
-    private static func next(for command: String, _ arguments: [String]) -> String? {
+    /// - Parameter output: The file that is to be written, if one is named.
+    private static func next(for command: String, _ arguments: [String], output: String?) -> String? {
         let first = arguments.first ?? ""
         let rest = arguments.dropFirst().map(ShellWords.quoted).joined(separator: " ")
         if command == "backup", arguments.count == 2, isStore(first) {
             return "Type: storagekit backup \(rest) -s \(ShellWords.quoted(first))"
         }
         if command == "restore", arguments.count > 1, FileManager.default.fileExists(atPath: first) {
-            let words = [first, "--to", arguments[1]].map(ShellWords.quoted).joined(separator: " ")
-            return "The point is an option: storagekit restore \(words) -o NEW."
+            let words = [first, "--to", arguments[1], "-o", output ?? "restored.sqlite"].map(ShellWords.quoted)
+            return "The point is an option: storagekit restore \(words.joined(separator: " "))"
         }
         if isStore(first), command != "adopt", command != "import" {
             let words = [command, rest].filter { !$0.isEmpty }.joined(separator: " ")
@@ -77,6 +78,10 @@ extension FirstGuesses {
     private static func quoted(in message: String) -> String? {
         let parts = message.split(separator: "'", omittingEmptySubsequences: false)
         return parts.count > 2 ? String(parts[1]) : nil
+    }
+
+    private static func value(of options: [String], _ words: [String]) -> String? {
+        words.firstIndex(where: options.contains).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
     }
 
     /// The words that are no options and no values of the usual ones.

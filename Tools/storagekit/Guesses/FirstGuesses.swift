@@ -118,6 +118,10 @@ enum FirstGuesses {
                 "export --since export --until export --from export --to",
                 "export writes the whole history. A store up to a point: storagekit restore BACKUP --to POINT -o NEW."
             ),
+            (
+                "verify --since verify --until verify --from verify --to verify --at",
+                "verify proves the whole store. Type: storagekit verify"
+            ),
             ("--json -j -o --output-format", "Write --format json, or --format jsonl for an object a line."),
             ("grep --oneline history --oneline", "Write --format jsonl for one line each."),
             ("--csv", "Write --format csv."), ("--markdown --md", "Write --format md."),

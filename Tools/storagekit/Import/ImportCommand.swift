@@ -68,8 +68,20 @@ struct ImportCommand: AsyncParsableCommand {
         } catch {
             // What was committed before the error stays; closing tidies up after it.
             try? await storage.close()
-            throw error
+            throw tableError(error) ?? error
         }
+    }
+
+    /// What to do with a file that holds the rows of a table; nil where it doesn't look like one.
+    private func tableError(_ error: any Error) -> CommandError? {
+        guard let error = error as? CommandError, error.what.hasPrefix("Line 1, byte 1:"),
+            ["csv", "tsv"].contains((file as NSString).pathExtension.lowercased())
+        else { return nil }
+        return CommandError(
+            error.status, "\((file as NSString).lastPathComponent) isn't a change history.",
+            why: "Rows of a table have no operation, actor or time.",
+            next: "Read them with .import of sqlite3 into a table with a primary key. Then type: "
+                + "storagekit adopt DATABASE -s STORE")
     }
 
     private func print(_ summary: ImportSummary, took: Duration) throws {

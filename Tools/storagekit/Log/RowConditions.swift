@@ -1,3 +1,4 @@
+import Foundation
 import StorageKit
 
 /// What `log` asks of the rows that commits change.
@@ -49,11 +50,21 @@ struct RowConditions {
         let history = try HistoryTableInstaller(store.connection)
         guard let name = history.name(ofHistoryOf: entity) else { return { _, _ in false } }
         let position = quoted(name.position)
-        let statement = try history.statement(
-            for: """
-                SELECT \(position) FROM \(quoted(name.table)) WHERE \(position) BETWEEN ?1 AND ?2 AND (\(condition)
-                )
-                """)
+        let statement: PreparedStatement
+        do {
+            statement = try history.statement(
+                for: """
+                    SELECT \(position) FROM \(quoted(name.table)) WHERE \(position) BETWEEN ?1 AND ?2 AND (\(condition)
+                    )
+                    """)
+        } catch let error as StorageError {
+            // The statement around the condition is none that was typed.
+            throw CommandError(missingIn: entity.stored, error, catalog: store.catalog)
+                ?? CommandError(
+                    .usage, "--where isn't a condition in SQL: \(condition)",
+                    why: error.message.components(separatedBy: "`: ").last ?? "",
+                    next: "Write it as after WHERE: --where \"points > 100\"")
+        }
         var segment: ClosedRange<Int64>?
         var matching: Set<Int64> = []
         return { wanted, position in

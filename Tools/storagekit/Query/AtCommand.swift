@@ -184,12 +184,14 @@ private final class SnapshotQueries {
                 of: sql, in: state.catalog, indexes: FullTextIndex.load(store.connection), views: views)
         } catch let error as StorageError {
             if let error = CommandError(unreadable: sql, error) { throw error }
-            guard let name = error.missingTable else { throw error }
+            guard let name = error.missingTable else {
+                throw CommandError(missingIn: sql, error, catalog: state.catalog) ?? CommandError(error)
+            }
             if try HistoryTableInstaller(store.connection).names.contains(where: { $0.folded == name.folded }) {
                 throw CommandError(
                     .notFound, "There is no table \"\(name)\" as of a point.",
                     why: "It is the history itself, which sql queries; bound it there by _position or _time.",
-                    next: "Type: storagekit sql \"…\"")
+                    next: "Type: storagekit sql \(ShellWords.quotedLine(sql) ?? "\"SELECT …\"")")
             }
             if command.schema == .asRecorded,
                 let later = try CommandError(

@@ -10,7 +10,9 @@ extension CommandError {
         case "INSERT", "UPDATE", "DELETE", "REPLACE":
             self.init(
                 .usage, "A query reads, and \(first) changes rows.",
-                next: "To change rows: storagekit exec \"\(first) …\" --reason WHY --dry-run")
+                next:
+                    "To change rows: storagekit exec \(ShellWords.quotedLine(sql) ?? "\"\(first) …\"") --reason WHY --dry-run"
+            )
         case "CREATE", "ALTER", "DROP":
             self.init(
                 .usage, "A query reads, and \(first) changes the schema.",

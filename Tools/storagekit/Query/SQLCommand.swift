@@ -82,8 +82,8 @@ struct SQLCommand: AsyncParsableCommand, FormattedPagedCommand {
             return try tables.statement(for: sql)
         } catch let error as StorageError {
             if let error = CommandError(unreadable: sql, error) { throw error }
-            guard let name = error.missingTable else { throw error }
-            throw CommandError(missingTable: name, among: store.catalog.live.map(\.stored) + tables.names)
+            throw CommandError(missingIn: sql, error, catalog: store.catalog, tables: tables.names)
+                ?? CommandError(error)
         }
     }
 }

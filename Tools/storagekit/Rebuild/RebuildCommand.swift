@@ -110,7 +110,9 @@ struct RebuildCommand: AsyncParsableCommand {
                 throw CommandError(
                     .notFound, "There is no table \"\(name)\" to rebuild.",
                     why: "It was dropped, or isn't an entity's.",
-                    next: "Its history is still there. Type: storagekit log \(TargetArgument(table: name))")
+                    next:
+                        "Its history is still there. Type: storagekit log \(ShellWords.quoted("\(TargetArgument(table: name))"))"
+                )
             }
             return live.name
         }

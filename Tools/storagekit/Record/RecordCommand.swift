@@ -48,7 +48,8 @@ struct RecordCommand: AsyncParsableCommand {
         try tables.map { name in
             guard let entity = try EntityNames(store).users(named: name).first(where: { !$0.isDropped }) else {
                 throw CommandError(
-                    .notFound, "The table \"\(name)\" was dropped.", next: "storagekit log --table \(name)")
+                    .notFound, "The table \"\(name)\" was dropped.",
+                    next: "Type: storagekit log --table \(ShellWords.quoted(name))")
             }
             return entity.name
         }

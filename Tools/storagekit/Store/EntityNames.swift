@@ -42,7 +42,8 @@ struct EntityNames {
         {
             throw CommandError(
                 .notFound, "The table \"\(name)\" has no history.", why: "The store doesn't record its changes.",
-                next: "Its rows: storagekit sql \"SELECT * FROM …\". Why: storagekit adopt STORE --in-place --dry-run.")
+                next: "Why: storagekit adopt STORE --in-place --dry-run. Its rows: storagekit sql "
+                    + ShellWords.quoted("SELECT * FROM \(quoted(name))"))
         }
         let similar = Suggestions.nearest(to: name, among: names)
         throw CommandError(

@@ -73,7 +73,7 @@ extension HistoryReader {
             next: !likely.isEmpty
                 ? "Did you mean \(likely.joined(separator: ", "))?"
                 : similar.isEmpty
-                    ? "Type: storagekit log \(TargetArgument(table: target.table))"
+                    ? "Type: storagekit log \(ShellWords.quoted("\(TargetArgument(table: target.table))"))"
                     : "Rows with keys next to it: \(similar.joined(separator: ", ")).")
     }
 

@@ -56,11 +56,7 @@ struct VerifyCommand: AsyncParsableCommand {
             throw CommandError(.corrupt, error.message, next: error.remedy)
         } catch let error as StorageError where error.code == .corrupt {
             // Errors of the library recommend this command.
-            throw CommandError(
-                .corrupt, error.message,
-                next:
-                    "Restore a backup: storagekit restore BACKUP -o NEW. Without one, sqlite3 FILE .recover may save rows."
-            )
+            throw CommandError(.corrupt, error.message, next: CommandError.restoreAdvice)
         }
     }
 

@@ -39,7 +39,7 @@ struct WatchedRows: Sendable {
         guard !table.key.isEmpty else {
             throw CommandError(
                 .usage, "\"\(entity.name)\" has no primary key to identify its rows.",
-                next: "storagekit tail -f --table \(entity.name)")
+                next: "Type: storagekit tail -f --table \(ShellWords.quoted(entity.name))")
         }
         let group = try command.group.map { name in
             guard let index = table.columnIndex(of: name) else { throw Self.noColumn(name, table) }
@@ -122,7 +122,8 @@ struct WatchedRows: Sendable {
         let found = try EntityNames(store).users(named: name)
         guard let entity = found.first(where: { !$0.isDropped }) else {
             throw CommandError(
-                .notFound, "The table \"\(name)\" was dropped.", next: "storagekit log --table \(name)")
+                .notFound, "The table \"\(name)\" was dropped.",
+                next: "Type: storagekit log --table \(ShellWords.quoted(name))")
         }
         return entity
     }

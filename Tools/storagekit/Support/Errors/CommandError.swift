@@ -52,11 +52,25 @@ struct CommandError: Error, Sendable {
 
     /// The same, where a command that it says to type works on the store that was named.
     func naming(store: String?) -> CommandError {
-        guard let store, let command = next.range(of: "storagekit ", options: .backwards),
-            !next[command.upperBound...].contains(" -s "), !next.hasSuffix("."), !next.hasSuffix("…")
-        else { return self }
-        return CommandError(status, what, why: why, next: "\(next) -s \(ShellWords.quoted(store))")
+        let next = self.next(naming: store ?? ProcessInfo.processInfo.environment["STORAGEKIT_STORE"])
+        guard let store else { return CommandError(status, what, why: why, next: next) }
+        let name = ShellWords.quoted(store)
+        guard let command = next.range(of: "storagekit ", options: .backwards),
+            case let words = next[command.upperBound...], !words.contains(" -s "), !words.hasPrefix("help"),
+            !words.hasPrefix("restore "), !words.hasSuffix("-help"), !words.hasSuffix("."), !words.hasSuffix("…")
+        else { return CommandError(status, what, why: why, next: next) }
+        return CommandError(status, what, why: why, next: "\(next) -s \(name)")
     }
+
+    private func next(naming store: String?) -> String {
+        guard let store else { return next }
+        let words = next.split(separator: " ", omittingEmptySubsequences: false)
+        return words.map { $0 == "STORE" ? ShellWords.quoted(store) : String($0) }.joined(separator: " ")
+    }
+
+    /// What to do about a store of which nothing can be read.
+    static let restoreAdvice =
+        "Restore a backup: storagekit restore BACKUP -o NEW. Without one, sqlite3 STORE .recover may save rows."
 
     /// An error of the store.
     init(_ error: StorageError) {
@@ -67,11 +81,22 @@ struct CommandError: Error, Sendable {
             self.init(
                 .unavailable, "Another program holds a lock on the store's file.",
                 why: "It has a transaction open that isn't StorageKit's own, such as one of sqlite3.",
-                next: "End that transaction, then try again. Who has the file open: fuser -v FILE.")
+                next: "End that transaction, then try again. Who has the file open: fuser -v STORE")
             return
         }
-        let cause = isReported ? "" : error.cause.map { "\($0)" } ?? ""
-        self.init(ExitStatus(of: error.code), error.message, why: cause, next: error.remedy)
+        var cause = isReported ? "" : error.cause.map { "\($0)" } ?? ""
+        // "SQLite error 1: no such table: x - while executing `…`", of which the message has all.
+        if let statement = cause.range(of: " - while executing"), let code = cause.range(of: ": "),
+            code.upperBound <= statement.lowerBound,
+            error.message.contains(cause[code.upperBound..<statement.lowerBound])
+        {
+            cause = ""
+        }
+        // Not even `verify`, which the remedy of the library names, can read one.
+        let isUnreadable = error.code == .corrupt && error.message.contains(" is damaged at its root")
+        self.init(
+            ExitStatus(of: error.code), error.message, why: cause,
+            next: isUnreadable ? Self.restoreAdvice : error.remedy)
     }
 
     /// Any error that reaches the top of a command.

@@ -16,6 +16,7 @@ enum PointSuggestion {
         if weekdays.contains(lower) { return "a date such as 2024-05-01, or -7d" }
         if let digits = number(lower) { return "t:\(digits) or @\(digits)" }
         if lower.first == "t", let digits = number(String(lower.dropFirst())) { return "t:\(digits)" }
+        if let before = before(lower) { return before }
         if let ago = ago(lower) { return ago }
         let body = lower.hasPrefix("now-") ? lower.dropFirst(4) : lower.hasPrefix("-") ? lower.dropFirst() : ""
         let digits = body.prefix { $0.isASCII && $0.isNumber }
@@ -25,6 +26,16 @@ enum PointSuggestion {
             if let length = days[unit], count < 10_000 { return "-\(count * length)d" }
         }
         return Suggestions.nearest(to: lower, among: words).first
+    }
+
+    /// `t:76` for "t:77~" and "t:77^", `t:74` for "t:77~3": commits before a commit.
+    private static func before(_ text: String) -> String? {
+        guard text.hasPrefix("t:"), let mark = text.firstIndex(where: { $0 == "~" || $0 == "^" }),
+            let commit = number(String(text[..<mark].dropFirst(2)))
+        else { return nil }
+        let rest = String(text[text.index(after: mark)...])
+        guard let steps = rest.isEmpty ? 1 : number(rest), steps <= commit else { return nil }
+        return "t:\(commit - steps)"
     }
 
     /// `-2d` for "2 days ago", `-7d` for "last week".

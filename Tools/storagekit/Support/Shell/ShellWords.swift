@@ -7,5 +7,10 @@ enum ShellWords {
         return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
     }
 
+    /// A text as it is typed, such as SQL; nil where it is too long to be repeated in a line.
+    static func quotedLine(_ text: String) -> String? {
+        text.count <= 200 && !text.contains(where: \.isNewline) ? quoted(text) : nil
+    }
+
     static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
 }

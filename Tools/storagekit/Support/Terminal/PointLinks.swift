@@ -99,10 +99,11 @@ extension PointLinks {
             template, store: store.map { URL(fileURLWithPath: $0).standardizedFileURL.path }, host: StoreLink.host)
     }
 
-    private static func store(_ words: [String]) -> String? {
+    /// The store as a command line names it.
+    static func store(_ words: [String]) -> String? {
         let words = words.prefix { $0 != "--" }
         for (word, next) in zip(words, words.dropFirst() + [""]) {
-            if word == "-s" || word == "--store" { return next }
+            if word == "-s" || word == "--store" { return next.isEmpty ? nil : next }
             if word.hasPrefix("--store=") { return String(word.dropFirst("--store=".count)) }
         }
         return nil
