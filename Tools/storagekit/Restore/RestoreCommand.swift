@@ -37,7 +37,6 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "restore")
-        let command = self
         let position = try await position()
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
         defer { bars.finish() }
