@@ -46,6 +46,14 @@ enum CommentExamples {
         var authorId: String
         var year: Int
         var pages: Int
+        @StorageHasMany(foreignKey: "bookId") var chapters: [Chapter] = []
+    }
+
+    @StorageEntity
+    struct Chapter {
+        var id: Int
+        var pages: Int
+        var bookId: Int
     }
 
     @StorageEntity
@@ -257,6 +265,9 @@ enum CommentExamples {
             .fetch(aggregating: \.books, .count, .max(\.year)) { $0.year >= 1900 }
         print(authors[0].entity.name, authors[0].value)
         print(posts)
+        let long = try await storage.query(Author.self)
+            .fetch(aggregating: \.books, .count, matching: Book.all().has(\.chapters) { $0.pages > 100 })
+        print(long)
     }
 
     static func searching(_ storage: Storage) async throws {

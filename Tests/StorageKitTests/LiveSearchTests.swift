@@ -92,6 +92,14 @@ struct Page: Hashable {
         let filtered = SearchSubscription(
             storage.query(Page.self).where { $0.shelf == 1 }, configuration: .fullText(debounceInterval: 0))
         await type("beta", into: filtered)
+        let related = SearchSubscription(
+            storage.query(Page.self).has(Page.self, through: \.shelf) { $0.shelf == 1 },
+            configuration: .fullText(debounceInterval: 0))
+        await type("beta", into: related)
+        let relatedFields = SearchSubscription(
+            storage.query(Page.self).hasNo(Page.self, through: \.shelf) { $0.shelf == 1 },
+            configuration: .init(searchFields: ["title"], debounceInterval: 0))
+        await type("be", into: relatedFields)
         let fields = SearchSubscription(
             storage.query(Page.self).where { $0.shelf < 2 }.orderBy(\.title),
             configuration: .init(searchFields: ["title", "body"], debounceInterval: 0, maxResults: 4))
@@ -114,6 +122,11 @@ struct Page: Hashable {
             #expect(own.resultCount == titles.count)
             let beta = try await storage.search(Page.self, query: "beta", limit: .max).map(\.entity)
             #expect(Set(filtered.results) == Set(beta.filter { $0.shelf == 1 }))
+            let shelves = Set(try await storage.query(Page.self).where { $0.shelf == 1 }.fetch().map(\.id))
+            #expect(Set(related.results) == Set(beta.filter { shelves.contains($0.shelf) }))
+            #expect(related.resultCount == related.results.count)
+            let titled = try await storage.query(Page.self).where { $0.title.contains("be") }.fetch()
+            #expect(Set(relatedFields.results) == Set(titled.filter { !shelves.contains($0.shelf) }))
             let wanted = try await storage.query(Page.self)
                 .where { $0.shelf < 2 && ($0.title.contains("a") || $0.body.contains("a")) }
                 .where { $0.title.contains("be") || $0.body.contains("be") }.orderBy(\.title).fetch()

@@ -133,7 +133,7 @@ private final class BooksOfRack: RelatedContent {
         let readsLeft = Mutex(Int.max)
         let list = try RackList(engine, stepFault: { $0.fault(on: $1) { [.integer(Int64($0.id))] } }) {
             let level = KeyedLevel<Rack, BooksOfRack>(
-                relation, interests: [Interest(entity: "books", predicate: nil)]
+                relation, interest: Interest(entity: "books", predicate: nil)
             ) { value, _ in
                 let isReadable = readsLeft.withLock { left in
                     left -= 1

@@ -36,9 +36,6 @@ public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
         inclusions.append(inclusion)
     }
 
-    /// Whether it can't be answered by its entity's rows alone.
-    package var isRelated: Bool { !inclusions.isEmpty || !rows.relations.isEmpty }
-
     /// The rows, for something that can't show included ones.
     package var withoutInclusions: RowRequest {
         var rows = rows

@@ -25,8 +25,28 @@ extension FetchableQuery {
         aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
         where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
     ) async throws -> [AggregatedEntity<Entity, (repeat each Part)>] {
+        try await fetch(
+            aggregating: children, repeat each aggregates, matching: relatedRequest().where(condition))
+    }
+
+    /// Every entity that fits, with aggregates of those rows of a property marked `@StorageHasMany` that a query finds, which may
+    /// have conditions on related rows:
+    ///
+    /// ```swift
+    /// let long = try await storage.query(Author.self)
+    ///     .fetch(aggregating: \.books, .count, matching: Book.all().has(\.chapters) { $0.pages > 100 })
+    /// ```
+    ///
+    /// The query has no limit and no offset; its order has no meaning, and what it includes isn't read.
+    ///
+    /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked, or a query with a limit; also as
+    ///   ``FetchableQuery`` says.
+    public func fetch<Child: RegisteredEntity, each Part: Sendable>(
+        aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
+        matching query: QueryRequest<Child>
+    ) async throws -> [AggregatedEntity<Entity, (repeat each Part)>] {
         let reading = AggregateReading(repeat each aggregates)
-        let (query, related) = related(children, reading.terms, condition)
+        let (query, related) = related(children, reading.terms, query)
         return try await query.reading { [request = query.request] db in
             try QueryRun(request: request).fetch(db, with: related, reading: reading)
         }
@@ -34,18 +54,27 @@ extension FetchableQuery {
 
     /// The query, and what is asked of its related rows; what is wrong with either is thrown when it runs.
     func related<Child: RegisteredEntity>(
-        _ children: KeyPath<Entity, [Child]>, _ terms: [AggregateTerm], _ condition: (ColumnRef<Child>) -> RowPredicate
+        _ children: KeyPath<Entity, [Child]>, _ terms: [AggregateTerm], _ request: QueryRequest<Child>
     ) -> (query: Self, aggregates: RelatedAggregates) {
-        let rows: QueryRequest<Child> = relatedRequest().where(condition)
+        let rows = self.request.scope?.apply(to: request) ?? request
         var query = self
         var foreignKey = ""
         switch Relation.foreignKey(of: children) {
         case .success(let column): foreignKey = column
         case .failure(let error): query.request.rows.invalid = query.request.rows.invalid ?? error
         }
-        query.request.rows.invalid = query.request.rows.invalid ?? rows.rows.invalid
+        query.request.rows.invalid =
+            query.request.rows.invalid ?? rows.rows.invalid ?? Self.windowError(of: rows)
         let relation = Relation.children(of: Entity.self, Child.self, by: foreignKey)
         return (query, RelatedAggregates(relation, rows, terms: terms))
+    }
+
+    private static func windowError<Child: RegisteredEntity>(of request: QueryRequest<Child>) -> StorageError? {
+        guard request.rows.limit != nil || request.rows.offset > 0 else { return nil }
+        return StorageError(
+            .invalidArgument, "Aggregates of related rows can't have a limit or an offset.",
+            remedy:
+                "Leave limit and offset out of the query for \"\(EntityTables.of(Child.Record.self).name)\".")
     }
 }
 

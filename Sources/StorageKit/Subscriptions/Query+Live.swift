@@ -34,9 +34,22 @@ extension SubscribableQuery {
         where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
     ) -> LiveQuery<
         [AggregatedEntity<Entity, (repeat each Part)>], ListDifference<AggregatedEntity<Entity, (repeat each Part)>>
+    > { live(aggregating: children, repeat each aggregates, matching: relatedRequest().where(condition)) }
+
+    /// The rows that the query finds, with aggregates of those rows of a property marked `@StorageHasMany` that another query
+    /// finds, kept up to date for any actor.
+    ///
+    /// - Parameters:
+    ///   - aggregates: What is wanted of the related rows.
+    ///   - query: Which of them count; it may have conditions on related rows, and no limit and no offset.
+    public func live<Child: RegisteredEntity, each Part: Sendable>(
+        aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
+        matching query: QueryRequest<Child>
+    ) -> LiveQuery<
+        [AggregatedEntity<Entity, (repeat each Part)>], ListDifference<AggregatedEntity<Entity, (repeat each Part)>>
     > {
         let reading = AggregateReading(repeat each aggregates)
-        let (query, related) = related(children, reading.terms, condition)
+        let (query, related) = related(children, reading.terms, query)
         return .list(subscriptionSource.engine, query.request, with: related, reading: reading)
     }
 

@@ -321,6 +321,27 @@ extension ChangeFold {
 // MARK: Whole rows
 
 extension ChangeFold {
+    /// Takes in a row as it is, which was the same before: for what depends on rows beside it. It isn't folded with others.
+    ///
+    /// - Parameters:
+    ///   - row: A statement's current row, whose columns are ``RowLayout/selected``.
+    ///   - layout: One that is used.
+    ///   - position: That of the state that it was read from.
+    package func add(unchanged row: RowReader, of layout: RowLayout, at position: Int64) {
+        guard let index = layoutOfEntity[layout.entity] else { return }
+        let count = layout.columns.count
+        let start = reserve(2 * count)
+        for columnIndex in 0..<count {
+            let value = memory.keep(row, Int32(columnIndex))
+            values[start + columnIndex] = value
+            values[start + count + columnIndex] = value
+        }
+        changes.append(
+            FoldedChange(
+                entity: layout.entity, rowid: 0, position: position, existed: true, exists: true, isWhole: true,
+                layout: index, first: start))
+    }
+
     /// Reads what an update left alone from the row as it is now: one look-up.
     ///
     /// - Returns: False where the row isn't as the change left it, so that nothing was learnt.

@@ -23,6 +23,8 @@ package final class RowLayout {
     package let keyIndices: [Int]
     /// The table's name in SQLite.
     let table: String
+    /// All columns, as a statement selects them.
+    package let selected: String
     /// Reads the row with a key, and behind its columns the position of its last event.
     let selectByKey: String
     /// What rows hold in columns that are younger than they are.
@@ -61,9 +63,9 @@ package final class RowLayout {
         let ids = columns.map(\.id)
         let keyIndices = entity.key.compactMap { key in ids.firstIndex(of: key.id) }
         self.keyIndices = keyIndices
-        let names = (columns.map(\.stored) + ["_position"]).map(quoted).joined(separator: ", ")
+        selected = columns.map { quoted($0.stored) }.joined(separator: ", ")
         let key = condition(binding: keyIndices.map { columns[$0].stored })
-        selectByKey = "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(key)"
+        selectByKey = "SELECT \(selected), _position FROM \(quoted(entity.stored)) WHERE \(key)"
         let first = ids.min() ?? 0
         var indices = [Int32](repeating: -1, count: Int((ids.max() ?? 0) - first) + 1)
         for (index, id) in ids.enumerated() { indices[Int(id - first)] = Int32(index) }

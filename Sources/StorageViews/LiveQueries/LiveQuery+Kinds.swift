@@ -9,7 +9,7 @@ extension LiveQuery {
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>
     ) -> LiveQuery where Value == [Entity], Difference == ListDifference<Entity> {
         let spec = ListSpec(RowForm(Entity.self), request.rows)
-        guard request.isRelated else { return LiveQuery(engine, { ListNode(spec) }, { $0 }) }
+        guard !request.inclusions.isEmpty else { return LiveQuery(engine, { ListNode(spec) }, { $0 }) }
         return LiveQuery(engine, { try RelatedListNode(spec, including: request.inclusions) }, { $0 })
     }
 
@@ -27,7 +27,7 @@ extension LiveQuery {
         var rows = request.rows
         rows.limit = min(rows.limit ?? 1, 1)
         let spec = ListSpec(RowForm(Entity.self), rows)
-        guard request.isRelated else { return LiveQuery(engine, { ListNode(spec) }, value: { $0.first }) }
+        guard !request.inclusions.isEmpty else { return LiveQuery(engine, { ListNode(spec) }, value: { $0.first }) }
         return LiveQuery(
             engine, { try RelatedListNode(spec, including: request.inclusions) }, value: { $0.first })
     }

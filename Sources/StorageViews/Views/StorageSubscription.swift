@@ -141,7 +141,7 @@ public class StorageSubscription {
         _ take: @escaping @MainActor @Sendable (ListUpdate<Entity>) -> Void
     ) {
         let isImmediate = start.isImmediate(for: spec.request, of: spec.form.table)
-        if inclusions.isEmpty, spec.request.relations.isEmpty {
+        if inclusions.isEmpty {
             follow(isImmediate: isImmediate, ListNode(spec), take)
         } else {
             follow(isImmediate: isImmediate, try RelatedListNode(spec, including: inclusions), take)

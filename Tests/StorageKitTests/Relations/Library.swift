@@ -27,6 +27,8 @@ struct Novel: Hashable {
     @StorageBelongsTo var novelist: Novelist?
     @StorageBelongsTo var publisher: Publisher?
     @StorageHasMany(foreignKey: "novelId") var chapters: [Chapter] = []
+
+    var decade: Int { year / 10 }
 }
 
 @StorageEntity

@@ -13,8 +13,8 @@ import Testing
         var reloads: Int
     }
 
-    /// Follows lists of a store with so many novels, three a novelist, and says what commits cost them.
-    private func work(novels count: Int) async throws -> [Work] {
+    /// A store with so many novels, three a novelist, each of one chapter.
+    private func library(novels count: Int) async throws -> Storage {
         let storage = try await Library.open()
         try await storage.write { tx in
             for number in 0..<count {
@@ -22,8 +22,27 @@ import Testing
                     try tx.save(Novelist(id: Self.id(number / 3), country: number % 2 == 0 ? "UA" : "PL"))
                 }
                 try tx.save(Novel(id: number, year: 1900 + number % 100, novelistId: Self.id(number / 3)))
+                try tx.save(Chapter(id: number, pages: number % 100, novelId: number))
             }
         }
+        return storage
+    }
+
+    /// What a commit costs the live queries of a store.
+    private func work(
+        _ storage: Storage, _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws -> Work {
+        let before = await storage.subscriptions.counters
+        await storage.waitForViews(through: try await storage.write(body).receipt)
+        let after = await storage.subscriptions.counters
+        return Work(
+            statements: after.statements - before.statements, rowReads: after.rowReads - before.rowReads,
+            reloads: after.reloads - before.reloads)
+    }
+
+    /// Follows lists of a store, and says what commits cost them.
+    private func work(novels count: Int) async throws -> [Work] {
+        let storage = try await library(novels: count)
         let novelists = storage.query(Novelist.self).orderBy(\.id).limit(20)
         let lists = [
             QuerySubscription(
@@ -36,13 +55,7 @@ import Testing
                 .include(\.novelist), start: .immediate)
         var works: [Work] = []
         func measure(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
-            let before = await storage.subscriptions.counters
-            await storage.waitForViews(through: try await storage.write(body).receipt)
-            let after = await storage.subscriptions.counters
-            works.append(
-                Work(
-                    statements: after.statements - before.statements, rowReads: after.rowReads - before.rowReads,
-                    reloads: after.reloads - before.reloads))
+            works.append(try await work(storage, body))
         }
         // A child that is shown, one that isn't, one that moves, the last of a parent, and a parent.
         try await measure { try $0.execute("UPDATE novels SET year = 1999 WHERE id = 4") }
@@ -54,6 +67,67 @@ import Testing
         #expect(lists[1].items.contains { $0.id == Self.id(3) } == false)
         #expect(parents.items.allSatisfy { $0.novelist?.country == "UA" })
         return works
+    }
+
+    /// The same of conditions on related rows inside of others, of inclusions and of aggregates.
+    private func nestedWork(novels count: Int) async throws -> [Work] {
+        let storage = try await library(novels: count)
+        let (novelists, novels) = (storage.query(Novelist.self).orderBy(\.id), storage.query(Novel.self))
+        let long = Novel.all().has(\.chapters) { $0.pages < 90 }
+        let inside = QuerySubscription(
+            novelists.limit(20).include(\.novels) { $0.has(\.chapters) { $0.pages < 90 }.orderBy(\.year).limit(2) },
+            start: .immediate)
+        let deep = QuerySubscription(novelists.has(\.novels, matching: long).limit(20), start: .immediate)
+        let none = QuerySubscription(novelists.hasNo(\.novels, matching: long).limit(20), start: .immediate)
+        let total = CountSubscription(novels.has(\.novelist) { $0.country == "UA" }, start: .immediate)
+        let groups = GroupedAggregationSubscription(
+            novels.hasNo(\.chapters), .count, groupedBy: \.year, start: .immediate)
+        let live = novelists.limit(20).live(aggregating: \.novels, .count, .max(\.year), matching: long)
+        let counts = Latest<[Int]>()
+        counts.follow(live.snapshots) { $0.map(\.value.0) }
+        while counts.value == nil { await Task.yield() }
+        let before = total.count
+        var works: [Work] = []
+        // A chapter that counts goes, one far away goes, one moves, a novelist changes, a novel moves, all of one's chapters go.
+        works.append(try await work(storage) { try $0.execute("DELETE FROM chapters WHERE id = 4") })
+        works.append(try await work(storage) { try $0.execute("DELETE FROM chapters WHERE id = \(count - 20)") })
+        works.append(try await work(storage) { try $0.execute("UPDATE chapters SET novelId = 4 WHERE id = 12") })
+        works.append(try await work(storage) { try $0.save(Novelist(id: Self.id(1), country: "UA")) })
+        works.append(
+            try await work(storage) { try $0.execute("UPDATE novels SET novelistId = '\(Self.id(5))' WHERE id = 6") })
+        works.append(try await work(storage) { try $0.execute("DELETE FROM chapters WHERE id IN (9, 10, 11)") })
+        #expect(inside.items[1].novels.map(\.id) == [3, 4])
+        #expect(deep.items.contains { $0.id == Self.id(3) } == false)
+        #expect(none.items.first?.id == Self.id(3))
+        // A novel more of a novelist who wasn't counted before, as one went to another.
+        #expect(total.count == before + 2)
+        #expect(groups.groups.map(\.value).reduce(0, +) == 5)
+        while counts.value?[3] != 0 { await Task.yield() }
+        #expect(counts.value?.prefix(6) == [3, 3, 2, 0, 2, 4])
+        return works
+    }
+
+    /// The last value of a live query.
+    @MainActor private final class Latest<Value: Sendable> {
+        private(set) var value: Value?
+        private var reader: Task<Void, any Error>?
+
+        func follow<Source: Sendable>(_ source: LiveSequence<Source>, _ read: @escaping @MainActor (Source) -> Value) {
+            reader = Task { [weak self] in
+                for try await found in source { self?.value = read(found) }
+            }
+        }
+
+        deinit { reader?.cancel() }
+    }
+
+    @Test("Conditions inside of others, of inclusions and of aggregates cost the same among few rows and among many")
+    func nestedWorkIsFlat() async throws {
+        let few = try await nestedWork(novels: 300)
+        let many = try await nestedWork(novels: Int(30_000 * testScale))
+        #expect(few == many)
+        #expect(few.allSatisfy { $0.reloads == 0 })
+        #expect(few.allSatisfy { $0.statements <= 40 }, "\(few)")
     }
 
     private nonisolated static func id(_ number: Int) -> String {

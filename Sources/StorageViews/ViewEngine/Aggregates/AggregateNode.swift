@@ -36,12 +36,16 @@ package final class AggregateNode: SteppedNode {
 
     package init(_ spec: AggregateSpec) { self.spec = spec }
 
-    package var interests: [Interest] {
-        Interest(
-            entity: spec.table.name, predicate: spec.request.predicate,
-            columns: spec.hasWindow ? nil : spec.groups + spec.terms.compactMap(\.column)
-        ).with(spec.request.relations)
+    package var ownInterests: [Interest] {
+        let columns = spec.groups + spec.terms.compactMap(\.column) + spec.request.relations.map(\.relation.column)
+        return [
+            Interest(
+                entity: spec.table.name, predicate: spec.request.predicate, columns: spec.hasWindow ? nil : columns)
+        ]
     }
+
+    /// Not made where it is a part of something else that knows its conditions.
+    package private(set) lazy var membership = RelatedMembership(of: spec.request, in: spec.table)
 
     package func bind(to layouts: [RowLayout]) throws {
         layout = layouts[0]

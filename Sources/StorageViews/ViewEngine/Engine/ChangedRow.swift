@@ -18,6 +18,8 @@ package struct ChangedRow {
 
     var change: FoldedChange { changes.changes[index] }
     var position: Int64 { change.position }
+    /// Whether the row is as it was, and only rows that it is related to have changed.
+    var isUnchanged: Bool { change.changed == .none }
 
     /// A value; nil where nobody knows it.
     func value(_ column: Int, _ image: RowKeys.Image) -> storage_value? {

@@ -40,8 +40,8 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
             }
             return RowLayout(entity, in: connection, fullText: schema.fullText(of: entity.id))
         }
-        try node.bind(to: layouts)
-        try node.reload(Snapshot(state, isUrgent: true))
+        try node.bind(toAll: layouts)
+        try node.readAgain(Snapshot(state, isUrgent: true))
         position = state.position
     }
 }

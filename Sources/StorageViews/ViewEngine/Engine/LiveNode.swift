@@ -10,13 +10,14 @@ package protocol LiveNode: AnyObject, SendableMetatype {
 
     /// What its consumer hasn't taken yet; the engine sets it before anything else.
     var pendingUpdate: PendingUpdate<Update>? { get set }
-    /// Which changes matter to it: those of its entity, then those of related ones.
-    var interests: [Interest] { get }
-    /// Which of ``interests`` are others than those that were taken last, by their numbers: there are nodes that look at
+    /// Which changes matter to it: those of its entity, then those of rows that it shows with its own.
+    var ownInterests: [Interest] { get }
+    /// Which of ``ownInterests`` are others than those that were taken last, by their numbers: there are nodes that look at
     /// rows related to those that they hold.
-    func takeChangedInterests() -> [Int]
-    /// Whether it applies changes of related rows; otherwise it is reloaded where there are any.
-    var appliesRelatedChanges: Bool { get }
+    func takeChangedOwnInterests() -> [Int]
+    /// Which rows of its entity conditions on related rows let in; nil where there are none. It applies the changes that
+    /// come of them.
+    var membership: RelatedMembership? { get }
     /// Learns how the rows of its interests are laid out: before anything else, and again when the schema has changed.
     func bind(to layouts: [RowLayout]) throws
     /// Reads everything.
@@ -44,8 +45,8 @@ package protocol LiveNode: AnyObject, SendableMetatype {
 }
 
 extension LiveNode {
-    package func takeChangedInterests() -> [Int] { [] }
-    package var appliesRelatedChanges: Bool { false }
+    package func takeChangedOwnInterests() -> [Int] { [] }
+    package var membership: RelatedMembership? { nil }
     package var postponedSeconds: Double? { nil }
 }
 

@@ -21,10 +21,15 @@ package final class Snapshot {
     private struct ItemForm: Hashable {
         let table: String
         let item: ObjectIdentifier
+        let changes: ObjectIdentifier
     }
 
     private final class Items<Item> {
+        /// Kept, so that no others are known by the same identifier.
+        let changes: FoldedChanges
         var byChange: [Int: Item] = [:]
+
+        init(_ changes: FoldedChanges) { self.changes = changes }
     }
 
     init(_ state: FeedState, isUrgent: Bool) {
@@ -63,8 +68,9 @@ package final class Snapshot {
     /// - Throws: ``StaleNode`` where there is no such row.
     func item<Item>(_ form: RowForm<Item>, _ change: ChangedRow) throws -> Item {
         guard form.isShared else { return try read(form, change) }
-        let key = ItemForm(table: form.table.stored, item: ObjectIdentifier(Item.self))
-        let known = items[key] as? Items<Item> ?? Items<Item>()
+        let key = ItemForm(
+            table: form.table.stored, item: ObjectIdentifier(Item.self), changes: ObjectIdentifier(change.changes))
+        let known = items[key] as? Items<Item> ?? Items<Item>(change.changes)
         items[key] = known
         if let item = known.byChange[change.index] { return item }
         let item = try read(form, change)

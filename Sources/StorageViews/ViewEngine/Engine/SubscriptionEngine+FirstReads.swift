@@ -76,7 +76,7 @@ extension SubscriptionEngine {
                     try apply(change, to: node, by: interest, in: snapshot)
                 }
                 // Here, as a node may keep changes until its step ends.
-                try node.finishStep(snapshot)
+                try node.settle(snapshot)
             } catch is StaleNode {
                 throw OutrunRead()
             }

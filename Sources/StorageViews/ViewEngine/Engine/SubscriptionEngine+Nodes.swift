@@ -9,7 +9,7 @@ extension SubscriptionEngine {
     ///
     /// - Throws: What its first read throws; it isn't kept then.
     package func add<Node: LiveNode>(_ node: Node, _ pendingUpdate: PendingUpdate<Node.Update>) throws -> LiveHandle {
-        try add(node, pendingUpdate, isBound: false) { _, _, snapshot in try node.reload(snapshot) }
+        try add(node, pendingUpdate, isBound: false) { _, _, snapshot in try node.readAgain(snapshot) }
     }
 
     /// Takes in a node, and brings it to the state of a step.
@@ -31,7 +31,7 @@ extension SubscriptionEngine {
             try step(reading: interests) { snapshot in
                 // The schema may have changed since it was looked at.
                 let layouts = try interests.map { try layout(entity(named: $0.entity), snapshot) }
-                if !isBound { try node.bind(to: layouts) }
+                if !isBound { try node.bind(toAll: layouts) }
                 let registrations = try register(node, layouts)
                 do {
                     try begin(registrations, layouts, snapshot)
@@ -90,7 +90,7 @@ extension SubscriptionEngine {
         try step { snapshot in
             do {
                 try body(node, snapshot)
-                try node.finishStep(snapshot)
+                try node.settle(snapshot)
                 return [try conclude(handle.id, snapshot)]
             } catch is StaleNode {
                 return [reload(handle.id, snapshot)]

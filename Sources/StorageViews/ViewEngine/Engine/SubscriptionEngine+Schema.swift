@@ -66,7 +66,7 @@ extension SubscriptionEngine {
         let layouts = slot.node.interests.compactMap { interest in
             schema.entity(named: interest.entity).flatMap { try? layout($0, snapshot) }
         }
-        guard layouts.count == slot.node.interests.count, (try? slot.node.bind(to: layouts)) != nil,
+        guard layouts.count == slot.node.interests.count, (try? slot.node.bind(toAll: layouts)) != nil,
             let registrations = try? register(slot.node, layouts)
         else { return }
         own(registrations, by: id)

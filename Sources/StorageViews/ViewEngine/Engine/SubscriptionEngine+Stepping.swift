@@ -104,16 +104,15 @@ extension SubscriptionEngine {
 
     /// Gives a node a change that one of its interests was found by.
     func apply(_ change: RoutedChange, to node: any LiveNode, by interest: Int, in snapshot: Snapshot) throws {
-        guard change.effect != .uncertain, interest == 0 || node.appliesRelatedChanges else { throw StaleNode() }
         let row = ChangedRow(
             changes: changes, index: change.change, rows: snapshot.current, effect: change.effect, interest: interest)
-        try node.apply(row, in: snapshot)
+        try node.take(row, in: snapshot)
     }
 
     func finishStep(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
         guard let node = slots[id]?.node else { return nil }
         do {
-            try node.finishStep(snapshot)
+            try node.settle(snapshot)
             if let seconds = node.postponedSeconds {
                 postponed.insert(id)
                 perform(after: seconds) { $0.finishStepLater(id) }
@@ -143,7 +142,7 @@ extension SubscriptionEngine {
         guard let node = slots[id]?.node else { return nil }
         work.reloads += 1
         do {
-            try node.reload(snapshot)
+            try node.readAgain(snapshot)
             slots[id]?.retries = RetryDelay()
             return try conclude(id, snapshot)
         } catch {

@@ -32,19 +32,4 @@ extension Interest {
             entity: entity, predicate: condition && predicate, columns: columns, searches: searches,
             matching: expression)
     }
-
-    /// This interest and those in the rows that conditions look at, for a node that is reloaded where one of them changes.
-    func with(_ relations: [RelatedCondition]) -> [Interest] {
-        guard !relations.isEmpty else { return [self] }
-        // What a change of the row itself does can't be said without the related ones.
-        return [narrowed(to: .sql("1"))] + relations.flatMap(\.interests)
-    }
-}
-
-extension RelatedCondition {
-    /// Which rows it looks at, and those that they are related to.
-    fileprivate var interests: [Interest] {
-        let own = Interest(entity: relation.table.name, predicate: predicate, columns: [relation.otherColumn])
-        return own.with(relations)
-    }
 }

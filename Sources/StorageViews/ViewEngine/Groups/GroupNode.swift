@@ -46,9 +46,11 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: Stepped
 
     package init(_ spec: GroupSpec<Item, Key>) { self.spec = spec }
 
-    package var interests: [Interest] {
-        Interest(entity: spec.form.table.name, predicate: spec.request.predicate).with(spec.request.relations)
+    package var ownInterests: [Interest] {
+        [Interest(entity: spec.form.table.name, predicate: spec.request.predicate)]
     }
+
+    package private(set) lazy var membership = RelatedMembership(of: spec.request, in: spec.form.table)
 
     package func bind(to layouts: [RowLayout]) throws {
         sorting = try RowSorting(query().totalOrder, of: spec.form.table, in: layouts[0])

@@ -48,7 +48,7 @@ package final class EvaluatedListNode<Row: Sendable, Item: Sendable & Equatable,
         margin = max(16, (spec.limit ?? 0) / 2)
     }
 
-    package var interests: [Interest] { [Interest(entity: spec.entity, predicate: predicate)] }
+    package var ownInterests: [Interest] { [Interest(entity: spec.entity, predicate: predicate)] }
 
     package func bind(to layouts: [RowLayout]) throws {
         let layout = layouts[0]

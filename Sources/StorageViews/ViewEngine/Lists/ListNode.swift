@@ -35,9 +35,12 @@ package final class ListNode<Item: Sendable>: WindowNode {
         limit = spec.request.limit
     }
 
-    package var interests: [Interest] {
-        Interest(entity: spec.form.table.name, predicate: spec.request.predicate).with(spec.request.relations)
+    package var ownInterests: [Interest] {
+        [Interest(entity: spec.form.table.name, predicate: spec.request.predicate)]
     }
+
+    /// Not made where the list is a part of something else that knows its conditions.
+    package private(set) lazy var membership = RelatedMembership(of: spec.request, in: spec.form.table)
 
     package func bind(to layouts: [RowLayout]) throws {
         layout = layouts[0]
@@ -84,19 +87,6 @@ extension ListNode {
         }
     }
 
-    /// Rows for which the list's own condition and another one are true, whether they are in the window or not, and whatever
-    /// the conditions on related rows say.
-    ///
-    /// - Throws: ``StaleNode`` where they are so many that reading the list again costs less.
-    func rows(where condition: RowPredicate, _ snapshot: Snapshot) throws -> [Row] {
-        let limit = 20_000
-        let predicate = spec.request.predicate.map { condition && $0 } ?? condition
-        let query = try QuerySQL(RowRequest(predicate: predicate), of: spec.form.table)
-        let found = try read(query.select(limit: limit + 1), snapshot)
-        guard found.count <= limit else { throw StaleNode() }
-        return found
-    }
-
     package func finishStep(_ snapshot: Snapshot) throws {
         try fetchMissing(snapshot, emits: true)
         trim()
@@ -107,21 +97,11 @@ extension ListNode {
 
 extension ListNode {
     package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
-        try apply(
-            change.effect, from: change.effect == .enter ? nil : sortKey(of: change, .old),
-            to: change.effect == .leave ? nil : sortKey(of: change, .new)
-        ) { try snapshot.item(spec.form, change) }
-    }
-
-    /// The key of a changed row in the order; nil where it isn't known.
-    func sortKey(of change: ChangedRow, _ image: RowKeys.Image) -> [UInt8]? { sorting?.key(of: change, image) }
-
-    /// Applies what a row does, by the keys that it had and has in the order.
-    func apply(
-        _ effect: SubscriptionEffect, from old: [UInt8]?, to new: [UInt8]?, item: () throws -> Item
-    ) throws {
-        guard isLive else { throw StaleNode() }
-        switch effect {
+        guard isLive, let sorting else { throw StaleNode() }
+        let item = { [spec] in try snapshot.item(spec.form, change) }
+        let old = change.effect == .enter ? nil : sorting.key(of: change, .old)
+        let new = change.effect == .leave ? nil : sorting.key(of: change, .new)
+        switch change.effect {
         case .enter:
             guard let new else { throw StaleNode() }
             if total != nil { count(by: 1) }

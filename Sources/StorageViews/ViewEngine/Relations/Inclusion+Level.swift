@@ -11,14 +11,13 @@ extension Inclusion {
         let below: [any IncludedLevel<Related>] = try request.inclusions.map { try $0.makeLevel(in: \.self) }
         let form = try RowForm(Related.self).reading(request.inclusions.map(\.relation.column))
         return KeyedLevel<Item, IncludedContent<Related>>(
-            relation,
-            interests: Interest(entity: form.table.name, predicate: request.rows.predicate)
-                .with(request.rows.relations), below: below
-        ) { value, layouts in
+            relation, interest: Interest(entity: form.table.name, predicate: request.rows.predicate),
+            membership: RelatedMembership(of: request.rows, in: form.table), below: below
+        ) { value, layout in
             let rows = rows(of: value)
             let content = IncludedContent(
                 ListSpec(form, rows, margin: rows.limit == nil ? nil : IncludedContent<Related>.margin), below)
-            try content.list.node.bind(to: layouts)
+            try content.list.node.bind(to: [layout])
             return content
         } put: { content, item in
             put(content?.items ?? [], into: &item[keyPath: path])

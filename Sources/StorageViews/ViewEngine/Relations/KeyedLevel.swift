@@ -29,11 +29,13 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     }
 
     private let relation: Relation
-    private let own: [Interest]
+    private let interest: Interest
+    /// Which of the related rows conditions on rows that they are related to let in; nil where there are none.
+    private let membership: RelatedMembership?
     private let below: [any RelatedLevel]
-    private let make: (StorageValue, [RowLayout]) throws -> Content
+    private let make: (StorageValue, RowLayout) throws -> Content
     private let put: (Content?, inout Owner) -> Void
-    private var layouts: [RowLayout] = []
+    private var layout: RowLayout?
     private var reader: RelatedKey?
     private var contents: [[UInt8]: Keyed] = [:]
     /// Whether the values that there is a content for are others than those of the interests that were taken last.
@@ -42,42 +44,50 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     private var changed: Set<[UInt8]> = []
 
     /// - Parameters:
-    ///   - interests: Which changes matter to the contents; the first is that of the related rows.
+    ///   - interest: Which changes of related rows matter to the contents.
+    ///   - membership: Which of them count.
     ///   - below: The levels that contents make use of.
-    ///   - make: Makes the content for a value, which knows the layouts of the interests.
+    ///   - make: Makes the content for a value, which knows the layout of the related rows.
     ///   - put: Puts a content into an owner.
     init(
-        _ relation: Relation, interests: [Interest], below: [any RelatedLevel] = [],
-        make: @escaping (StorageValue, [RowLayout]) throws -> Content, put: @escaping (Content?, inout Owner) -> Void
+        _ relation: Relation, interest: Interest, membership: RelatedMembership? = nil,
+        below: [any RelatedLevel] = [],
+        make: @escaping (StorageValue, RowLayout) throws -> Content, put: @escaping (Content?, inout Owner) -> Void
     ) {
         self.relation = relation
-        own = interests
+        self.interest = interest
+        self.membership = membership
         self.below = below
         self.make = make
         self.put = put
-        interestCount = below.reduce(interests.count) { $0 + $1.interestCount }
+        ownCount = 1 + (membership?.interestCount ?? 0)
+        interestCount = below.reduce(ownCount) { $0 + $1.interestCount }
     }
 
     /// Of the related rows, only those of a value that there is a content for.
     var interests: [Interest] {
-        var own = own
+        var own = interest
         if contents.count <= Router.longestList {
-            own[0] = own[0].narrowed(to: .among(column: relation.otherColumn, contents.values.map(\.value)))
+            own = own.narrowed(to: .among(column: relation.otherColumn, contents.values.map(\.value)))
         }
-        return own + below.flatMap(\.interests)
+        return [own] + (membership?.interests ?? []) + below.flatMap(\.interests)
     }
     let interestCount: Int
+    /// How many of the interests are those of the related rows and their conditions.
+    private let ownCount: Int
 
     func takeChangedInterests() -> [Int] {
         defer { hasOtherValues = false }
-        return (hasOtherValues ? [0] : []) + below.takeChangedInterests().map { own.count + $0 }
+        return (hasOtherValues ? [0] : []) + below.takeChangedInterests().map { ownCount + $0 }
     }
 
     func bind(to layouts: ArraySlice<RowLayout>) throws {
-        self.layouts = Array(layouts.prefix(own.count))
-        reader = try RelatedKey(relation, in: self.layouts[0])
+        guard let layout = layouts.first else { throw StaleNode() }
+        self.layout = layout
+        reader = try RelatedKey(relation, in: layout)
         removeAll()
-        try below.bind(to: layouts.dropFirst(own.count))
+        try membership?.bind(to: layout, related: layouts.prefix(ownCount).dropFirst())
+        try below.bind(to: layouts.dropFirst(ownCount))
     }
 
     // MARK: Owners
@@ -89,7 +99,8 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
             contents[key]?.ownerCount += 1
             return
         }
-        let content = try make(value, layouts)
+        guard let layout else { throw StaleNode() }
+        let content = try make(value, layout)
         noteValues(before: contents.count, after: contents.count + 1)
         contents[key] = Keyed(content: content, value: value)
         try content.reload(snapshot)
@@ -116,6 +127,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         contents = [:]
         touched = []
         changed = []
+        membership?.removeAll()
         for level in below { level.removeAll() }
     }
 
@@ -128,11 +140,18 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     // MARK: Changes
 
     func apply(_ change: ChangedRow, by interest: Int, in snapshot: Snapshot) throws {
-        guard interest == 0 else {
-            // Conditions on rows that the related ones are related to are for the database.
-            guard interest >= own.count else { throw StaleNode() }
-            return try below.apply(change, by: interest - own.count, in: snapshot)
-        }
+        guard interest < ownCount else { return try below.apply(change, by: interest - ownCount, in: snapshot) }
+        guard let membership else { return try apply(change, in: snapshot) }
+        if interest == 0 { membership.apply(change) } else { try membership.apply(change, by: interest - 1) }
+    }
+
+    func applyConditions(_ snapshot: Snapshot) throws {
+        for change in try membership?.takeChanges(snapshot) ?? [] { try apply(change, in: snapshot) }
+        for level in below { try level.applyConditions(snapshot) }
+    }
+
+    /// Applies a change of a related row to those of its owners that there is a content for.
+    private func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
         guard let reader else { throw StaleNode() }
         let old = change.effect == .enter ? nil : try reader.key(of: change, .old)
         let new = change.effect == .leave ? nil : try reader.key(of: change, .new)

@@ -35,13 +35,14 @@ package struct RelatedAggregates: Sendable {
     func makeLevel<Item: Sendable>(
         in path: any WritableKeyPath<Item, [StorageValue]?> & Sendable
     ) -> any IncludedLevel<Item> {
-        let interests = Interest(
-            entity: relation.table.name, predicate: request.predicate,
-            columns: [relation.otherColumn] + terms.compactMap(\.column)
-        ).with(request.relations)
-        return KeyedLevel<Item, AggregatedContent>(relation, interests: interests) { value, layouts in
+        let columns = [relation.otherColumn] + terms.compactMap(\.column) + request.relations.map(\.relation.column)
+        return KeyedLevel<Item, AggregatedContent>(
+            relation,
+            interest: Interest(entity: relation.table.name, predicate: request.predicate, columns: columns),
+            membership: RelatedMembership(of: request, in: relation.table)
+        ) { value, layout in
             let content = AggregatedContent(spec(value))
-            try content.node.bind(to: layouts)
+            try content.node.bind(to: [layout])
             return content
         } put: { content, item in
             item[keyPath: path] = content?.values

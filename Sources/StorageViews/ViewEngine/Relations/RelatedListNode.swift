@@ -10,41 +10,35 @@ package import StorageRouting
 package final class RelatedListNode<Item: Sendable>: WindowNode {
     private let list: IncludedList<Item>
     private let levels: [any IncludedLevel<Item>]
-    /// Nil where there are no conditions on related rows, or where they can only be evaluated by reading everything.
-    private let membership: RelatedMembership<Item>?
-    private let own: [Interest]
+    package let membership: RelatedMembership?
+    private let interest: Interest
     private var pending = PendingSteps<ListUpdate<OwnerRow<Item>>>()
     package var pendingUpdate: PendingUpdate<ListUpdate<Item>>?
 
     /// - Parameters:
-    ///   - spec: The rows, whose conditions on related rows are met here.
+    ///   - spec: The rows.
     ///   - levels: What is added to the rows.
     ///   - columns: What each level finds its rows by.
     /// - Throws: `invalid-name` for a column that isn't there.
     init(_ spec: ListSpec<Item>, _ levels: [any IncludedLevel<Item>], by columns: [String]) throws {
-        let relations = spec.request.relations
-        list = IncludedList(spec.reading(try spec.form.reading(columns + relations.map(\.relation.column))))
+        list = IncludedList(spec.reading(try spec.form.reading(columns)))
         self.levels = levels
-        membership = relations.isEmpty ? nil : RelatedMembership(relations, firstValue: columns.count)
-        let interest = Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
-        own = membership.map { [interest] + $0.interests } ?? interest.with(relations)
+        membership = RelatedMembership(of: spec.request, in: spec.form.table)
+        interest = Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
     }
 
-    package var interests: [Interest] { own + levels.flatMap(\.interests) }
-    package var appliesRelatedChanges: Bool { true }
+    package var ownInterests: [Interest] { [interest] + levels.flatMap(\.interests) }
 
-    package func takeChangedInterests() -> [Int] {
-        (levels as [any RelatedLevel]).takeChangedInterests().map { own.count + $0 }
+    package func takeChangedOwnInterests() -> [Int] {
+        (levels as [any RelatedLevel]).takeChangedInterests().map { 1 + $0 }
     }
 
     package func bind(to layouts: [RowLayout]) throws {
         try list.node.bind(to: layouts)
-        try membership?.bind(to: layouts[0], related: layouts[1..<own.count])
-        try (levels as [any RelatedLevel]).bind(to: layouts[own.count...])
+        try (levels as [any RelatedLevel]).bind(to: layouts[1...])
     }
 
     package func reload(_ snapshot: Snapshot) throws {
-        membership?.removeAll()
         for level in levels { level.removeAll() }
         pending.removeAll()
         if let update = try list.reload(levels, snapshot) { pending.append(update) }
@@ -58,19 +52,13 @@ package final class RelatedListNode<Item: Sendable>: WindowNode {
     // MARK: Changes
 
     package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
-        switch change.interest {
-        case 0:
-            if let membership { return membership.apply(change) }
-            try list.node.apply(change, in: snapshot)
-        case ..<own.count:
-            guard let membership else { throw StaleNode() }
-            try membership.apply(change, to: change.interest - 1)
-        default: try (levels as [any RelatedLevel]).apply(change, by: change.interest - own.count, in: snapshot)
-        }
+        guard change.interest > 0 else { return try list.node.apply(change, in: snapshot) }
+        try (levels as [any RelatedLevel]).apply(change, by: change.interest - 1, in: snapshot)
     }
 
     package func finishStep(_ snapshot: Snapshot) throws {
-        try membership?.finishStep(list.node, snapshot)
+        // Before rows come into the list: theirs are read as they are after the step.
+        for level in levels { try level.applyConditions(snapshot) }
         let update = try list.settle(levels, snapshot)
         for level in levels { try level.finishStep(snapshot) }
         if let update { pending.append(update) }

@@ -35,6 +35,8 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
 
     private var isLive = false
     private var isDirty = false
+    /// Whether changes don't say how many rows fit.
+    private var needsTotal = true
     /// When it was run last, and how long it took.
     private var ended = ContinuousClock.now
     private var duration = Duration.zero
@@ -45,10 +47,12 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
 
     package init(_ search: Search<Entity>) { self.search = search }
 
-    package var interests: [Interest] {
-        Interest(entity: form.table.name, predicate: search.condition, searches: true, matching: expression)
-            .with(search.relations)
+    package var ownInterests: [Interest] {
+        [Interest(entity: form.table.name, predicate: search.condition, searches: true, matching: expression)]
     }
+
+    package private(set) lazy var membership = RelatedMembership(
+        of: RowRequest(predicate: search.condition, relations: search.relations), in: form.table)
 
     package func bind(to layouts: [RowLayout]) throws {
         let layout = layouts[0]
@@ -70,13 +74,13 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
         results = try search.run(snapshot.rows)
         indices = [:]
         for (index, result) in results.enumerated() { indices[Entity.Record.key(of: result.entity.id)] = index }
-        if !isLive || expression == nil {
+        if !isLive || needsTotal {
             snapshot.statementCount += 1
             total = try search.count(snapshot.rows)
         }
         isWhole = true
         changes = []
-        isDirty = false
+        (isDirty, needsTotal) = (false, expression == nil)
         ended = .now
         duration = ended - start
     }
@@ -84,6 +88,8 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
     package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
         guard isLive else { throw StaleNode() }
         switch change.effect {
+        // Only the index knows whether the row fits the text.
+        case _ where change.isUnchanged: needsTotal = true
         case .enter: total += 1
         case .leave: total -= 1
         case .stay where !change.change.changed.intersects(texts): return try replace(change, snapshot)

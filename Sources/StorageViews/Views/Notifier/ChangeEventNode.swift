@@ -22,7 +22,7 @@ package final class ChangeEventNode: LiveNode {
         pending = ChangeEventUpdate(limit: limit)
     }
 
-    package var interests: [Interest] {
+    package var ownInterests: [Interest] {
         let everything = Interest(entity: table, predicate: nil)
         // A condition on columns that were dropped can't be evaluated any more.
         return [layout.flatMap { try? filter.interest(in: $0) } ?? everything]

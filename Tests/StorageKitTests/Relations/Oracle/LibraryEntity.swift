@@ -4,6 +4,8 @@ import TestSupport
 /// An entity of the library that random queries ask for.
 protocol LibraryEntity: RegisteredEntity, Hashable {
     static func rows(in library: LibraryRows) -> [Self]
+    /// What rows are grouped by.
+    var section: String { get }
     static func condition(_ generator: inout SplitMix64) -> RandomCondition<Self>
     static func order(_ generator: inout SplitMix64) -> RandomOrder<Self>
     /// Whether a row comes before another in the order of the key.
@@ -16,6 +18,7 @@ protocol LibraryEntity: RegisteredEntity, Hashable {
 
 extension Publisher: LibraryEntity {
     static func rows(in library: LibraryRows) -> [Publisher] { library.publishers }
+    var section: String { city }
     static func precedes(_ first: Publisher, _ second: Publisher) -> Bool { first.id < second.id }
 
     static func condition(_ generator: inout SplitMix64) -> RandomCondition<Publisher> {
@@ -58,6 +61,7 @@ extension Publisher: LibraryEntity {
 
 extension Novelist: LibraryEntity {
     static func rows(in library: LibraryRows) -> [Novelist] { library.novelists }
+    var section: String { country }
     static func precedes(_ first: Novelist, _ second: Novelist) -> Bool { first.id < second.id }
 
     static func condition(_ generator: inout SplitMix64) -> RandomCondition<Novelist> {
@@ -146,6 +150,7 @@ extension Novelist: LibraryEntity {
 
 extension Novel: LibraryEntity {
     static func rows(in library: LibraryRows) -> [Novel] { library.novels }
+    var section: String { "\(decade)" }
     static func precedes(_ first: Novel, _ second: Novel) -> Bool { first.id < second.id }
 
     static func condition(_ generator: inout SplitMix64) -> RandomCondition<Novel> {
@@ -242,6 +247,7 @@ extension Novel: LibraryEntity {
 
 extension Chapter: LibraryEntity {
     static func rows(in library: LibraryRows) -> [Chapter] { library.chapters }
+    var section: String { "\(pages / 25)" }
     static func precedes(_ first: Chapter, _ second: Chapter) -> Bool { first.id < second.id }
 
     static func condition(_ generator: inout SplitMix64) -> RandomCondition<Chapter> {

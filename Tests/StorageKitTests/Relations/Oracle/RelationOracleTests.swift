@@ -43,17 +43,30 @@ import Testing
             let list = QuerySubscription(query, start: .immediate)
             let first = SingleQuerySubscription(query, start: .immediate)
             let count = CountSubscription(query, start: .immediate)
+            // Groups have no window and include nothing.
+            let whole = RandomQuery<Entity>(&generator, isCondition: true)
+            query.request = whole.request
+            let groups = GroupedQuerySubscription(query, groupBy: \.section, start: .immediate)
+            let total = CountSubscription(query, start: .immediate)
+            query.request = random.request
             text = random.text
             fault = { [query] library in
                 let expected = random.find(in: library)
-                if let error = list.error ?? first.error ?? count.error { return "\(random.text): \(error)" }
+                let all = whole.find(in: library)
+                if let error = list.error ?? first.error ?? count.error ?? groups.error ?? total.error {
+                    return "\(random.text), \(whole.text): \(error)"
+                }
                 let (fetched, counted) = (try await query.fetch(), try await query.count())
-                func differs<Shown: Equatable>(_ name: String, _ shown: Shown, _ expected: Shown) -> String? {
-                    shown == expected ? nil : "\(name) of \(random.text): \(shown) instead of \(expected)"
+                func differs<Shown: Equatable>(
+                    _ name: String, _ shown: Shown, _ expected: Shown, of text: String = random.text
+                ) -> String? {
+                    shown == expected ? nil : "\(name) of \(text): \(shown) instead of \(expected)"
                 }
                 return differs("fetch", fetched, expected) ?? differs("count", counted, expected.count)
                     ?? differs("list", list.items, expected) ?? differs("first", first.item, expected.first)
                     ?? differs("live count", count.count, expected.count)
+                    ?? differs("groups", groups.groups, Dictionary(grouping: all, by: \.section), of: whole.text)
+                    ?? differs("total", total.count, all.count, of: whole.text)
             }
         }
 
