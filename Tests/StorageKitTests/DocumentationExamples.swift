@@ -264,7 +264,7 @@ struct Chore: Codable {
         }
         try await lists(storage)
         try await elsewhere(storage)
-        await sql(context)
+        try await sql(context)
         try await pages(storage)
         let found = Task { await searches(storage) }
         // Time for the search to find them: the example ends with the store only.
@@ -329,7 +329,7 @@ struct Chore: Codable {
         try await storage.delete(Chore.self, id: 5)
     }
 
-    private nonisolated static func sql(_ context: StorageKit.Context) async {
+    private nonisolated static func sql(_ context: StorageKit.Context) async throws {
         let titles = context.storage.dbActor.stream { db in
             try String.fetchAll(db, sql: "SELECT title FROM chores WHERE NOT isDone")
         }
@@ -337,6 +337,12 @@ struct Chore: Codable {
             print(open)
             break
         }
+        let storage = context.facade
+        let count = storage.liveValue { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM chores WHERE isDone = ?", arguments: [false]) ?? 0
+        }
+        print(try await count.explain()?.rowCondition ?? "every row")
+        #expect(try await count.explain()?.rowCondition == "isDone = 0")
     }
 
     private static func pages(_ storage: Storage) async throws {

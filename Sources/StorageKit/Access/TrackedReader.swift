@@ -28,8 +28,8 @@ final class TrackedReader<Value: Sendable>: Sendable {
     /// Reads nothing any more: a reader that isn't wanted costs commits nothing from here on.
     func cancel() { observation.cancel() }
 
-    /// The columns that the last run has read, such as `users.name`; nil before the first run.
-    var columns: [String]? { last.withLock { $0?.region.names } }
+    /// What the last run has read; nil before the first run.
+    var region: TrackedRegion? { last.withLock { $0?.region } }
 
     /// The next value, and the position of its state; nil where the store is closed or the task is cancelled.
     ///
@@ -66,12 +66,11 @@ private struct TrackedState: Sendable {
     static func read<Value>(
         _ db: Database, unless known: TrackedState?, _ body: (Database) throws -> Value
     ) throws -> (value: Value?, state: TrackedState) {
-        let log = LogReader(try db.connection)
-        let position = try log.head().position
+        let position = try LogReader(try db.connection).head().position
         if let known, position >= known.position {
             let isConcerned =
                 try position > known.position
-                ? known.region.isConcerned(by: known.position + 1...position, of: log) : known.region.isUnknown
+                ? known.region.isConcerned(by: known.position + 1...position, db) : known.region.isUnknown
             guard isConcerned else { return (nil, TrackedState(region: known.region, position: position)) }
         }
         let (value, region) = try TrackedRegion.reading(db, body)

@@ -6,8 +6,8 @@ internal import StorageLog
 
 /// What a closure of SQL has read: says whether commits since concern it.
 ///
-/// It is found by the statements that SQLite reports to have run: GRDB's region of each, and the tables that its program opens. Tables
-/// and columns, not rows.
+/// It is found by the statements that SQLite reports to have run: GRDB's region of each, and the tables that its program opens. Those
+/// are tables and columns; rows only of a single plain statement, as ``RowFilter`` says.
 struct TrackedRegion: Sendable {
     /// The columns of an entity that were read, by their ids; nil where all count.
     private var columns: [UInt32: Set<UInt32>?] = [:]
@@ -15,6 +15,11 @@ struct TrackedRegion: Sendable {
     private(set) var names: [String] = []
     /// Whether tables were read whose changes aren't in the log, such as those of projections.
     private(set) var isUnknown = false
+    /// Which rows were read, where it was one plain statement; nil where all count.
+    private(set) var filter: RowFilter?
+    /// The entities that were read, and those whose full-text index was.
+    private(set) var entities: [String] = []
+    private(set) var searched: [String] = []
     /// Where there are more events nobody looks at them: everything may have changed.
     private static let eventLimit: Int64 = 100_000
 
@@ -22,18 +27,18 @@ struct TrackedRegion: Sendable {
     static func reading<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> (Value, TrackedRegion) {
         let statements = ReadStatements()
         db.trace { event in
-            if case .statement(let statement) = event { statements.add(statement.sql) }
+            if case .statement(let statement) = event { statements.add(statement) }
         }
         defer { db.trace(nil) }
         let value = try body(db)
         db.trace(nil)
-        return (value, try TrackedRegion(statements.all, db))
+        return (value, try TrackedRegion(statements, db))
     }
 
-    private init(_ texts: Set<String>, _ db: Database) throws {
+    private init(_ statements: ReadStatements, _ db: Database) throws {
         var region = DatabaseRegion()
         var opened = try OpenedTables(db)
-        for text in texts {
+        for text in statements.all {
             do {
                 let statements = try db.allStatements(sql: text)
                 while let statement = try statements.next() {
@@ -53,6 +58,10 @@ struct TrackedRegion: Sendable {
         for entity in catalog.live {
             known.insert(entity.stored)
             guard isRead(entity.stored) || opened.contains(entity.stored) else { continue }
+            entities.append(entity.name)
+            if let only = statements.only, opened.isOnly(entity.stored) {
+                filter = RowFilter(only.expanded, isBound: only.isBound, of: entity)
+            }
             let all = opened.contains(entity.stored) && (opened.hasUnnamedColumns || !isRead(entity.stored))
             let read = all ? nil : Self.columns(of: entity, in: region)
             columns.updateValue(read, forKey: entity.id)
@@ -65,10 +74,12 @@ struct TrackedRegion: Sendable {
             known.formUnion([index.table] + index.shadowTables)
             guard isRead(index.table) || opened.hasVirtualTables && opened.hasUnnamedColumns else { continue }
             columns.updateValue(nil, forKey: index.entity)
+            if let name = catalog.entity(id: index.entity)?.name { searched.append(name) }
         }
         let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
         let others = tables.filter { !known.contains($0) && (isRead($0) || opened.contains($0)) }
         isUnknown = isUnknown || !others.isEmpty
+        if isUnknown || columns.count != 1 { filter = nil }
         names += others
     }
 
@@ -82,27 +93,32 @@ struct TrackedRegion: Sendable {
     }
 
     /// Whether what was read may be another after some events.
-    func isConcerned(by positions: ClosedRange<Int64>, of log: LogReader) throws -> Bool {
+    ///
+    /// - Parameter positions: Up to the state of `db`.
+    func isConcerned(by positions: ClosedRange<Int64>, _ db: Database) throws -> Bool {
         guard !isUnknown, positions.upperBound - positions.lowerBound < Self.eventLimit else { return true }
         var isConcerned = false
+        // Tables that are changed may be read in another way.
+        var isRedefined = false
         func isRead(_ entity: UInt32) -> Bool { columns[entity] != nil || entity == CatalogEntity.catalog.id }
+        let log = LogReader(try db.connection)
         try log.forEachBatch(in: positions, where: { $0.entities.contains(where: isRead) }) { batch in
             let first = batch.header.first
             let events = positions.clamped(to: batch.positions)
-            isConcerned = batch.withView { view in
-                (Int(events.lowerBound - first)...Int(events.upperBound - first)).contains {
-                    changesWhatWasRead($0, view)
+            batch.withView { view in
+                for event in Int(events.lowerBound - first)...Int(events.upperBound - first) {
+                    isRedefined = isRedefined || view.shape(of: event).entity == CatalogEntity.catalog.id
+                    isConcerned = isConcerned || changesWhatWasRead(event, view)
                 }
             }
-            return !isConcerned
+            return !isRedefined && (!isConcerned || filter != nil)
         }
-        return isConcerned
+        guard isConcerned, !isRedefined, let filter, let read = columns.first else { return isConcerned || isRedefined }
+        return try filter.isConcerned(by: positions, reading: read.value, db)
     }
 
     private func changesWhatWasRead(_ event: Int, _ view: EventView) -> Bool {
         let shape = view.shape(of: event)
-        // Tables that are changed may be read in another way.
-        if shape.entity == CatalogEntity.catalog.id { return true }
         guard let read = columns[shape.entity] else { return false }
         guard let read, shape.isUpdate else { return true }
         return (0..<Int(shape.column_count)).contains { read.contains(shape.columns[$0]) }
@@ -131,9 +147,15 @@ private struct OpenedTables {
 
     func contains(_ table: String) -> Bool { names.contains(table) }
 
+    /// Whether nothing else was opened.
+    func isOnly(_ table: String) -> Bool { names == [table] && !hasVirtualTables }
+
     mutating func add(_ sql: String, _ db: Database) throws {
         hasUnnamedColumns = hasUnnamedColumns || viewsHaveUnnamedColumns || Self.mayJoinByName(sql)
-        let program = try Row.fetchCursor(db, sql: "EXPLAIN \(sql)")
+        let explanation = try db.makeStatement(sql: "EXPLAIN \(sql)")
+        // The program is the same whatever is bound.
+        explanation.setUncheckedArguments(StatementArguments())
+        let program = try Row.fetchCursor(explanation)
         while let instruction = try program.next() {
             switch instruction["opcode"] as String {
             // The second operand is the root page; the third is 0 for the main database.
@@ -153,6 +175,16 @@ private struct OpenedTables {
 /// Collects statements while a closure runs, on its connection's thread.
 private final class ReadStatements {
     private(set) var all: Set<String> = []
+    /// The only statement with what was bound to it; nil where several have run, also the same one twice.
+    private(set) var only: (expanded: String, isBound: Bool)?
+    private var isFirst = true
 
-    func add(_ sql: String) { all.insert(sql) }
+    func add(_ statement: Database.TraceEvent.Statement) {
+        let sql = statement.sql
+        all.insert(sql)
+        guard isFirst else { return only = nil }
+        isFirst = false
+        let expanded = statement.expandedSQL
+        only = (expanded, expanded != sql)
+    }
 }

@@ -17,6 +17,9 @@ public struct SubscriptionExplanation: Sendable, Hashable {
     /// The parts of the condition that it is found by, such as `status =`, `age between`, `name like a…`; of ``Tier/tracked``
     /// SQL the columns that it has read, such as `users.name`, and tables of which it has read everything.
     public let anchors: [String]
+    /// Of ``Tier/tracked`` SQL which rows count, such as `users.age >= 18`: changes of others don't run it again. Nil where every
+    /// row counts, and for other tiers.
+    public internal(set) var rowCondition: String?
     /// How many subscriptions have the same condition.
     public let sharedBy: Int
     /// How often the condition was a candidate, and how often it was evaluated.
@@ -31,9 +34,10 @@ public struct SubscriptionExplanation: Sendable, Hashable {
     public let lastEffect: SubscriptionEffect?
 
     /// An explanation of SQL that runs again.
-    package static func tracked(_ columns: [String]) -> SubscriptionExplanation {
+    package static func tracked(_ columns: [String], rows condition: String?) -> SubscriptionExplanation {
         SubscriptionExplanation(
-            tier: .tracked, anchors: columns.sorted(), sharedBy: 1, candidateCount: 0, evaluations: 0, wakeups: 0,
+            tier: .tracked, anchors: columns.sorted(), rowCondition: condition, sharedBy: 1, candidateCount: 0,
+            evaluations: 0, wakeups: 0,
             lastPosition: 0, lastEffect: nil)
     }
 }
