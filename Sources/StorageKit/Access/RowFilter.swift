@@ -53,7 +53,7 @@ struct RowFilter: Sendable {
         let read = columns.map { ids in layout.columns.filter { ids.contains($0.id) }.map(\.name) }
         _ = try router.register(
             layout.entity, where: predicate, affecting: read.map { try layout.mask(of: $0) } ?? .all)
-        let changes = FoldedChanges()
+        let changes = ChangeFold()
         router.empty(changes)
         var batches: [EventBatch] = []
         try LogReader(connection).forEachBatch(in: positions, where: { $0.entities.contains(layout.entity) }) { batch in

@@ -74,7 +74,7 @@ extension FetchableQuery {
         return StorageError(
             .invalidArgument, "Aggregates of related rows can't have a limit or an offset.",
             remedy:
-                "Leave limit and offset out of the query for \"\(EntityTables.of(Child.Record.self).name)\".")
+                "Leave limit and offset out of the query for \"\(EntityTableCache.of(Child.Record.self).name)\".")
     }
 }
 

@@ -26,10 +26,10 @@ package final class Snapshot {
 
     private final class Items<Item> {
         /// Kept, so that no others are known by the same identifier.
-        let changes: FoldedChanges
+        let changes: ChangeFold
         var byChange: [Int: Item] = [:]
 
-        init(_ changes: FoldedChanges) { self.changes = changes }
+        init(_ changes: ChangeFold) { self.changes = changes }
     }
 
     init(_ state: FeedState, isUrgent: Bool) {
