@@ -3,7 +3,8 @@ internal import StorageCore
 /// A SELECT from one table whose condition compares columns with constants, where that is certain from its text.
 ///
 /// Understood are whole numbers and texts, `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `IS NULL` and `IS NOT NULL`, joined by AND. A
-/// statement with anything else in its condition, with a second SELECT, or with a comment isn't plain.
+/// statement with anything else in its condition, with a second SELECT, or with a comment isn't plain. Nor is one that names the rowid,
+/// which a row that is deleted and inserted again as it was doesn't keep, or that has another IN, behind which a view may be.
 struct PlainSelect: Equatable {
     /// A column, as it is written, and what it is compared with.
     struct Term: Equatable {
@@ -17,6 +18,11 @@ struct PlainSelect: Equatable {
 
         let column: String
         let test: Test
+
+        fileprivate var isList: Bool {
+            if case .among = test { return true }
+            return false
+        }
     }
 
     let table: String
@@ -27,7 +33,7 @@ struct PlainSelect: Equatable {
         guard let tokens = SQLToken.tokens(of: sql) else { return nil }
         let compounds: Set<String> = ["WITH", "UNION", "INTERSECT", "EXCEPT", "VALUES", "JOIN"]
         guard tokens.first?.isWord("SELECT") == true,
-            tokens.count(where: { $0.isWord("SELECT") }) == 1,
+            tokens.count(where: { $0.isWord("SELECT") }) == 1, !tokens.contains(where: \.isRowid),
             !tokens.contains(where: { token in compounds.contains { token.isWord($0) } }),
             let from = tokens.firstIndex(where: { $0.isWord("FROM") })
         else { return nil }
@@ -45,9 +51,19 @@ struct PlainSelect: Equatable {
             guard let term = rest.popTerm(of: names[0]) else { return nil }
             terms.append(term)
         } while rest.popWord("AND")
+        guard tokens.count(where: { $0.isWord("IN") }) == terms.count(where: \.isList) else { return nil }
         if rest.first == .symbol(";") { rest.removeFirst() }
         guard let next = rest.first else { return }
         guard ["GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT"].contains(where: next.isWord) else { return nil }
+    }
+}
+
+extension SQLToken {
+    fileprivate var isRowid: Bool {
+        switch self {
+        case .word(let name), .name(let name): ["rowid", "oid", "_rowid_"].contains(name.lowercased())
+        default: false
+        }
     }
 }
 
@@ -86,7 +102,9 @@ extension ArraySlice<SQLToken> {
     }
 
     fileprivate mutating func popTerm(of table: String) -> PlainSelect.Term? {
-        guard var column = popName() else { return nil }
+        // Unquoted, these are functions and constants, whatever columns there are.
+        let constants = ["CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "NULL", "NOT", "CASE", "CAST", "EXISTS"]
+        guard !constants.contains(where: { first?.isWord($0) == true }), var column = popName() else { return nil }
         if pop(".") {
             guard column.lowercased() == table.lowercased(), let name = popName() else { return nil }
             column = name

@@ -5,9 +5,9 @@ internal import StorageRouting
 
 /// The rows of an entity that a plain statement of SQL looks at: changes of others leave its result as it is.
 ///
-/// 1. Changes are folded to one for each row, and found as those of a live query's condition are: a row is none of the statement's if
+/// 1. Changes are folded to one for each row, and found as those of a live query's condition are: a row doesn't concern the statement if
 ///    it meets the condition neither before nor after.
-/// 2. What isn't known for certain counts as one of its rows: a collation of the program's own, a row that can't be read.
+/// 2. What isn't known for certain counts as concerning it: a collation of the program's own, a row that can't be read.
 /// 3. SQLite says what was bound to a statement up to the first NUL only, and texts with one can't be stored. So texts that were bound
 ///    may only be compared for equality: then what counts is more than it need be, and never less.
 struct RowFilter: Sendable {

@@ -64,6 +64,8 @@ struct TrackedRegion: Sendable {
             }
             let all = opened.contains(entity.stored) && (opened.hasUnnamedColumns || !isRead(entity.stored))
             let read = all ? nil : Self.columns(of: entity, in: region)
+            // Changes that take one another back move the row's position, and a filter doesn't see them.
+            if read == nil { filter = nil }
             columns.updateValue(read, forKey: entity.id)
             names +=
                 read.map { read in

@@ -31,12 +31,8 @@ extension Storage {
     /// texts, joined by AND, it doesn't run for rows that meet the condition neither before nor after a commit.
     /// ``SubscriptionExplanation/rowCondition`` says so.
     ///
-    /// For `differences(since:)`, the closure also runs on the tables as they were at that position, twice: the second time their
-    /// rows come the other way round, so that an order is found out that no ORDER BY decides. If both results are the same, the difference to
-    /// the present one is sent. The whole result is sent if they differ; if the closure throws there, for example because it uses a
-    /// function of the program's own; if it reads views, full-text indexes or tables that aren't in the log; if an index of its tables has the
-    /// word DESC; if the schema has changed since; and as
-    /// for any live query.
+    /// `differences(since:)` sends the whole result. What the closure has found earlier isn't in the log, and to run it on the tables of
+    /// that position could find something else: it would run with today's time, variables and plan.
     ///
     /// - Parameter body: Reads rows, on one state of the store. An error of SQLite in the first run ends the sequence; others go to
     ///   `onError`, and it runs again after the next commit.
@@ -74,9 +70,9 @@ extension Storage {
                     return { () async throws(StorageError) -> Value? in try await reader.next()?.new }
                 }
             },
-            differences: { known, onError in
+            differences: { onError in
                 LiveSequence {
-                    let reader = DistinctReader(storage, body, since: known, onError)
+                    let reader = DistinctReader(storage, body, onError)
                     return { () async throws(StorageError) -> Difference? in
                         try await reader.next().map { difference($0.old, $0.new, $0.position) }
                     }
@@ -106,5 +102,39 @@ extension Storage {
                 _ = try await reader.next { throw $0 }
                 return .tracked(reader.region?.names ?? [], rows: reader.region?.filter?.text)
             })
+    }
+}
+
+/// Reads values that differ from the last one.
+///
+/// Isolation: `Sendable`, its state behind a mutex; one task reads at a time.
+private final class DistinctReader<Value: Sendable & Equatable>: Sendable {
+    private let reader: TrackedReader<Value>
+    private let onError: @Sendable (StorageError) -> Void
+    private let last = Mutex<Value?>(nil)
+
+    init(
+        _ storage: Storage, _ body: @escaping @Sendable (Database) throws -> Value,
+        _ onError: @escaping @Sendable (StorageError) -> Void
+    ) {
+        reader = TrackedReader(storage, body)
+        self.onError = onError
+    }
+
+    /// - Throws: Where the first value can't be had, and asking again is of no use.
+    func next() async throws(StorageError) -> (old: Value?, new: Value, position: Int64)? {
+        while true {
+            let old = last.withLock { $0 }
+            let found = try await reader.next { (error) throws(StorageError) in
+                let error = error.forSubscribers
+                // Before the first value, what SQLite refuses is the question itself.
+                if old == nil, error.isFinal || error.code == .database { throw error }
+                onError(error)
+            }
+            guard let found else { return nil }
+            guard found.value != old else { continue }
+            last.withLock { $0 = found.value }
+            return (old, found.value, found.position)
+        }
     }
 }

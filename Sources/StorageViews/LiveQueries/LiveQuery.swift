@@ -29,12 +29,12 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     /// Follows something else than a node.
     package init(
         snapshots: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<Value>,
-        differences: @escaping @Sendable (_ since: KnownState?, @escaping ErrorHandler) -> LiveSequence<Difference>,
+        differences: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<Difference>,
         optimistic: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<OptimisticValue<Value>>,
         explain: @escaping @Sendable () async throws -> SubscriptionExplanation?
     ) {
         readSnapshots = snapshots
-        readDifferences = differences
+        readDifferences = { _, onError in differences(onError) }
         readOptimistic = optimistic
         explainNode = explain
     }
@@ -75,7 +75,7 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     /// If nothing has changed, there is no first difference. The whole result is sent instead of steps if more than 20,000
     /// events lie between, if the entity has more than 200,000 rows, if its columns have changed, or if the log doesn't
     /// have the position, for example because the store was restored from a backup. A single value, such as a count, is
-    /// sent as it is. Of SQL of your own, `storage.live(tracking:)` says when steps are sent.
+    /// sent as it is. So is the result of SQL (`storage.live(tracking:)`).
     ///
     /// The first difference costs as much as reading the entity at that position with `asOf`.
     ///

@@ -353,4 +353,33 @@ import Testing
         }
         #expect(nested > 0)
     }
+
+    /// SQLite compares as the key does, and an index of the column that refers to it as that column does.
+    @Test("Keys that compare otherwise than the columns that refer to them")
+    func keysOfAnotherCollation() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(PublisherRecord.self, NovelistRecord.self, NovelRecord.self, ChapterRecord.self)
+            $0.migration("novelists without case") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE novelists_new(
+                            id TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, country TEXT NOT NULL, mentorId TEXT,
+                            updatedAt DATETIME NOT NULL)
+                        """)
+                try db.execute(sql: "DROP TABLE novelists")
+                try db.execute(sql: "ALTER TABLE novelists_new RENAME TO novelists")
+            }
+        }.facade
+        let list = QuerySubscription(storage.query(Novel.self).has(\.novelist), start: .immediate)
+        let count = CountSubscription(storage.query(Novel.self).has(\.novelist), start: .immediate)
+        func change(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
+            await storage.waitForViews(through: try await storage.write(body).receipt)
+        }
+        try await change { try $0.save(Novel(id: 1, year: 1_900, novelistId: "bob")) }
+        #expect(list.items == [] && count.count == 0)
+        try await change { try $0.save(Novelist(id: "Bob", country: "UA")) }
+        #expect(list.items.map(\.id) == [1] && count.count == 1)
+        try await change { try $0.execute("DELETE FROM novelists") }
+        #expect(list.items == [] && count.count == 0)
+    }
 }

@@ -130,6 +130,28 @@ import Testing
         #expect(few.allSatisfy { $0.statements <= 40 }, "\(few)")
     }
 
+    @Test("A related row that all rows look at costs what is shown of them")
+    func sharedParentWorkIsFlat() async throws {
+        func flip(novels count: Int) async throws -> Work {
+            let storage = try await library(novels: count)
+            try await storage.write { tx in
+                try tx.save(Publisher(id: 1, city: "Lviv"))
+                try tx.execute("UPDATE novels SET publisherId = 1")
+            }
+            let novelists = storage.query(Novelist.self).orderBy(\.id).limit(20)
+            let list = QuerySubscription(
+                novelists.include(\.novels) { $0.has(\.publisher) { $0.city == "Lviv" } }, start: .immediate)
+            #expect(list.items.allSatisfy { $0.novels.count == 3 })
+            let work = try await work(storage) { try $0.save(Publisher(id: 1, city: "Rome")) }
+            #expect(list.items.count == 20)
+            #expect(list.items.allSatisfy { $0.novels.isEmpty })
+            return work
+        }
+        let few = try await flip(novels: 300)
+        #expect(few.reloads == 0)
+        #expect(try await flip(novels: Int(30_000 * testScale)) == few)
+    }
+
     private nonisolated static func id(_ number: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: 7 - digits.count) + digits

@@ -18,6 +18,7 @@ import Testing
                             id INTEGER PRIMARY KEY, i INTEGER, t TEXT, n TEXT COLLATE NOCASE, r REAL, b BLOB, x NUMERIC,
                             "odd name" TEXT COLLATE RTRIM);
                         CREATE TABLE others(id INTEGER PRIMARY KEY, i INTEGER);
+                        CREATE VIEW ones AS SELECT i FROM things WHERE x = 1;
                         """)
             }
             schema.adopt("things")
@@ -207,6 +208,11 @@ import Testing
             ("SELECT id FROM things WHERE i = 0x10", nil),
             ("SELECT id FROM things WHERE i = 99999999999999999999", nil),
             ("SELECT id FROM things WHERE rowid = 1", nil),
+            ("SELECT id FROM things WHERE i = 1 ORDER BY oid", nil),
+            ("SELECT * FROM things WHERE i = 1", nil),
+            ("SELECT id FROM things WHERE i = 1 ORDER BY _position DESC", nil),
+            ("SELECT id, 7 IN ones FROM things WHERE i = 1", nil),
+            ("SELECT id FROM things WHERE current_date = 1", nil),
             ("SELECT id FROM things -- WHERE i = 1\n WHERE x = 2", nil),
             ("SELECT id FROM things WHERE i = (SELECT max(id) FROM others)", nil),
             ("SELECT id, i IN (SELECT id FROM others) FROM things WHERE i = 1", nil),
@@ -217,7 +223,7 @@ import Testing
         ] as [(String, String?)])
     func understood(sql: String, condition: String?) async throws {
         let storage = try open()
-        let live = storage.liveValue { try Row.fetchAll($0, sql: sql).count }
+        let live = storage.liveValue { try GRDB.Row.fetchAll($0, sql: sql).count }
         #expect(try await live.explain()?.rowCondition == condition)
     }
 

@@ -33,7 +33,7 @@ extension LiveNode {
         try reload(snapshot)
     }
 
-    /// Takes in a change, which is applied when the step is settled if conditions on related rows have a say in it.
+    /// Takes in a change, which is applied when the step is settled if there are conditions on related rows.
     ///
     /// - Throws: ``StaleNode`` where that isn't possible.
     func take(_ change: ChangedRow, in snapshot: Snapshot) throws {

@@ -10,16 +10,20 @@ internal import StorageRouting
 /// Isolation: not `Sendable`; it belongs to a node.
 struct RelatedKey {
     private let reading: ColumnReading
-    /// Whether the column's collation is one of SQLite's own.
+    /// Whether values that are the same here are also the same for rows that are looked up by them.
     private let isKnown: Bool
     private let buffer = KeyBuffer()
 
-    init(_ relation: Relation, in layout: RowLayout) throws {
+    /// - Parameters:
+    ///   - layout: That of the related rows.
+    ///   - compared: The one with which they are compared, of the rows that are looked up by a related one's value. Where it compares
+    ///     in another way, SQLite finds other rows in one direction than in the other.
+    init(_ relation: Relation, in layout: RowLayout, comparedWith compared: RowLayout.Column? = nil) throws {
         let index = try layout.index(named: relation.otherColumn)
         let column = layout.columns[index]
         let conversion: ColumnReading.Conversion =
             column.affinity.isNumeric ? .toNumber : column.affinity == .text ? .toText : .none
-        isKnown = column.collation != nil
+        isKnown = column.collation != nil && compared.map { $0.comparesLike(column) } ?? true
         reading = ColumnReading(
             columnIndex: index, conversion: conversion, collation: column.collation ?? .binary)
     }
@@ -49,5 +53,12 @@ struct RelatedKey {
     private func key(of value: storage_value) -> [UInt8]? {
         buffer.removeAll()
         return ComparisonKey.append(value, reading, to: buffer) ? Array(buffer.bytes(from: 0)) : nil
+    }
+}
+
+extension RowLayout.Column {
+    /// Whether two columns have the same equal values.
+    fileprivate func comparesLike(_ other: RowLayout.Column) -> Bool {
+        collation == other.collation && (affinity == other.affinity || affinity.isNumeric && other.affinity.isNumeric)
     }
 }

@@ -96,7 +96,8 @@ package final class RelatedMembership {
             guard let related = rest.popFirst() else { throw StaleNode() }
             let relation = conditions[index].condition.relation
             conditions[index].column = try layout.index(named: relation.column)
-            conditions[index].key = try RelatedKey(relation, in: related)
+            conditions[index].key = try RelatedKey(
+                relation, in: related, comparedWith: layout.columns[conditions[index].column])
             guard let membership = conditions[index].membership else { continue }
             try membership.bind(to: related, related: rest.prefix(membership.interestCount))
             rest = rest.dropFirst(membership.interestCount)
@@ -155,8 +156,9 @@ extension RelatedMembership {
 extension RelatedMembership {
     /// What the step has changed of the rows that the conditions let in, and forgets what was collected.
     ///
+    /// - Parameter shown: A condition that all rows meet that matter; nil where any may.
     /// - Throws: ``StaleNode`` where that isn't known, or where so many rows come and go that reading them again costs less.
-    func takeChanges(_ snapshot: Snapshot) throws -> [ChangedRow] {
+    func takeChanges(_ snapshot: Snapshot, among shown: RowPredicate? = nil) throws -> [ChangedRow] {
         defer { removeAll() }
         for index in conditions.indices {
             for change in try conditions[index].membership?.takeChanges(snapshot) ?? [] {
@@ -173,7 +175,8 @@ extension RelatedMembership {
         for index in conditions.indices {
             for (key, answer) in conditions[index].answers where answer.before != answer.after {
                 guard let value = conditions[index].touched[key]?.value else { continue }
-                for row in try rows(relatedBy: conditions[index].condition.relation.column, to: value, snapshot)
+                let column = conditions[index].condition.relation.column
+                for row in try rows(relatedBy: column, to: value, among: shown, snapshot)
                 where known.insert(try self.key(of: row)).inserted {
                     if let change = try decided(row, snapshot), change.effect != .stay { result.append(change) }
                 }
@@ -254,14 +257,14 @@ extension RelatedMembership {
 
     /// The rows that have a value, whatever the conditions on related rows say, as changes that have changed nothing.
     private func rows(
-        relatedBy column: String, to value: StorageValue, _ snapshot: Snapshot
+        relatedBy column: String, to value: StorageValue, among shown: RowPredicate?, _ snapshot: Snapshot
     ) throws -> [ChangedRow] {
         guard let layout else { throw StaleNode() }
         let isRelated = RowPredicate.comparison(column: column, .equal, .value(value))
-        let request = RowRequest(predicate: predicate.map { isRelated && $0 } ?? isRelated)
+        let request = RowRequest(predicate: .all([isRelated] + [predicate, shown].compactMap(\.self)))
         var text = try QuerySQL(request, of: table).aggregate(layout.selected)
         text.sql += " LIMIT \(Self.rowLimit + 1)"
-        let changes = FoldedChanges()
+        let changes = ChangeFold()
         changes.use([layout])
         try snapshot.run(text) { found in
             while try found.next() { changes.add(unchanged: found.row, of: layout, at: snapshot.position) }

@@ -16,7 +16,7 @@ package actor SubscriptionEngine {
     private nonisolated let executor = QueueExecutor(label: "StorageKit subscriptions")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     package nonisolated let deliveryQueue = DeliveryQueue()
-    package nonisolated let source: any FeedSource
+    nonisolated let source: any FeedSource
     /// What is shown before it is stored, to those who ask for it.
     package nonisolated let optimisticChanges = OptimisticChangeRegistry()
 

@@ -34,7 +34,7 @@ protocol IncludedLevel<Owner>: RelatedLevel {
     func key(of value: StorageValue) -> [UInt8]?
     /// Keeps the content for a value, which another owner has now.
     func retain(_ value: StorageValue, as key: [UInt8], in snapshot: Snapshot) throws
-    /// An owner less has a value.
+    /// An owner no longer has a value.
     func release(_ key: [UInt8])
     /// Whether the step has brought something to the content for a value.
     func hasChanged(_ key: [UInt8]) -> Bool

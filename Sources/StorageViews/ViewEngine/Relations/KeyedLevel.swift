@@ -66,12 +66,15 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
 
     /// Of the related rows, only those of a value that there is a content for.
     var interests: [Interest] {
-        var own = interest
-        if contents.count <= Router.longestList {
-            own = own.narrowed(to: .among(column: relation.otherColumn, contents.values.map(\.value)))
-        }
+        let own = shown.map { interest.narrowed(to: $0) } ?? interest
         return [own] + (membership?.interests ?? []) + below.flatMap(\.interests)
     }
+    /// The condition that a row belongs to a content; nil where there are too many to look for.
+    private var shown: RowPredicate? {
+        guard contents.count <= Router.longestList else { return nil }
+        return .among(column: relation.otherColumn, contents.values.map(\.value))
+    }
+
     let interestCount: Int
     /// How many of the interests are those of the related rows and their conditions.
     private let ownCount: Int
@@ -146,7 +149,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     }
 
     func applyConditions(_ snapshot: Snapshot) throws {
-        for change in try membership?.takeChanges(snapshot) ?? [] { try apply(change, in: snapshot) }
+        for change in try membership?.takeChanges(snapshot, among: shown) ?? [] { try apply(change, in: snapshot) }
         for level in below { try level.applyConditions(snapshot) }
     }
 
