@@ -19,6 +19,9 @@ struct ConditionTextTests {
         #expect(
             try ConditionText("\"a b\" in (1, 2.5, 'x', true)").predicate
                 == .among(column: "a b", [.integer(1), .real(2.5), .text("x"), .integer(1)]))
+        #expect(
+            try ConditionText("x > -2.5e-3").predicate
+                == .comparison(column: "x", .greater, .value(.real(-2.5e-3))))
         #expect(try ConditionText("x is null").predicate == .isNull(column: "x"))
         #expect(try ConditionText("x is not null").predicate == .not(.isNull(column: "x")))
     }
@@ -27,7 +30,7 @@ struct ConditionTextTests {
         "Others are refused",
         arguments: [
             "", "owner", "owner =", "owner = ada", "= 1", "owner = 'a", "(owner = 1", "owner = 1)",
-            "owner = 1 owner = 2",
+            "owner = 1 owner = 2", "x = 0x1e", "x = 1_0", "x = 1 -- 2", "x = -'a'", "x || 1", "\"x\0\" = 1", "x = +1",
             "owner in ()", "owner is 1", "x = 1 ;", "x = 99999999999999999999", "x = 1 and", "and x = 1", "x = 'a\0'",
             String(repeating: "(", count: 1_000) + "x = 1" + String(repeating: ")", count: 1_000),
         ])

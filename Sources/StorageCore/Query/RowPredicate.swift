@@ -142,3 +142,14 @@ extension RowPredicate {
         return String(result)
     }
 }
+
+extension RowPredicate.Comparison {
+    /// The operator that SQL writes so; there are two spellings of `=` and of `<>`.
+    package init?(sql symbol: String) {
+        switch symbol {
+        case "==": self = .equal
+        case "!=": self = .notEqual
+        default: self.init(rawValue: symbol)
+        }
+    }
+}

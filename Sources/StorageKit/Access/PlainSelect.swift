@@ -30,7 +30,7 @@ struct PlainSelect: Equatable {
 
     /// - Returns: Nil for a statement that isn't plain.
     init?(_ sql: String) {
-        guard let tokens = SQLToken.tokens(of: sql) else { return nil }
+        guard let tokens = try? SQLToken.tokens(of: sql) else { return nil }
         let compounds: Set<String> = ["WITH", "UNION", "INTERSECT", "EXCEPT", "VALUES", "JOIN"]
         guard tokens.first?.isWord("SELECT") == true,
             tokens.count(where: { $0.isWord("SELECT") }) == 1, !tokens.contains(where: \.isRowid),
@@ -40,15 +40,15 @@ struct PlainSelect: Equatable {
         var rest = tokens[(from + 1)...]
         guard let table = rest.popName() else { return nil }
         self.table = table
-        var names = [table]
+        var name = table
         if rest.first?.isWord("AS") == true { rest.removeFirst() }
         if rest.first?.isWord("WHERE") == false {
             guard let alias = rest.popName() else { return nil }
-            names = [alias]
+            name = alias
         }
         guard rest.popWord("WHERE") else { return nil }
         repeat {
-            guard let term = rest.popTerm(of: names[0]) else { return nil }
+            guard let term = rest.popTerm(of: name) else { return nil }
             terms.append(term)
         } while rest.popWord("AND")
         guard tokens.count(where: { $0.isWord("IN") }) == terms.count(where: \.isList) else { return nil }
@@ -132,11 +132,8 @@ extension ArraySlice<SQLToken> {
             guard let lower = popConstant(), popWord("AND"), let upper = popConstant() else { return nil }
             return .between(lower, upper)
         }
-        let comparisons: [String: RowPredicate.Comparison] = [
-            "=": .equal, "==": .equal, "<>": .notEqual, "!=": .notEqual, "<": .less, "<=": .lessOrEqual, ">": .greater,
-            ">=": .greaterOrEqual,
-        ]
-        guard case .symbol(let symbol)? = popFirst(), let comparison = comparisons[symbol], let value = popConstant()
+        guard case .symbol(let symbol)? = popFirst(), let comparison = RowPredicate.Comparison(sql: symbol),
+            let value = popConstant()
         else { return nil }
         return .comparison(comparison, value)
     }

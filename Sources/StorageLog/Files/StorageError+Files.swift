@@ -5,7 +5,9 @@ extension StorageError {
     static func damagedAtRoot(_ path: String, _ problem: String, cause: (any Error)? = nil) -> StorageError {
         StorageError(
             .corrupt, "The store \(path) is damaged at its root: \(problem)",
-            remedy: "Run storagekit verify to see what can be read, and restore a backup.", cause: cause)
+            remedy:
+                "Restore a backup: storagekit restore BACKUP -o NEW. Without one, sqlite3 STORE .recover may save rows.",
+            cause: cause)
     }
 
     /// What went wrong while a file was opened, with the file's name.

@@ -321,7 +321,7 @@ extension ChangeFold {
 // MARK: Whole rows
 
 extension ChangeFold {
-    /// Takes in a row as it is, which was the same before: for what depends on rows beside it. It isn't folded with others.
+    /// Adds a row that hasn't changed, for what depends on rows that it is related to. It isn't folded with others.
     ///
     /// - Parameters:
     ///   - row: A statement's current row, whose columns are ``RowLayout/selected``.

@@ -17,7 +17,7 @@ public struct SubscriptionExplanation: Sendable, Hashable {
     /// The parts of the condition that it is found by, such as `status =`, `age between`, `name like a…`; of ``Tier/tracked``
     /// SQL the columns that it has read, such as `users.name`, and tables of which it has read everything.
     public let anchors: [String]
-    /// Of ``Tier/tracked`` SQL which rows count, such as `users.age >= 18`: changes of others don't run it again. Nil where every
+    /// For ``Tier/tracked`` SQL, the condition on rows, such as `age >= 18`: changes of other rows don't run it again. Nil if every
     /// row counts, and for other tiers.
     public internal(set) var rowCondition: String?
     /// How many subscriptions have the same condition.

@@ -34,65 +34,28 @@ struct ConditionText {
 // MARK: Tokens
 
 extension ConditionText {
-    private enum Token: Equatable {
-        /// An unquoted word: a keyword or a column.
-        case word(String)
-        case column(String)
-        case value(StorageValue)
-        case sign(String)
-    }
-
-    private static func tokens(of text: String) throws -> [Token] {
-        var tokens: [Token] = []
-        var rest = Substring(text)
-        while let first = rest.first {
-            if first.isWhitespace {
-                rest.removeFirst()
-            } else if first == "'" || first == "\"" {
-                let quoted = try quotedText(&rest, by: first)
-                tokens.append(first == "'" ? .value(.text(quoted)) : .column(quoted))
-            } else if first.isASCII, first.isLetter || first == "_" {
-                let word = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-                tokens.append(.word(String(word)))
-                rest.removeFirst(word.count)
-            } else if first.isASCII, first.isNumber || first == "-" {
-                let digits = rest.prefix { $0.isASCII && ($0.isNumber || "+-.eE".contains($0)) }
-                tokens.append(.value(try number(digits)))
-                rest.removeFirst(digits.count)
-            } else {
-                let signs = ["<=", ">=", "<>", "!=", "==", "=", "<", ">", "(", ")", ","]
-                guard let sign = signs.first(where: { rest.hasPrefix($0) }) else {
-                    throw invalid("the character \(first.debugDescription) has no meaning here")
-                }
-                tokens.append(.sign(sign))
-                rest.removeFirst(sign.count)
-            }
+    private static func tokens(of text: String) throws -> [SQLToken] {
+        do {
+            return try SQLToken.tokens(of: text)
+        } catch .comment {
+            throw invalid("it has a comment")
+        } catch .openQuote {
+            throw invalid("a quote isn't closed")
         }
-        return tokens
     }
 
-    /// Quotes in it are doubled.
-    private static func quotedText(_ rest: inout Substring, by quote: Character) throws -> String {
-        rest.removeFirst()
-        var text = ""
-        while let next = rest.popFirst() {
-            if next != quote {
-                text.append(next)
-            } else if rest.first == quote {
-                text.append(rest.removeFirst())
-            } else {
-                guard !text.utf8.contains(0) else { throw invalid("a text has the character NUL") }
-                return text
-            }
-        }
-        throw invalid("a quote isn't closed")
+    /// - Throws: `invalid-query` for a name or text with NUL, where SQLite would end it.
+    private static func checked(_ text: String) throws -> String {
+        guard !text.utf8.contains(0) else { throw invalid("a text has the character NUL") }
+        return text
     }
 
-    private static func number(_ digits: Substring) throws -> StorageValue {
+    private static func number(_ digits: String) throws -> StorageValue {
         if let integer = Int64(digits) { return .integer(integer) }
-        guard digits.contains(where: { ".eE".contains($0) }), let real = Double(digits), real.isFinite else {
-            throw invalid("\(digits) is no number")
-        }
+        guard digits.contains(where: { ".eE".contains($0) }),
+            digits.allSatisfy({ $0.isASCII && ($0.isNumber || "+-.eE".contains($0)) }), let real = Double(digits),
+            real.isFinite
+        else { throw invalid("\(digits) is no number") }
         return .real(real)
     }
 }
@@ -101,13 +64,13 @@ extension ConditionText {
 
 extension ConditionText {
     private struct Parser {
-        let tokens: [Token]
+        let tokens: [SQLToken]
         private var index = 0
 
-        init(tokens: [Token]) { self.tokens = tokens }
+        init(tokens: [SQLToken]) { self.tokens = tokens }
 
         var isAtEnd: Bool { index == tokens.count }
-        private var next: Token? { isAtEnd ? nil : tokens[index] }
+        private var next: SQLToken? { isAtEnd ? nil : tokens[index] }
 
         mutating func condition(depth: Int) throws -> RowPredicate {
             guard depth < maximumDepth else { throw invalid("its parentheses are nested too deeply") }
@@ -126,9 +89,9 @@ extension ConditionText {
             var isNegated = false
             while take("not") { isNegated.toggle() }
             let term: RowPredicate
-            if take(sign: "(") {
+            if take(symbol: "(") {
                 term = try condition(depth: depth + 1)
-                guard take(sign: ")") else { throw invalid("a bracket isn't closed") }
+                guard take(symbol: ")") else { throw invalid("a bracket isn't closed") }
             } else {
                 term = try comparison()
             }
@@ -143,29 +106,26 @@ extension ConditionText {
                 return isNegated ? .not(.isNull(column: column)) : .isNull(column: column)
             }
             if take("in") { return .among(column: column, try list()) }
-            guard case .sign(let sign) = next, let comparison = Self.comparisons[sign] else {
+            guard case .symbol(let symbol) = next, let comparison = RowPredicate.Comparison(sql: symbol) else {
                 throw invalid("a comparison is missing after \"\(column)\"")
             }
             index += 1
             return .comparison(column: column, comparison, .value(try value()))
         }
 
-        private static let comparisons: [String: RowPredicate.Comparison] = [
-            "=": .equal, "==": .equal, "<>": .notEqual, "!=": .notEqual, "<": .less, "<=": .lessOrEqual,
-            ">": .greater, ">=": .greaterOrEqual,
-        ]
-
         private mutating func list() throws -> [StorageValue] {
-            guard take(sign: "(") else { throw invalid("a list in parentheses is missing after \"in\"") }
+            guard take(symbol: "(") else { throw invalid("a list in parentheses is missing after \"in\"") }
             var values = [try value()]
-            while take(sign: ",") { values.append(try value()) }
-            guard take(sign: ")") else { throw invalid("a list isn't closed") }
+            while take(symbol: ",") { values.append(try value()) }
+            guard take(symbol: ")") else { throw invalid("a list isn't closed") }
             return values
         }
 
         private mutating func column() throws -> String {
             switch next {
-            case .column(let name): index += 1; return name
+            case .name(let name):
+                index += 1
+                return try checked(name)
             case .word(let name) where !["and", "or", "not", "is", "in", "null"].contains(name.lowercased()):
                 index += 1
                 return name
@@ -176,19 +136,23 @@ extension ConditionText {
         private mutating func value() throws -> StorageValue {
             if take("true") { return .integer(1) }
             if take("false") { return .integer(0) }
-            guard case .value(let value) = next else { throw invalid("a value is missing") }
-            index += 1
-            return value
+            let sign = take(symbol: "-") ? "-" : ""
+            defer { index += 1 }
+            switch next {
+            case .number(let digits): return try number(sign + digits)
+            case .text(let text) where sign.isEmpty: return .text(try checked(text))
+            default: throw invalid("a value is missing")
+            }
         }
 
         private mutating func take(_ keyword: String) -> Bool {
-            guard case .word(let word) = next, word.lowercased() == keyword else { return false }
+            guard next?.isWord(keyword.uppercased()) == true else { return false }
             index += 1
             return true
         }
 
-        private mutating func take(sign: String) -> Bool {
-            guard next == .sign(sign) else { return false }
+        private mutating func take(symbol: String) -> Bool {
+            guard next == .symbol(symbol) else { return false }
             index += 1
             return true
         }

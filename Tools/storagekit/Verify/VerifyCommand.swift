@@ -56,7 +56,11 @@ struct VerifyCommand: AsyncParsableCommand {
             throw CommandError(.corrupt, error.message, next: error.remedy)
         } catch let error as StorageError where error.code == .corrupt {
             // Errors of the library recommend this command.
-            throw CommandError(.corrupt, error.message, next: CommandError.restoreAdvice)
+            throw CommandError(
+                .corrupt, error.message,
+                next:
+                    "Restore a backup: storagekit restore BACKUP -o NEW. Without one, sqlite3 STORE .recover may save rows."
+            )
         }
     }
 

@@ -27,13 +27,13 @@ extension LiveNode {
         try bind(to: [layouts[0]] + layouts[end...])
     }
 
-    /// Reads everything, whatever was taken in before.
+    /// Reads everything, and forgets changes that wait for the end of the step.
     func readAgain(_ snapshot: Snapshot) throws {
         membership?.removeAll()
         try reload(snapshot)
     }
 
-    /// Takes in a change, which is applied when the step is settled if there are conditions on related rows.
+    /// Receives a change, which is applied when the step is settled if there are conditions on related rows.
     ///
     /// - Throws: ``StaleNode`` where that isn't possible.
     func take(_ change: ChangedRow, in snapshot: Snapshot) throws {

@@ -118,10 +118,10 @@ package final class RelatedMembership {
 // MARK: Collecting
 
 extension RelatedMembership {
-    /// Takes in a changed row.
+    /// Adds a changed row to the step.
     func apply(_ change: ChangedRow) { changes.append(change) }
 
-    /// Takes in a changed row that a condition looks at.
+    /// Adds a changed row that a condition looks at.
     ///
     /// - Parameter interest: By which of the interests it was found.
     func apply(_ change: ChangedRow, by interest: Int) throws {

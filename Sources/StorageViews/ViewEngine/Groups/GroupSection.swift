@@ -17,17 +17,3 @@ extension GroupSection: Hashable where Item: Hashable {}
 /// {"key": KEY, "items": [ITEM, …], "count": 12}
 /// ```
 extension GroupSection: Codable where Key: Codable, Item: Codable {}
-
-/// A row's index in a grouped list.
-public struct GroupPath: Sendable, Hashable, Codable {
-    /// The group's index.
-    public let section: Int
-    /// The row's index in its group.
-    public let row: Int
-
-    /// Creates an index path.
-    public init(section: Int, row: Int) {
-        self.section = section
-        self.row = row
-    }
-}

@@ -16,7 +16,7 @@ protocol RelatedLevel: AnyObject {
     ///
     /// - Parameter interest: By which of its interests it was found.
     func apply(_ change: ChangedRow, by interest: Int, in snapshot: Snapshot) throws
-    /// Applies what conditions on related rows make of the changes that were taken in, here and below.
+    /// Applies what conditions on related rows make of the changes of the step, here and below.
     func applyConditions(_ snapshot: Snapshot) throws
     /// Makes of the changes that were applied what is shown, here and below.
     func finishStep(_ snapshot: Snapshot) throws

@@ -68,10 +68,6 @@ struct CommandError: Error, Sendable {
         return words.map { $0 == "STORE" ? ShellWords.quoted(store) : String($0) }.joined(separator: " ")
     }
 
-    /// What to do about a store of which nothing can be read.
-    static let restoreAdvice =
-        "Restore a backup: storagekit restore BACKUP -o NEW. Without one, sqlite3 STORE .recover may save rows."
-
     /// An error of the store.
     init(_ error: StorageError) {
         // What the message says already needn't be said again.
@@ -92,11 +88,7 @@ struct CommandError: Error, Sendable {
         {
             cause = ""
         }
-        // Not even `verify`, which the remedy of the library names, can read one.
-        let isUnreadable = error.code == .corrupt && error.message.contains(" is damaged at its root")
-        self.init(
-            ExitStatus(of: error.code), error.message, why: cause,
-            next: isUnreadable ? Self.restoreAdvice : error.remedy)
+        self.init(ExitStatus(of: error.code), error.message, why: cause, next: error.remedy)
     }
 
     /// Any error that reaches the top of a command.

@@ -1,5 +1,5 @@
-/// A part of a statement's text.
-enum SQLToken: Equatable {
+/// A part of a statement's text, or of a condition's, cut as SQLite does.
+package enum SQLToken: Equatable {
     /// A keyword, or a name without quotes.
     case word(String)
     /// A name in quotes.
@@ -8,24 +8,27 @@ enum SQLToken: Equatable {
     case number(String)
     case symbol(String)
 
-    func isWord(_ word: String) -> Bool {
+    /// Why a text has no tokens.
+    package enum Fault: Error { case comment, openQuote }
+
+    package func isWord(_ word: String) -> Bool {
         if case .word(let own) = self { return own.uppercased() == word }
         return false
     }
 
-    /// - Returns: Nil for a text with comments, or one that ends in the middle of something.
-    static func tokens(of sql: String) -> [SQLToken]? {
+    /// - Throws: ``Fault`` for a text with comments, or one that ends within quotes.
+    package static func tokens(of sql: String) throws(Fault) -> [SQLToken] {
         var tokens: [SQLToken] = []
         var rest = Array(sql.utf8)[...]
         while let byte = rest.first {
             if isSpace(byte) {
                 rest.removeFirst()
             } else if rest.starts(with: "--".utf8) || rest.starts(with: "/*".utf8) {
-                return nil
+                throw .comment
             } else if let token = popToken(&rest) {
                 tokens.append(token)
             } else {
-                return nil
+                throw .openQuote
             }
         }
         return tokens
@@ -40,7 +43,7 @@ enum SQLToken: Equatable {
             guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return nil }
             defer { rest = rest[(end + 1)...] }
             return .name(String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self))
-        case _ where isDigit(byte): return .number(pop(&rest) { isPartOfWord($0) || $0 == UInt8(ascii: ".") })
+        case _ where isDigit(byte): return .number(number(&rest))
         case _ where isPartOfWord(byte): return .word(pop(&rest, while: isPartOfWord))
         default:
             for symbol in ["<=", ">=", "<>", "!=", "==", "<<", ">>", "||"] where rest.starts(with: symbol.utf8) {
@@ -52,7 +55,20 @@ enum SQLToken: Equatable {
         }
     }
 
-    /// What stands in quotes, which are doubled inside.
+    /// Digits, a fraction and an exponent; also what SQLite refuses as a number, such as `1_0` or `0x1`.
+    private static func number(_ rest: inout ArraySlice<UInt8>) -> String {
+        var text = pop(&rest) { isPartOfWord($0) || $0 == UInt8(ascii: ".") }
+        if text.lowercased().hasSuffix("e"), let sign = rest.first,
+            sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"),
+            rest.dropFirst().first.map(isDigit) == true
+        {
+            rest.removeFirst()
+            text += String(decoding: [sign], as: UTF8.self) + pop(&rest, while: isDigit)
+        }
+        return text
+    }
+
+    /// What is in quotes, which are doubled inside.
     private static func quoted(_ rest: inout ArraySlice<UInt8>, by quote: UInt8) -> String? {
         var bytes: [UInt8] = []
         rest.removeFirst()
