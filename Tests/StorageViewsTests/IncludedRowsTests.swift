@@ -54,7 +54,7 @@ private final class BooksOfRack: RelatedContent {
         return books != before
     }
 
-    var hasChangesBelow: Bool { false }
+    var number: Int32 = 0
     func release() {}
     var rowCount: Int { books.count }
 }

@@ -13,6 +13,17 @@ struct RouterOracle {
         let evaluator: PredicateEvaluator
         /// Places of the columns that it looks at.
         let affecting: [Int]
+        /// A column of which a row must have one of some values.
+        let column: String?
+        let values: [StorageValue]
+
+        init(
+            _ predicate: RowPredicate, affecting: [Int], column: String? = nil, values: [StorageValue] = []
+        ) throws {
+            (self.predicate, self.affecting, self.column, self.values) = (predicate, affecting, column, values)
+            evaluator = try PredicateEvaluator(
+                column.map { predicate && .among(column: $0, values) } ?? predicate, columns: RoutedStore.evaluated)
+        }
     }
 
     /// What somebody gets, by the row's key.
@@ -26,15 +37,28 @@ struct RouterOracle {
     private(set) var subscriptions: [SubscriptionToken: Subscription] = [:]
 
     /// Registers a condition in both worlds.
+    ///
+    /// - Parameter column: A column of which a row must have one of the values of ``change(_:adding:removing:in:)``.
     mutating func register(
-        _ predicate: RowPredicate, affecting: [Int], with router: Router, _ layout: RowLayout
+        _ predicate: RowPredicate, valuesOf column: String? = nil, affecting: [Int], with router: Router,
+        _ layout: RowLayout
     ) throws -> SubscriptionToken {
         let mask = affecting.reduce(into: ColumnMask.none) { $0.insert($1) }
-        let token = try router.register(layout.entity, where: predicate, affecting: mask)
-        subscriptions[token] = Subscription(
-            predicate: predicate, evaluator: try PredicateEvaluator(predicate, columns: RoutedStore.evaluated),
-            affecting: affecting)
+        let token = try router.register(layout.entity, where: predicate, valuesOf: column, affecting: mask)
+        subscriptions[token] = try Subscription(predicate, affecting: affecting, column: column)
         return token
+    }
+
+    /// Gives values to a subscription, and takes away as many of those that it has.
+    mutating func change(
+        _ token: SubscriptionToken, adding added: [StorageValue], removing count: Int, in router: Router
+    ) throws {
+        guard let known = subscriptions[token] else { return }
+        let removed = known.values.prefix(count)
+        router.change(token, adding: added, removing: Array(removed))
+        subscriptions[token] = try Subscription(
+            known.predicate, affecting: known.affecting, column: known.column,
+            values: Array(known.values.dropFirst(removed.count)) + added)
     }
 
     mutating func remove(_ token: SubscriptionToken, from router: Router) {

@@ -50,6 +50,8 @@ import Testing
                 _ = try oracle.register(
                     try Bool.random(using: &generator) ? likely() : condition, affecting: [1], with: router, layout)
             }
+            _ = try oracle.register(
+                generator.predicate(depth: 1), valuesOf: "id", affecting: [1], with: router, layout)
             writer.observers.requestedColumns.request(Array(router.columnsOfConditions), for: self)
             isAsking = true
         }
@@ -59,7 +61,24 @@ import Testing
             let predicate =
                 Bool.random(using: &generator) ? generator.predicate(depth: 3) : try likely()
             let affecting = RoutedStore.columns.indices.filter { _ in Int.random(in: 0..<4, using: &generator) == 0 }
-            _ = try oracle.register(predicate, affecting: affecting, with: router, layout)
+            let isFoundByValues = Int.random(in: 0..<4, using: &generator) == 0
+            let column = isFoundByValues ? RoutedStore.columns.randomElement(using: &generator) : nil
+            _ = try oracle.register(
+                column == nil || Bool.random(using: &generator) ? predicate : .constant(true), valuesOf: column,
+                affecting: affecting, with: router, layout)
+        }
+
+        /// Gives other values to some of the subscriptions that are found by values.
+        func changeValues() throws {
+            for (token, subscription) in oracle.subscriptions {
+                guard let column = subscription.column, Bool.random(using: &generator) else { continue }
+                let added = (0..<Int.random(in: 0...3, using: &generator)).map { _ in
+                    column == "id"
+                        ? .text("k\(Int.random(in: 0..<12, using: &generator))") : generator.value()
+                }
+                try oracle.change(
+                    token, adding: added, removing: Int.random(in: 0...3, using: &generator), in: router)
+            }
         }
 
         /// A condition that rows often meet, of the shapes that the index has a place for.
@@ -86,6 +105,7 @@ import Testing
 
         func look(_ commit: RoutedStore.Commit) throws {
             guard rows != nil else { return }
+            try changeValues()
             router.fill(changes) { $0.add(commit.view, commit.events, first: commit.first) }
             guard isAsking else { return try compare(to: RoutedStore.rows(commit.writer.database)) }
             router.fill(quick) {
@@ -192,6 +212,7 @@ import Testing
                     return true
                 }
                 let run = shared.run
+                try run.changeValues()
                 run.router.fill(run.changes) { changes in
                     for batch in batches {
                         let skipped = Int(max(from + 1 - batch.positions.lowerBound, 0))

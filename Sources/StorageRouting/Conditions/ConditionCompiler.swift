@@ -53,7 +53,7 @@ package struct ConditionCompiler {
     }
 
     /// How a column is compared with a constant; nil where its collation isn't one of SQLite's own.
-    private func reading(_ column: String, _ collation: RowPredicate.Collation?) throws -> ReadingIndex? {
+    func reading(_ column: String, _ collation: RowPredicate.Collation? = nil) throws -> ReadingIndex? {
         let columnIndex = try layout.index(named: column)
         guard let collation = collation ?? layout.columns[columnIndex].collation else { return nil }
         let affinity = layout.columns[columnIndex].affinity
@@ -105,7 +105,7 @@ package struct ConditionCompiler {
     }
 
     private func among(_ column: String, _ values: [StorageValue], negated: Bool) throws -> Condition {
-        guard let reading = try reading(column, nil) else { return values.isEmpty && !negated ? .never : .opaque }
+        guard let reading = try reading(column) else { return values.isEmpty && !negated ? .never : .opaque }
         let keys = values.compactMap { ComparisonKey.bytes(of: $0, row[reading]) }
         let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
         guard negated else {

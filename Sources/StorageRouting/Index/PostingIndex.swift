@@ -41,22 +41,23 @@ extension PostingIndex {
             others.append(Posting(node: node, rest: conditions))
             return
         }
-        for branch in branches {
-            let posting = Posting(node: node, rest: branch.rest)
-            let use = indexOfUse(of: branch.anchor.reading)
-            switch branch.anchor {
-            case .equal(_, let hash):
-                uses[use].equals += 1
-                buckets[hash, default: Bucket()].insert(posting, in: context, depth: depth)
-            case .null(_, let hash):
-                uses[use].nulls += 1
-                buckets[hash, default: Bucket()].insert(posting, in: context, depth: depth)
-            case .prefix(_, let length, let hash):
-                countPrefix(ofLength: length, by: 1, in: use)
-                buckets[hash, default: Bucket()].insert(posting, in: context, depth: depth)
-            case .interval(_, let interval):
-                uses[use].intervals.change(interval) { $0.insert(posting, in: context, depth: depth) }
-            }
+        for branch in branches { insert(Posting(node: node, rest: branch.rest), under: branch.anchor, in: context) }
+    }
+
+    func insert(_ posting: Posting, under anchor: Anchor, in context: AnchorContext) {
+        let use = indexOfUse(of: anchor.reading)
+        switch anchor {
+        case .equal(_, let hash):
+            uses[use].equals += 1
+            buckets[hash, default: Bucket()].insert(posting, in: context, depth: depth)
+        case .null(_, let hash):
+            uses[use].nulls += 1
+            buckets[hash, default: Bucket()].insert(posting, in: context, depth: depth)
+        case .prefix(_, let length, let hash):
+            countPrefix(ofLength: length, by: 1, in: use)
+            buckets[hash, default: Bucket()].insert(posting, in: context, depth: depth)
+        case .interval(_, let interval):
+            uses[use].intervals.change(interval) { $0.insert(posting, in: context, depth: depth) }
         }
     }
 
@@ -68,27 +69,30 @@ extension PostingIndex {
             }
             return
         }
-        for branch in branches {
-            let use = indexOfUse(of: branch.anchor.reading)
-            switch branch.anchor {
-            case .equal(_, let hash):
-                uses[use].equals -= 1
-                remove(node, where: branch.rest, hash: hash, in: context)
-            case .null(_, let hash):
-                uses[use].nulls -= 1
-                remove(node, where: branch.rest, hash: hash, in: context)
-            case .prefix(_, let length, let hash):
-                countPrefix(ofLength: length, by: -1, in: use)
-                remove(node, where: branch.rest, hash: hash, in: context)
-            case .interval(_, let interval):
-                uses[use].intervals.change(interval) { $0.remove(node, where: branch.rest, in: context) }
-            }
-            if uses[use].isEmpty { uses.remove(at: use) }
-        }
+        for branch in branches { remove(Posting(node: node, rest: branch.rest), under: branch.anchor, in: context) }
     }
 
-    private func remove(_ node: Int32, where rest: [Condition], hash: UInt64, in context: AnchorContext) {
-        buckets[hash]?.remove(node, where: rest, in: context)
+    /// Removes a posting that was inserted under the anchor.
+    func remove(_ posting: Posting, under anchor: Anchor, in context: AnchorContext) {
+        let use = indexOfUse(of: anchor.reading)
+        switch anchor {
+        case .equal(_, let hash):
+            uses[use].equals -= 1
+            remove(posting, hash: hash, in: context)
+        case .null(_, let hash):
+            uses[use].nulls -= 1
+            remove(posting, hash: hash, in: context)
+        case .prefix(_, let length, let hash):
+            countPrefix(ofLength: length, by: -1, in: use)
+            remove(posting, hash: hash, in: context)
+        case .interval(_, let interval):
+            uses[use].intervals.change(interval) { $0.remove(posting.node, where: posting.rest, in: context) }
+        }
+        if uses[use].isEmpty { uses.remove(at: use) }
+    }
+
+    private func remove(_ posting: Posting, hash: UInt64, in context: AnchorContext) {
+        buckets[hash]?.remove(posting.node, where: posting.rest, in: context)
         if buckets[hash]?.isEmpty ?? false { buckets[hash] = nil }
     }
 
@@ -111,8 +115,13 @@ extension PostingIndex {
     /// Notes what the views of a condition that is here look at.
     func widen(_ conditions: [Condition], to columns: ColumnMask, in context: AnchorContext) {
         for branch in Condition.joined(all: conditions).branches(context) ?? [] {
-            uses[indexOfUse(of: branch.anchor.reading)].interest.formUnion(columns)
+            widen(branch.anchor.reading, to: columns)
         }
+    }
+
+    /// Notes what the views of a condition look at that is found by a reading.
+    func widen(_ reading: ReadingIndex, to columns: ColumnMask) {
+        uses[indexOfUse(of: reading)].interest.formUnion(columns)
     }
 }
 

@@ -11,9 +11,9 @@ internal import Synchronization
 ///
 /// - Conditions depend on rows alone. So it doesn't matter how far nodes are behind when a transaction is checked against
 ///   them, only that all nodes are registered, for the columns as they are in that transaction.
-/// - A node that holds rows with included ones is registered for those of the rows that it holds, and again in the step that
-///   brings others. What was held back since that step's state was chosen was compared with the conditions from before; the
-///   engine asks ``hasSkipped(since:)`` once the new ones are registered, and has it read from the log then.
+/// - A node that holds rows with included ones is registered for those of the rows that it holds, by their values, which are
+///   changed in the step that brings others. What was held back since that step's state was chosen was compared with the values
+///   from before; the engine asks ``hasSkipped(since:)`` once the new ones are there, and has it read from the log then.
 /// - A node registers after it has chosen the state that it begins with, and a transaction may come in between. So the filter
 ///   is closed from before a state is looked at in which a node registers until the step is over. What is committed
 ///   meanwhile is kept. A transaction that was checked against the other nodes before the filter was closed was durable by then, and

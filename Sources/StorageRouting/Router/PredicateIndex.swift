@@ -10,6 +10,8 @@ internal import StorageLog
 final class PredicateIndex {
     private struct Node {
         var condition: Condition
+        /// Values of which a row must have one beside meeting the condition. The node is found by them then, and not shared.
+        var values: ValueSet?
         var columns: ColumnMask
         /// What any of its subscriptions looks at; it may be larger than it need be.
         var affecting = ColumnMask.none
@@ -63,12 +65,20 @@ final class PredicateIndex {
 
 extension PredicateIndex {
     func register(
-        _ predicate: RowPredicate, matching expression: SearchExpression?, affecting: ColumnMask, generation: UInt32
+        _ predicate: RowPredicate, matching expression: SearchExpression?, valuesOf column: String?,
+        affecting: ColumnMask, generation: UInt32
     ) throws -> SubscriptionToken {
         let compiler = ConditionCompiler(layout: layout, row: row)
         let texts = expression.map { compiler.compile($0) } ?? .always
         let condition = Condition.joined(all: [try compiler.compile(predicate), texts])
-        let node = nodeOfCondition[condition] ?? add(condition)
+        let node: Int32
+        if let column, let reading = try compiler.reading(column) {
+            node = add(condition, ValueSet(reading, rest: [condition]))
+        } else {
+            // How such a column is compared only the database knows.
+            let condition = column == nil ? condition : .joined(all: [condition, .opaque])
+            node = nodeOfCondition[condition] ?? add(condition)
+        }
         let index: Int32
         var subscription = Subscription(node: node, generation: generation, affecting: affecting)
         subscription.next = nodes[Int(node)].first
@@ -86,8 +96,11 @@ extension PredicateIndex {
         return SubscriptionToken(entity: layout.entity, index: index, generation: subscription.generation)
     }
 
-    private func add(_ condition: Condition) -> Int32 {
-        let node = Node(condition: condition, columns: condition.columns(row), isOpaque: condition.isOpaque)
+    private func add(_ condition: Condition, _ values: ValueSet? = nil) -> Int32 {
+        var columns = condition.columns(row)
+        if let values { columns.formUnion(row.columns(of: values.reading)) }
+        let node = Node(
+            condition: condition, values: values, columns: columns, isOpaque: condition.isOpaque)
         let index: Int32
         if let reused = freeNodes.popLast() {
             index = reused
@@ -97,6 +110,7 @@ extension PredicateIndex {
             nodes.append(node)
             probe.grow(to: nodes.count)
         }
+        guard values == nil else { return index }
         nodeOfCondition[condition] = index
         root.insert(index, where: [condition], in: context)
         root.widen([condition], to: node.columns, in: context)
@@ -106,7 +120,7 @@ extension PredicateIndex {
     private func widen(_ node: Int32, by columns: ColumnMask) {
         let known = nodes[Int(node)].affecting
         nodes[Int(node)].affecting.formUnion(columns)
-        guard nodes[Int(node)].affecting != known else { return }
+        guard nodes[Int(node)].affecting != known, nodes[Int(node)].values == nil else { return }
         root.widen([nodes[Int(node)].condition], to: columns, in: context)
     }
 
@@ -126,10 +140,32 @@ extension PredicateIndex {
         freeSubscriptions.append(token.index)
         nodes[node].subscriptions -= 1
         guard nodes[node].subscriptions == 0 else { return }
-        root.remove(subscription.node, where: [nodes[node].condition], in: context)
-        nodeOfCondition[nodes[node].condition] = nil
+        if let values = nodes[node].values {
+            let posting = Posting(node: subscription.node, rest: values.rest)
+            for anchor in values.anchors { root.remove(posting, under: anchor, in: context) }
+        } else {
+            root.remove(subscription.node, where: [nodes[node].condition], in: context)
+            nodeOfCondition[nodes[node].condition] = nil
+        }
         nodes[node] = Node(condition: .never, columns: .none, isOpaque: false)
         freeNodes.append(subscription.node)
+    }
+
+    /// Adds and removes values of a subscription that is found by them; does nothing for one that is gone.
+    func change(_ token: SubscriptionToken, adding added: [StorageValue], removing removed: [StorageValue]) {
+        guard isLive(token) else { return }
+        let node = nodes[Int(subscriptions[Int(token.index)].node)]
+        guard let values = node.values else { return }
+        let posting = Posting(node: subscriptions[Int(token.index)].node, rest: values.rest)
+        for hash in added.compactMap({ values.hash(of: $0, in: row) }) where values.insert(hash) {
+            root.insert(posting, under: values.anchor(hash), in: context)
+        }
+        for hash in removed.compactMap({ values.hash(of: $0, in: row) }) where values.remove(hash) {
+            root.remove(posting, under: values.anchor(hash), in: context)
+        }
+        guard values.count > 0 else { return }
+        root.widen(values.reading, to: node.columns)
+        root.widen(values.reading, to: node.affecting)
     }
 
     private func isLive(_ token: SubscriptionToken) -> Bool {
@@ -211,8 +247,12 @@ extension PredicateIndex {
     private func mayConcern(_ change: FoldedChange, on node: Node) -> Bool {
         let touchesCondition = !change.isUpdate || change.changed.intersects(node.columns)
         guard touchesCondition || change.changed.intersects(node.affecting) else { return false }
-        if change.exists, node.condition.isTrue(row, .new) { return true }
-        return change.existed && touchesCondition && node.condition.isTrue(row, .old)
+        if change.exists, isTrue(node.condition, node.values, on: .new) { return true }
+        return change.existed && touchesCondition && isTrue(node.condition, node.values, on: .old)
+    }
+
+    private func isTrue(_ condition: Condition, _ values: ValueSet?, on image: RowKeys.Image) -> Bool {
+        (values?.holds(row, image) ?? true) && condition.isTrue(row, image)
     }
 
     /// The columns, by their ids, that conditions look at, or have looked at before.
@@ -225,24 +265,25 @@ extension PredicateIndex {
         let (columns, affecting) = (nodes[node].columns, nodes[node].affecting)
         let touchesCondition = change.changed.intersects(columns)
         if change.isUpdate, !touchesCondition, !change.changed.intersects(affecting) { return nil }
-        let condition = nodes[node].condition
-        let isIn = change.exists && evaluate(condition, of: node, on: .new, counters: &counters)
+        let (condition, values) = (nodes[node].condition, nodes[node].values)
+        let isIn = change.exists && evaluate(condition, values, of: node, on: .new, counters: &counters)
         // What the condition doesn't look at can't change its answer.
         let isAsBefore = change.isUpdate && !touchesCondition
         let wasIn =
             change.existed
-            && (isAsBefore ? isIn : evaluate(condition, of: node, on: .old, counters: &counters))
+            && (isAsBefore ? isIn : evaluate(condition, values, of: node, on: .old, counters: &counters))
         guard wasIn || isIn else { return nil }
         if nodes[node].isOpaque { return .uncertain }
         return wasIn ? isIn ? .stay : .leave : .enter
     }
 
     private func evaluate(
-        _ condition: Condition, of node: Int, on image: RowKeys.Image, counters: inout RouterCounters
+        _ condition: Condition, _ values: ValueSet?, of node: Int, on image: RowKeys.Image,
+        counters: inout RouterCounters
     ) -> Bool {
         counters.evaluations += 1
         nodes[node].evaluations &+= 1
-        return condition.isTrue(row, image)
+        return isTrue(condition, values, on: image)
     }
 
     private func notify(
@@ -289,13 +330,18 @@ extension PredicateIndex {
         guard isLive(token) else { return nil }
         let subscription = subscriptions[Int(token.index)]
         let node = nodes[Int(subscription.node)]
-        let branches = node.condition.branches(context)
+        let anchors = node.values.map { [describe($0)] } ?? node.condition.branches(context)?.map(describe)
         return SubscriptionExplanation(
-            tier: node.isOpaque ? .opaque : branches == nil ? .evaluated : .indexed,
-            anchors: Set((branches ?? []).map(describe)).sorted(), sharedBy: Int(node.subscriptions),
+            tier: node.isOpaque ? .opaque : anchors == nil ? .evaluated : .indexed,
+            anchors: Set(anchors ?? []).sorted(), sharedBy: Int(node.subscriptions),
             candidateCount: Int(node.candidateCount), evaluations: Int(node.evaluations),
             wakeups: Int(subscription.wakeups),
             lastPosition: subscription.lastPosition, lastEffect: subscription.lastEffect)
+    }
+
+    private func describe(_ values: ValueSet) -> String {
+        let name = layout.columns[row[values.reading].columnIndex].name
+        return "\(name) among \(values.count) \(values.count == 1 ? "value" : "values")"
     }
 
     private func describe(_ branch: Branch) -> String {

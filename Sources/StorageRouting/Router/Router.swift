@@ -20,8 +20,6 @@ internal import StorageLog
 /// Isolation: not `Sendable`. It belongs to whoever follows the log; an engine's belongs to its ``CommitFilter``, whose lock
 /// guards what is done with it as a whole.
 package final class Router {
-    /// A condition that a value is among so many is found by the value; one with more values is evaluated with each change.
-    package static let longestList = Anchor.longestList
     private var indexes: [UInt32: PredicateIndex] = [:]
     private var results: [RoutedChange] = []
     /// How many subscriptions there have ever been: no two have the same token, also when an entity was forgotten between them.
@@ -72,12 +70,14 @@ extension Router {
     /// - Parameters:
     ///   - entity: One that was added.
     ///   - expression: What the row's texts must be found by too, where it has a full-text index.
+    ///   - column: A column of which a row must have one of the values that ``change(_:adding:removing:)`` gives to the
+    ///     subscription: of none to begin with. Nil where any row may matter.
     ///   - affecting: The columns that the subscriber looks at, beside those of the predicate: shown, sorted or grouped by,
     ///     summed up. A row that stays isn't reported where none of them has changed.
     /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for an entity that isn't known.
     package func register(
         _ entity: UInt32, where predicate: RowPredicate, matching expression: SearchExpression? = nil,
-        affecting: ColumnMask
+        valuesOf column: String? = nil, affecting: ColumnMask
     ) throws -> SubscriptionToken {
         guard let index = indexes[entity] else {
             throw StorageError(
@@ -86,7 +86,18 @@ extension Router {
         subscribed = nil
         registrations &+= 1
         return try index.register(
-            predicate, matching: expression, affecting: affecting, generation: registrations)
+            predicate, matching: expression, valuesOf: column, affecting: affecting, generation: registrations)
+    }
+
+    /// Adds and removes values of the column that a subscription was registered with. It does nothing for one that is gone.
+    ///
+    /// Each value must be removed as often as it was added.
+    ///
+    /// - Complexity: O(values that are added or removed), however many there are.
+    package func change(
+        _ token: SubscriptionToken, adding added: [StorageValue], removing removed: [StorageValue]
+    ) {
+        indexes[token.entity]?.change(token, adding: added, removing: removed)
     }
 
     /// Does nothing for a subscription that is gone.

@@ -152,6 +152,73 @@ import Testing
         #expect(try await flip(novels: Int(30_000 * testScale)) == few)
     }
 
+    /// What commits cost a list of so many novelists of a country with their novels.
+    private func longListWork(owners count: Int) async throws -> [LongListWork] {
+        let storage = try await Library.open()
+        try await storage.write { tx in
+            try tx.save(Publisher(id: 1, city: "Lviv"))
+            for number in 0..<count {
+                try tx.save(Novelist(id: Self.id(number), country: "UA"))
+                try tx.save(Novel(id: number, year: 2000, novelistId: Self.id(number), publisherId: 1))
+            }
+            try tx.save(Novelist(id: "other", country: "PL"))
+            try tx.save(Novel(id: -1, year: 2000, novelistId: "other", publisherId: 1))
+        }
+        let novelists = storage.query(Novelist.self).where { $0.country == "UA" }.orderBy(\.id)
+        let lists = [
+            QuerySubscription(novelists.include(\.novels), start: .immediate),
+            QuerySubscription(
+                novelists.include(\.novels) { $0.has(\.publisher) { $0.city == "Lviv" } }, start: .immediate),
+        ]
+        var works: [LongListWork] = []
+        func measure(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws {
+            let before = await storage.subscriptions.counters
+            await storage.waitForViews(through: try await storage.write(body).receipt)
+            let after = await storage.subscriptions.counters
+            works.append(LongListWork(from: before, to: after))
+        }
+        // A novel of another novelist, one that is shown, a novelist who comes, one who goes, and the first one again.
+        try await measure { try $0.execute("UPDATE novels SET year = 1999 WHERE id = -1") }
+        try await measure { try $0.execute("UPDATE novels SET year = 1999 WHERE id = 7") }
+        try await measure { try $0.save(Novelist(id: "other", country: "UA")) }
+        try await measure { try $0.save(Novelist(id: Self.id(3), country: "PL")) }
+        try await measure { try $0.execute("UPDATE novels SET year = 1998 WHERE id = 3") }
+        try await measure { try $0.execute("UPDATE novels SET year = 1998 WHERE id = -1") }
+        for list in lists {
+            #expect(list.items.count == count)
+            #expect(list.items[6].novels.map(\.year) == [1999])
+            #expect(list.items.last?.novels.map(\.year) == [1998])
+        }
+        return works
+    }
+
+    /// What a commit costs lists: whether they are woken, and what for.
+    private struct LongListWork: Equatable {
+        let steps: Int
+        let wakeups: Int
+        let evaluations: Int
+        let statements: Int
+        let reloads: Int
+
+        init(from before: EngineCounters, to after: EngineCounters) {
+            steps = after.steps - before.steps
+            wakeups = after.wakeups - before.wakeups
+            evaluations = after.router.evaluations - before.router.evaluations
+            statements = after.statements - before.statements
+            reloads = after.reloads - before.reloads
+        }
+    }
+
+    @Test("A related row of an owner that isn't shown wakes no list, however long it is")
+    func longListsAreFoundByTheirOwners() async throws {
+        let few = try await longListWork(owners: 100)
+        #expect(few[0].steps == 0)
+        #expect(few[4].steps == 0)
+        for count in testScale > 1 ? [2_000, 20_000] : [2_000] {
+            #expect(try await longListWork(owners: count) == few)
+        }
+    }
+
     private nonisolated static func id(_ number: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: 7 - digits.count) + digits

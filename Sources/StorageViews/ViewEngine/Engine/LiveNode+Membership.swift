@@ -13,10 +13,10 @@ extension LiveNode {
         return interests
     }
 
-    /// Which of ``interests`` are others than those that were taken last, by their numbers.
-    func takeChangedInterests() -> [Int] {
+    /// The values by which changes find ``interests``, as ``takeOwnValues(all:)`` says.
+    func takeValues(all: Bool) -> [HeldValues] {
         let count = membership?.interestCount ?? 0
-        return takeChangedOwnInterests().map { $0 == 0 ? 0 : $0 + count }
+        return takeOwnValues(all: all).map { $0.interest == 0 ? $0 : $0.behind(count) }
     }
 
     /// Learns how the rows of ``interests`` are laid out.

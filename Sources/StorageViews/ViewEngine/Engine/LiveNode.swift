@@ -12,9 +12,11 @@ package protocol LiveNode: AnyObject, SendableMetatype {
     var pendingUpdate: PendingUpdate<Update>? { get set }
     /// Which changes matter to it: those of its entity, then those of rows that it shows with its own.
     var ownInterests: [Interest] { get }
-    /// Which of ``ownInterests`` are others than those that were taken last, by their numbers: there are nodes that look at
-    /// rows related to those that they hold.
-    func takeChangedOwnInterests() -> [Int]
+    /// The values that it has come to hold and holds no longer, since they were taken last, of those of ``ownInterests`` that have a
+    /// ``Interest/valueColumn``: there are nodes that look at rows related to those that they hold.
+    ///
+    /// - Parameter all: Whether all that it holds are wanted, whatever was taken before.
+    func takeOwnValues(all: Bool) -> [HeldValues]
     /// Which rows of its entity conditions on related rows let in; nil where there are none. It applies the changes that
     /// come of them.
     var membership: RelatedMembership? { get }
@@ -45,7 +47,7 @@ package protocol LiveNode: AnyObject, SendableMetatype {
 }
 
 extension LiveNode {
-    package func takeChangedOwnInterests() -> [Int] { [] }
+    package func takeOwnValues(all: Bool) -> [HeldValues] { [] }
     package var membership: RelatedMembership? { nil }
     package var postponedSeconds: Double? { nil }
 }

@@ -156,9 +156,9 @@ extension RelatedMembership {
 extension RelatedMembership {
     /// What the step has changed of the rows that the conditions let in, and forgets what was collected.
     ///
-    /// - Parameter shown: A condition that all rows meet that matter; nil where any may.
+    /// - Parameter shown: Returns a condition that all rows meet that matter, and nil where any may.
     /// - Throws: ``StaleNode`` where that isn't known, or where so many rows come and go that reading them again costs less.
-    func takeChanges(_ snapshot: Snapshot, among shown: RowPredicate? = nil) throws -> [ChangedRow] {
+    func takeChanges(_ snapshot: Snapshot, among shown: () -> RowPredicate? = { nil }) throws -> [ChangedRow] {
         defer { removeAll() }
         for index in conditions.indices {
             for change in try conditions[index].membership?.takeChanges(snapshot) ?? [] {
@@ -176,7 +176,7 @@ extension RelatedMembership {
             for (key, answer) in conditions[index].answers where answer.before != answer.after {
                 guard let value = conditions[index].touched[key]?.value else { continue }
                 let column = conditions[index].condition.relation.column
-                for row in try rows(relatedBy: column, to: value, among: shown, snapshot)
+                for row in try rows(relatedBy: column, to: value, among: shown(), snapshot)
                 where known.insert(try self.key(of: row)).inserted {
                     if let change = try decided(row, snapshot), change.effect != .stay { result.append(change) }
                 }

@@ -41,7 +41,7 @@ extension SubscriptionEngine {
                 }
                 slots[id] = Slot(node: node, registrations: [])
                 own(registrations, by: id)
-                return [isBound ? finishStep(id, snapshot) : try conclude(id, snapshot)]
+                return [isBound ? finishStep(id, snapshot) : conclude(id, snapshot)]
             }
             requestColumns()
         } catch {
@@ -57,9 +57,9 @@ extension SubscriptionEngine {
     /// Ends what a step has done to a node.
     ///
     /// - Returns: What is new of it, for its consumer.
-    func conclude(_ id: Int, _ snapshot: Snapshot) throws -> Delivery? {
+    func conclude(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
         guard let node = slots[id]?.node else { return nil }
-        try registerAgain(id, in: snapshot)
+        updateValues(id, in: snapshot)
         return node.publish(at: snapshot.position)
     }
 
@@ -91,7 +91,7 @@ extension SubscriptionEngine {
             do {
                 try body(node, snapshot)
                 try node.settle(snapshot)
-                return [try conclude(handle.id, snapshot)]
+                return [conclude(handle.id, snapshot)]
             } catch is StaleNode {
                 return [reload(handle.id, snapshot)]
             } catch {

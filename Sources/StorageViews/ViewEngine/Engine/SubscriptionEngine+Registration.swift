@@ -16,6 +16,7 @@ extension SubscriptionEngine {
             unregister(registrations)
             throw error
         }
+        find(registrations, by: node.takeValues(all: true))
         return registrations
     }
 
@@ -23,27 +24,29 @@ extension SubscriptionEngine {
         let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
         let token = try commitFilter.withRouter { router in
             try router.register(
-                layout.entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
+                layout.entity, where: interest.predicate, matching: interest.expression,
+                valuesOf: interest.valueColumn, affecting: affecting)
         }
         return Registration(entity: layout.entity, token: token)
     }
 
-    /// Lets changes find a node by the interests that it has now: those of included rows follow from the rows that it holds.
-    func registerAgain(_ id: Int, in snapshot: Snapshot) throws {
-        guard let node = slots[id]?.node else { return }
-        let changed = node.takeChangedInterests()
-        guard !changed.isEmpty, let old = slots[id]?.registrations, !old.isEmpty else { return }
-        let interests = node.interests
-        for index in changed {
-            guard let layout = commitFilter.withRouter({ $0.layout(of: old[index].entity) }) else { throw StaleNode() }
-            let new = try register(interests[index], layout)
-            disown([old[index]])
-            unregister([old[index]])
-            slots[id]?.registrations[index] = new
-            owners[new.token] = Owner(id: id, interest: index)
-        }
-        // What was held back meanwhile concerned nobody by the interests from before.
+    /// Lets changes find a node by the values that it holds now: included rows are found by those of the rows that they are put into.
+    func updateValues(_ id: Int, in snapshot: Snapshot) {
+        guard let slot = slots[id], !slot.registrations.isEmpty else { return }
+        let values = slot.node.takeValues(all: false)
+        guard !values.isEmpty else { return }
+        find(slot.registrations, by: values)
+        // What was held back meanwhile concerned nobody by the values from before.
         if commitFilter.hasSkipped(since: snapshot.position) { inbox?.readAgain(after: snapshot.position) }
+    }
+
+    private func find(_ registrations: [Registration], by values: [HeldValues]) {
+        guard !values.isEmpty else { return }
+        commitFilter.withRouter { router in
+            for held in values {
+                router.change(registrations[held.interest].token, adding: held.added, removing: held.removed)
+            }
+        }
     }
 
     func unregister(_ registrations: [Registration]) {

@@ -119,7 +119,7 @@ extension SubscriptionEngine {
             } else {
                 postponed.remove(id)
             }
-            return try conclude(id, snapshot)
+            return conclude(id, snapshot)
         } catch {
             return reload(id, snapshot)
         }
@@ -144,7 +144,7 @@ extension SubscriptionEngine {
         do {
             try node.readAgain(snapshot)
             slots[id]?.retries = RetryDelay()
-            return try conclude(id, snapshot)
+            return conclude(id, snapshot)
         } catch {
             return failed(id, error)
         }

@@ -8,8 +8,8 @@ protocol RelatedLevel: AnyObject {
     /// Which changes matter: those of its rows, then those of levels below.
     var interests: [Interest] { get }
     var interestCount: Int { get }
-    /// Which of its interests are others than those that were taken last, by their numbers.
-    func takeChangedInterests() -> [Int]
+    /// The values by which changes find its interests, as ``LiveNode/takeOwnValues(all:)`` says.
+    func takeValues(all: Bool) -> [HeldValues]
     func bind(to layouts: ArraySlice<RowLayout>) throws
     func removeAll()
     /// Takes in a change.
@@ -22,6 +22,8 @@ protocol RelatedLevel: AnyObject {
     func finishStep(_ snapshot: Snapshot) throws
     /// Whether the step has brought something.
     var hasChanges: Bool { get }
+    /// To whom it has: the owners that retain what has changed.
+    var changedOwners: Set<Int32> { get }
     /// How many rows it holds, here and below.
     var rowCount: Int { get }
 }
@@ -30,14 +32,15 @@ protocol RelatedLevel: AnyObject {
 protocol IncludedLevel<Owner>: RelatedLevel {
     associatedtype Owner: Sendable
 
-    /// What the content for a value is known by; nil for NULL, which has none.
-    func key(of value: StorageValue) -> [UInt8]?
-    /// Keeps the content for a value, which another owner has now.
-    func retain(_ value: StorageValue, as key: [UInt8], in snapshot: Snapshot) throws
-    /// An owner no longer has a value.
-    func release(_ key: [UInt8])
-    /// Whether the step has brought something to the content for a value.
-    func hasChanged(_ key: [UInt8]) -> Bool
+    /// Keeps the content for a value, which another row of an owner has now.
+    ///
+    /// - Parameter owner: A number of the list that shows the row, which ``changedOwners`` names.
+    /// - Returns: The content's number, until it is released as often as it was retained; nil for NULL, which has none.
+    func retain(_ value: StorageValue, for owner: Int32, in snapshot: Snapshot) throws -> Int32?
+    /// A row of an owner no longer has the value of a content.
+    func release(_ number: Int32, by owner: Int32)
+    /// Whether the step has brought something to a content, by its number.
+    var isChanged: [Bool] { get }
     /// Puts the content for a value into its owner.
     func fill(_ owner: inout Owner, _ value: StorageValue)
 }
@@ -65,15 +68,15 @@ extension [any RelatedLevel] {
         }
     }
 
-    /// Which interests of all levels are others than those that were taken last.
-    func takeChangedInterests() -> [Int] {
-        var changed: [Int] = []
+    /// The values by which changes find the interests of all levels.
+    func takeValues(all: Bool) -> [HeldValues] {
+        var values: [HeldValues] = []
         var start = 0
         for level in self {
-            changed += level.takeChangedInterests().map { start + $0 }
+            values += level.takeValues(all: all).map { $0.behind(start) }
             start += level.interestCount
         }
-        return changed
+        return values
     }
 
     var rowCount: Int { reduce(0) { $0 + $1.rowCount } }

@@ -43,14 +43,11 @@ private final class IncludedContent<Item: Sendable>: RelatedContent {
     func reload(_ snapshot: Snapshot) throws { _ = try list.reload(levels, snapshot) }
     func apply(_ change: ChangedRow, in snapshot: Snapshot) throws { try list.node.apply(change, in: snapshot) }
     func finishStep(_ snapshot: Snapshot) throws -> Bool { try list.settle(levels, snapshot) != nil }
-    var hasChangesBelow: Bool { !list.changedIndices(levels).isEmpty }
+    func release() { list.release(levels) }
     var rowCount: Int { list.shown.count }
 
-    func release() {
-        for (index, level) in levels.enumerated() {
-            for keys in list.keys {
-                if let key = keys[index] { level.release(key) }
-            }
-        }
+    var number: Int32 {
+        get { list.number }
+        set { list.number = newValue }
     }
 }

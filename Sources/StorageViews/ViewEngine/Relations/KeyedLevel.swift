@@ -11,8 +11,8 @@ protocol RelatedContent: AnyObject {
     ///
     /// - Returns: Whether something is new.
     func finishStep(_ snapshot: Snapshot) throws -> Bool
-    /// Whether a level below has something new for one of its rows.
-    var hasChangesBelow: Bool { get }
+    /// What the level knows it by, and levels below too; the level sets it before anything else.
+    var number: Int32 { get set }
     /// Gives up what levels below keep for it.
     func release()
     var rowCount: Int { get }
@@ -21,14 +21,16 @@ protocol RelatedContent: AnyObject {
 /// A level that keeps a content for each value that an owner has, as long as one is shown: those who refer to one parent share
 /// it.
 final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel {
-    /// A content, what it is found by, and how many owners share it.
+    /// A content, what it is found by, and who shares it.
     private struct Keyed {
         let content: Content
+        let key: [UInt8]
         let value: StorageValue
-        var ownerCount = 1
+        var owners: ContentOwners
     }
 
     private let relation: Relation
+    /// Which related rows matter: only those of a value that there is a content for.
     private let interest: Interest
     /// Which of the related rows conditions on rows that they are related to let in; nil where there are none.
     private let membership: RelatedMembership?
@@ -37,11 +39,19 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     private let put: (Content?, inout Owner) -> Void
     private var layout: RowLayout?
     private var reader: RelatedKey?
-    private var contents: [[UInt8]: Keyed] = [:]
-    /// Whether the values that there is a content for are others than those of the interests that were taken last.
-    private var hasOtherValues = false
-    private var touched: Set<[UInt8]> = []
-    private var changed: Set<[UInt8]> = []
+    /// The contents by their numbers; nil where a number is free.
+    private var contents: [Keyed?] = []
+    private var freeNumbers: [Int32] = []
+    /// The contents' numbers by the keys of their values.
+    private var numbers: [[UInt8]: Int32] = [:]
+    /// The values that have got a content since they were taken last, and those that have lost theirs.
+    private var changedValues: [[UInt8]: (value: StorageValue, isAdded: Bool)] = [:]
+    /// The contents to which changes of the step were applied, and those to which it has brought something.
+    private var touched: Set<Int32> = []
+    private var changed: Set<Int32> = []
+    private(set) var isChanged: [Bool] = []
+    /// How many rows the contents have.
+    private var contentRowCount = 0
 
     /// - Parameters:
     ///   - interest: Which changes of related rows matter to the contents.
@@ -55,7 +65,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         make: @escaping (StorageValue, RowLayout) throws -> Content, put: @escaping (Content?, inout Owner) -> Void
     ) {
         self.relation = relation
-        self.interest = interest
+        self.interest = interest.holdingValues(of: relation.otherColumn)
         self.membership = membership
         self.below = below
         self.make = make
@@ -64,24 +74,41 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         interestCount = below.reduce(ownCount) { $0 + $1.interestCount }
     }
 
-    /// Of the related rows, only those of a value that there is a content for.
     var interests: [Interest] {
-        let own = shown.map { interest.narrowed(to: $0) } ?? interest
-        return [own] + (membership?.interests ?? []) + below.flatMap(\.interests)
+        [interest] + (membership?.interests ?? []) + below.flatMap(\.interests)
     }
-    /// The condition that a row belongs to a content; nil where there are too many to look for.
+
+    /// The condition that a row belongs to a content; nil where it would have too many values for a statement.
     private var shown: RowPredicate? {
-        guard contents.count <= Router.longestList else { return nil }
-        return .among(column: relation.otherColumn, contents.values.map(\.value))
+        guard numbers.count <= Self.longestList else { return nil }
+        return .among(column: relation.otherColumn, values)
     }
+    private static var longestList: Int { 1_000 }
+
+    /// The values that there is a content for.
+    private var values: [StorageValue] { contents.compactMap { $0?.value } }
 
     let interestCount: Int
     /// How many of the interests are those of the related rows and their conditions.
     private let ownCount: Int
 
-    func takeChangedInterests() -> [Int] {
-        defer { hasOtherValues = false }
-        return (hasOtherValues ? [0] : []) + below.takeChangedInterests().map { ownCount + $0 }
+    func takeValues(all: Bool) -> [HeldValues] {
+        var own = HeldValues(interest: 0)
+        if all {
+            own.added = values
+        } else {
+            for (value, isAdded) in changedValues.values {
+                if isAdded { own.added.append(value) } else { own.removed.append(value) }
+            }
+        }
+        let hasOwn = !changedValues.isEmpty || all
+        changedValues = [:]
+        return (hasOwn ? [own] : []) + below.takeValues(all: all).map { $0.behind(ownCount) }
+    }
+
+    /// Notes that a value has got a content, or has lost it: both leave things as they were.
+    private func note(_ key: [UInt8], _ value: StorageValue, isAdded: Bool) {
+        changedValues[key] = changedValues[key] == nil ? (value, isAdded) : nil
     }
 
     func bind(to layouts: ArraySlice<RowLayout>) throws {
@@ -95,50 +122,59 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
 
     // MARK: Owners
 
-    func key(of value: StorageValue) -> [UInt8]? { reader?.key(of: value) }
-
-    func retain(_ value: StorageValue, as key: [UInt8], in snapshot: Snapshot) throws {
-        guard contents[key] == nil else {
-            contents[key]?.ownerCount += 1
-            return
+    func retain(_ value: StorageValue, for owner: Int32, in snapshot: Snapshot) throws -> Int32? {
+        guard let layout, let reader else { throw StaleNode() }
+        guard let key = reader.key(of: value) else { return nil }
+        if let number = numbers[key] {
+            contents[Int(number)]?.owners.add(owner)
+            return number
         }
-        guard let layout else { throw StaleNode() }
         let content = try make(value, layout)
-        noteValues(before: contents.count, after: contents.count + 1)
-        contents[key] = Keyed(content: content, value: value)
+        let number = add(Keyed(content: content, key: key, value: value, owners: ContentOwners(owner)))
         try content.reload(snapshot)
+        contentRowCount += content.rowCount
+        return number
     }
 
-    func release(_ key: [UInt8]) {
-        guard let keyed = contents[key] else { return }
-        guard keyed.ownerCount == 1 else {
-            contents[key]?.ownerCount -= 1
-            return
+    private func add(_ keyed: Keyed) -> Int32 {
+        let number: Int32
+        if let free = freeNumbers.popLast() {
+            number = free
+            contents[Int(free)] = keyed
+        } else {
+            number = Int32(contents.count)
+            contents.append(keyed)
+            isChanged.append(false)
         }
-        noteValues(before: contents.count, after: contents.count - 1)
-        contents[key] = nil
+        keyed.content.number = number
+        numbers[keyed.key] = number
+        note(keyed.key, keyed.value, isAdded: true)
+        return number
+    }
+
+    func release(_ number: Int32, by owner: Int32) {
+        guard contents[Int(number)]?.owners.remove(owner) == true, let keyed = contents[Int(number)] else { return }
+        note(keyed.key, keyed.value, isAdded: false)
+        contentRowCount -= keyed.content.rowCount
+        contents[Int(number)] = nil
+        numbers[keyed.key] = nil
+        freeNumbers.append(number)
         keyed.content.release()
     }
 
-    /// Notes that there are other values, unless there are too many to look for, before as well as after.
-    private func noteValues(before: Int, after: Int) {
-        if min(before, after) <= Router.longestList { hasOtherValues = true }
-    }
-
     func removeAll() {
-        if !contents.isEmpty { hasOtherValues = true }
-        contents = [:]
-        touched = []
-        changed = []
+        for keyed in contents.lazy.compactMap(\.self) { note(keyed.key, keyed.value, isAdded: false) }
+        (contents, freeNumbers, numbers, contentRowCount) = ([], [], [:], 0)
+        (touched, changed, isChanged) = ([], [], [])
         membership?.removeAll()
         for level in below { level.removeAll() }
     }
 
     func fill(_ owner: inout Owner, _ value: StorageValue) {
-        put(key(of: value).flatMap { contents[$0]?.content }, &owner)
+        put(reader?.key(of: value).flatMap { numbers[$0] }.flatMap { contents[Int($0)]?.content }, &owner)
     }
 
-    var rowCount: Int { contents.values.reduce(below.rowCount) { $0 + $1.content.rowCount } }
+    var rowCount: Int { contentRowCount + below.rowCount }
 
     // MARK: Changes
 
@@ -149,7 +185,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     }
 
     func applyConditions(_ snapshot: Snapshot) throws {
-        for change in try membership?.takeChanges(snapshot, among: shown) ?? [] { try apply(change, in: snapshot) }
+        for change in try membership?.takeChanges(snapshot, among: { shown }) ?? [] { try apply(change, in: snapshot) }
         for level in below { try level.applyConditions(snapshot) }
     }
 
@@ -168,21 +204,38 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     }
 
     private func apply(_ change: ChangedRow, to key: [UInt8]?, in snapshot: Snapshot) throws {
-        guard let key, let content = contents[key]?.content else { return }
-        touched.insert(key)
+        guard let key, let number = numbers[key], let content = contents[Int(number)]?.content else { return }
+        touched.insert(number)
         try content.apply(change, in: snapshot)
     }
 
     func finishStep(_ snapshot: Snapshot) throws {
+        for number in changed { isChanged[Int(number)] = false }
         changed = []
-        for key in touched where try contents[key]?.content.finishStep(snapshot) == true { changed.insert(key) }
+        for number in touched { if try finishContent(number, snapshot) { noteChange(number) } }
         touched = []
-        for level in below { try level.finishStep(snapshot) }
-        guard below.contains(where: \.hasChanges) else { return }
-        for (key, keyed) in contents where keyed.content.hasChangesBelow { changed.insert(key) }
+        for level in below {
+            try level.finishStep(snapshot)
+            for number in level.changedOwners { noteChange(number) }
+        }
+    }
+
+    /// - Returns: Whether something is new in the content; it may be gone.
+    private func finishContent(_ number: Int32, _ snapshot: Snapshot) throws -> Bool {
+        guard let content = contents[Int(number)]?.content else { return false }
+        contentRowCount -= content.rowCount
+        defer { contentRowCount += content.rowCount }
+        return try content.finishStep(snapshot)
+    }
+
+    private func noteChange(_ number: Int32) {
+        changed.insert(number)
+        isChanged[Int(number)] = true
     }
 
     var hasChanges: Bool { !changed.isEmpty }
 
-    func hasChanged(_ key: [UInt8]) -> Bool { changed.contains(key) }
+    var changedOwners: Set<Int32> {
+        changed.reduce(into: []) { owners, number in contents[Int(number)]?.owners.insert(into: &owners) }
+    }
 }

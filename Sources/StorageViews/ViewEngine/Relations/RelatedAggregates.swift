@@ -76,7 +76,7 @@ private final class AggregatedContent: RelatedContent {
         return new != values
     }
 
-    var hasChangesBelow: Bool { false }
+    var number: Int32 = 0
     func release() {}
     var rowCount: Int { 1 }
 }

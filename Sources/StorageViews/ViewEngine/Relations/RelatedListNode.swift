@@ -29,8 +29,8 @@ package final class RelatedListNode<Item: Sendable>: WindowNode {
 
     package var ownInterests: [Interest] { [interest] + levels.flatMap(\.interests) }
 
-    package func takeChangedOwnInterests() -> [Int] {
-        (levels as [any RelatedLevel]).takeChangedInterests().map { 1 + $0 }
+    package func takeOwnValues(all: Bool) -> [HeldValues] {
+        (levels as [any RelatedLevel]).takeValues(all: all).map { $0.behind(1) }
     }
 
     package func bind(to layouts: [RowLayout]) throws {
