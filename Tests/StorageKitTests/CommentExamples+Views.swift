@@ -141,6 +141,7 @@ import StorageViews
             difference.apply(to: &shown)
             for part in films { animate(part.difference.changes, inSection: part.owner) }
         }
+        if let explanation = try await directors.live().explain() { print(explanation) }
         for try await tasks in storage.query(Task.self).orderBy(\.due).live().optimistic {
             show(tasks.value) { task in tasks.isPending(task) ? .dimmed : .normal }
         }

@@ -143,6 +143,15 @@ import Testing
             .split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
+    /// What the guide "Relationships" shows of a live query's explanation.
+    private static let explanation = """
+        incremental
+          directors: every change is looked at
+          films (has, directorId = id): every change is looked at
+          films (include, directorId = id): found by directorId among 2 values
+
+        """
+
     @Test("The examples run")
     func examplesRun() async throws {
         let folder = try TemporaryFolder()
@@ -152,7 +161,10 @@ import Testing
         try await LiveExample.run(URL(fileURLWithPath: folder.path("live.sqlite")))
         #expect(
             try await RelationshipExamples.run(URL(fileURLWithPath: folder.path("relationships.sqlite")))
-                == "[0, 1] [1, 1]\n0 0 1\n[1, 1]\n[2, 1]\n1: 1\n[1985, 1985]\n1 1\n")
+                == "[0, 1] [1, 1]\n0 0 1\n[1, 1]\n[2, 1]\n1: 1\n\(Self.explanation)[1985, 1985]\n1 1\n")
+        #expect(
+            try Self.lines("Sources/StorageKit/Documentation.docc/Guides/Relationships.md").joined(separator: "\n")
+                .contains(Self.explanation.replacing("\n  ", with: "\n")))
         try await CookbookExample.run(URL(fileURLWithPath: folder.path("cookbook.sqlite")))
         try await MovingFromGRDBExample.run(folder.url)
         try await MovingFromCoreDataExample.run(URL(fileURLWithPath: folder.path("memos.sqlite")))

@@ -75,7 +75,14 @@ enum RelationshipExamples {
             print(directors.map(\.films.count))
             break
         }
-        return try await printed + differences(storage, live)
+        return try await printed + differences(storage, live) + explain(live)
+    }
+
+    private static func explain(_ live: LiveList<Director>) async throws -> String {
+        var printed = ""
+        func print(_ explanation: SubscriptionExplanation) { printed += "\(explanation)\n" }
+        if let explanation = try await live.explain() { print(explanation) }
+        return printed
     }
 
     private static func differences(_ storage: Storage, _ live: LiveList<Director>) async throws -> String {

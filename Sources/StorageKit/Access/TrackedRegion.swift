@@ -3,6 +3,7 @@ internal import GRDB
 internal import StorageCore
 internal import StorageHistory
 internal import StorageLog
+internal import StorageRouting
 
 /// What a closure of SQL has read: says whether commits since concern it.
 ///
@@ -11,8 +12,8 @@ internal import StorageLog
 struct TrackedRegion: Sendable {
     /// The columns of an entity that were read, by their ids; nil where all count.
     private var columns: [UInt32: Set<UInt32>?] = [:]
-    /// What was read, in the users' words: `users.name`, or `users` where all columns count.
-    private(set) var names: [String] = []
+    /// What was read, in the users' words.
+    private(set) var tables: [SubscriptionExplanation.Table] = []
     /// Whether tables were read whose changes aren't in the log, such as those of projections.
     private(set) var isUnknown = false
     /// Which rows were read, where it was one plain statement; nil where all count.
@@ -67,10 +68,8 @@ struct TrackedRegion: Sendable {
             // Changes that take one another back move the row's position, and a filter doesn't see them.
             if read == nil { filter = nil }
             columns.updateValue(read, forKey: entity.id)
-            names +=
-                read.map { read in
-                    entity.live.filter { read.contains($0.id) }.map { "\(entity.name).\($0.name)" }
-                } ?? [entity.name]
+            let names = read.map { read in entity.live.filter { read.contains($0.id) }.map(\.name) }
+            tables.append(.tracked(entity.name, columns: names, isLogged: true))
         }
         for index in try FullTextIndex.load(connection) {
             known.formUnion([index.table] + index.shadowTables)
@@ -78,11 +77,11 @@ struct TrackedRegion: Sendable {
             columns.updateValue(nil, forKey: index.entity)
             if let name = catalog.entity(id: index.entity)?.name { searched.append(name) }
         }
-        let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
-        let others = tables.filter { !known.contains($0) && (isRead($0) || opened.contains($0)) }
+        let names = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
+        let others = names.filter { !known.contains($0) && (isRead($0) || opened.contains($0)) }
         isUnknown = isUnknown || !others.isEmpty
         if isUnknown || columns.count != 1 { filter = nil }
-        names += others
+        tables += others.map { .tracked($0, columns: nil, isLogged: false) }
     }
 
     /// Nil where every event changes what was read.

@@ -64,7 +64,7 @@ struct QueryRun<E: RegisteredEntity> {
         }
         return QueryExplanation(
             sql: text.sql, values: text.values, plan: lines,
-            warnings: try MissingRelationIndexes(db).warnings(of: request))
+            warnings: try MissingIndexes(db).warnings(of: request.lookups))
     }
 }
 

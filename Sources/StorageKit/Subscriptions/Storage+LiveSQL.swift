@@ -100,7 +100,8 @@ extension Storage {
             explain: {
                 let reader = TrackedReader(storage, body)
                 _ = try await reader.next { throw $0 }
-                return .tracked(reader.region?.names ?? [], rows: reader.region?.filter?.text)
+                return SubscriptionExplanation(
+                    tracking: reader.region?.tables ?? [], rows: reader.region?.filter?.text)
             })
     }
 }

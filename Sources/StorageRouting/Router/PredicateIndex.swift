@@ -326,16 +326,18 @@ extension PredicateIndex {
 // MARK: Explaining
 
 extension PredicateIndex {
-    func explain(_ token: SubscriptionToken) -> SubscriptionExplanation? {
+    func explain(_ token: SubscriptionToken) -> SubscriptionExplanation.Table? {
         guard isLive(token) else { return nil }
         let subscription = subscriptions[Int(token.index)]
         let node = nodes[Int(subscription.node)]
         let anchors = node.values.map { [describe($0)] } ?? node.condition.branches(context)?.map(describe)
-        return SubscriptionExplanation(
-            tier: node.isOpaque ? .opaque : anchors == nil ? .evaluated : .indexed,
-            anchors: Set(anchors ?? []).sorted(), sharedBy: Int(node.subscriptions),
-            candidateCount: Int(node.candidateCount), evaluations: Int(node.evaluations),
-            wakeups: Int(subscription.wakeups),
+        return SubscriptionExplanation.Table(
+            name: layout.name, tier: node.isOpaque ? .opaque : anchors == nil ? .evaluated : .indexed,
+            anchors: Set(anchors ?? []).sorted(),
+            rerunReason: node.isOpaque
+                ? "only SQLite can evaluate its condition, which has SQL or a collation of your own" : nil,
+            sharedBy: Int(node.subscriptions), candidateCount: Int(node.candidateCount),
+            evaluations: Int(node.evaluations), wakeups: Int(subscription.wakeups),
             lastPosition: subscription.lastPosition, lastEffect: subscription.lastEffect)
     }
 

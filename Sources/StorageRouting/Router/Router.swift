@@ -107,7 +107,7 @@ extension Router {
     }
 
     /// Nil for a subscription that is gone.
-    package func explain(_ token: SubscriptionToken) -> SubscriptionExplanation? {
+    package func explain(_ token: SubscriptionToken) -> SubscriptionExplanation.Table? {
         indexes[token.entity]?.explain(token)
     }
 }

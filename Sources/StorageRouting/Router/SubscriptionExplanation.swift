@@ -1,4 +1,18 @@
-/// How a subscription is found, and what that has cost.
+/// How changes reach a live query: table by table, whether it applies them or runs again, and what slows it down.
+///
+/// ```swift
+/// if let explanation = try await directors.live().explain() { print(explanation) }
+/// ```
+///
+/// prints, of the directors of a country with their films:
+///
+/// ```
+/// incremental
+///   directors: found by country =
+///   films (include, directorId = id): found by directorId among 12 values
+/// ```
+///
+/// The description is for reading: its words may change between versions.
 public struct SubscriptionExplanation: Sendable, Hashable {
     /// How changes find a subscription.
     public enum Tier: String, Sendable {
@@ -12,32 +26,64 @@ public struct SubscriptionExplanation: Sendable, Hashable {
         case tracked
     }
 
-    /// How changes find the subscription.
+    /// How changes of each table reach the query: of its own rows first, then of those that it is related to. A table that it asks
+    /// for several purposes is there for each.
+    public let tables: [Table]
+    /// How changes of the query's own rows find it, as ``tables`` says of the first one.
     public let tier: Tier
-    /// The parts of the condition that it is found by, such as `status =`, `age between`, `name like a…`; of ``Tier/tracked``
-    /// SQL the columns that it has read, such as `users.name`, and tables of which it has read everything.
+    /// The parts of the condition that the query's own rows are found by, such as `status =`, `age between`, `name like a…`; of
+    /// ``Tier/tracked`` SQL the columns that it has read, such as `users.name`, and tables of which it has read everything.
     public let anchors: [String]
     /// For ``Tier/tracked`` SQL, the condition on rows, such as `age >= 18`: changes of other rows don't run it again. Nil if every
     /// row counts, and for other tiers.
-    public internal(set) var rowCondition: String?
-    /// How many subscriptions have the same condition.
-    public let sharedBy: Int
-    /// How often the condition was a candidate, and how often it was evaluated.
-    public let candidateCount: Int
-    /// How often the condition was evaluated.
-    public let evaluations: Int
-    /// How often the subscription was woken; by which position last, and why.
-    public let wakeups: Int
-    /// The position of the last change that woke the subscription.
-    public let lastPosition: Int64
-    /// What that change did to its result.
-    public let lastEffect: SubscriptionEffect?
+    public let rowCondition: String?
+    /// What makes changes slow: a column by which rows of another table are looked up, and that no index begins with, so that all rows
+    /// of the table are read instead.
+    public let warnings: [String]
+
+    /// How changes of each table reach a query.
+    ///
+    /// - Parameter tables: At least that of the query's own rows.
+    package init?(_ tables: [Table], warnings: [String]) {
+        guard let own = tables.first else { return nil }
+        (self.tables, tier, anchors, rowCondition, self.warnings) = (tables, own.tier, own.anchors, nil, warnings)
+    }
 
     /// An explanation of SQL that runs again.
-    package static func tracked(_ columns: [String], rows condition: String?) -> SubscriptionExplanation {
-        SubscriptionExplanation(
-            tier: .tracked, anchors: columns.sorted(), rowCondition: condition, sharedBy: 1, candidateCount: 0,
-            evaluations: 0, wakeups: 0,
-            lastPosition: 0, lastEffect: nil)
+    package init(tracking tables: [Table], rows condition: String?) {
+        self.tables = tables.sorted { $0.name < $1.name }
+        (tier, rowCondition, warnings) = (.tracked, condition, [])
+        anchors = tables.flatMap { table in
+            table.anchors == [Table.everyColumn] ? [table.name] : table.anchors.map { "\(table.name).\($0)" }
+        }.sorted()
+    }
+
+    /// Whether the query applies all changes to its result, and never runs again for one.
+    ///
+    /// More than 20,000 events at once make every query run again.
+    public var isIncremental: Bool { tables.allSatisfy { $0.rerunReason == nil } && tier != .tracked }
+
+    /// How many subscriptions have the same condition on the query's own rows.
+    public var sharedBy: Int { tables.first?.sharedBy ?? 1 }
+    /// How often a change was compared with the query.
+    public var candidateCount: Int { tables.reduce(0) { $0 + $1.candidateCount } }
+    /// How often a condition was evaluated.
+    public var evaluations: Int { tables.reduce(0) { $0 + $1.evaluations } }
+    /// How often a change woke the query.
+    public var wakeups: Int { tables.reduce(0) { $0 + $1.wakeups } }
+    /// The position of the last change that woke the query.
+    public var lastPosition: Int64 { tables.map(\.lastPosition).max() ?? 0 }
+    /// What that change did to the rows that the query looks at.
+    public var lastEffect: SubscriptionEffect? { tables.max { $0.lastPosition < $1.lastPosition }?.lastEffect }
+}
+
+extension SubscriptionExplanation: CustomStringConvertible {
+    /// A line for the whole, one for each table, and one for each warning.
+    public var description: String {
+        var lines = [isIncremental ? "incremental" : "runs again after some changes"]
+        lines += tables.map { "  \($0)" }
+        if let rowCondition { lines.append("  of rows only those where \(rowCondition)") }
+        lines += warnings.map { "warning: \($0)" }
+        return lines.joined(separator: "\n")
     }
 }

@@ -120,7 +120,10 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
         readOptimistic(onError)
     }
 
-    /// How the query is found by changes, and what that has cost. It is read for that.
+    /// How changes of each table reach the query, whether it applies them or runs again and why, and which index is missing.
+    ///
+    /// The text of what is returned says it table by table: see ``SubscriptionExplanation``. It costs what the first value of
+    /// ``snapshots`` does.
     ///
     /// - Throws: `StorageError` where the query can't be answered, or with `closed`.
     public func explain() async throws -> SubscriptionExplanation? { try await explainNode() }
@@ -190,6 +193,6 @@ extension SubscriptionEngine {
         nodeOf makeNode: @Sendable () throws -> Node
     ) async throws -> SubscriptionExplanation? {
         let handle = try await addReadingBeside(makeNode, PendingUpdate<Node.Update>())
-        return explain(handle)
+        return try explain(handle)
     }
 }

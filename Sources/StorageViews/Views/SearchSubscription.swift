@@ -164,7 +164,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     override public func explain() async -> SubscriptionExplanation? {
         guard let handle = cache.first(where: { $0.text == text })?.found.handle else { return nil }
-        return await engine.explain(handle)
+        return try? await engine.explain(handle)
     }
 
     override func ended() {

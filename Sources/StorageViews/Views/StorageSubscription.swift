@@ -92,10 +92,12 @@ public class StorageSubscription {
         ended()
     }
 
-    /// How it is found by changes, and what it has cost; nil where it isn't followed.
+    /// How changes of each table reach it, whether it applies them or runs again, which index is missing, and what it has cost: see
+    /// ``SubscriptionExplanation``. Nil where it isn't followed, or the store can't be read.
     public func explain() async -> SubscriptionExplanation? {
         guard let handle else { return nil }
-        return await engine.explain(handle)
+        // Why the store can't be read is said by what the view shows.
+        return try? await engine.explain(handle)
     }
 
     // MARK: For the kinds of views

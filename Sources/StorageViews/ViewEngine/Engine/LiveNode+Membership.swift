@@ -9,7 +9,7 @@ extension LiveNode {
     /// shows with its own.
     package var interests: [Interest] {
         var interests = ownInterests
-        if let membership { interests.insert(contentsOf: membership.interests, at: 1) }
+        if let membership { interests.insert(contentsOf: membership.interests(), at: 1) }
         return interests
     }
 

@@ -11,7 +11,7 @@ internal import StorageRouting
 struct RelatedKey {
     private let reading: ColumnReading
     /// Whether values that are the same here are also the same for rows that are looked up by them.
-    private let isKnown: Bool
+    let isKnown: Bool
     private let buffer = KeyBuffer()
 
     /// - Parameters:

@@ -38,11 +38,17 @@ package final class RelatedMembership {
 
         var interestCount: Int { 1 + (membership?.interestCount ?? 0) }
 
-        var interests: [Interest] {
-            let columns = [condition.relation.otherColumn] + condition.relations.map(\.relation.column)
-            let own = Interest(
-                entity: condition.relation.table.name, predicate: condition.predicate, columns: columns)
-            return [own] + (membership?.interests ?? [])
+        /// - Parameter owner: How the rows that it is about are looked up, where they are.
+        func interests(lookingUp owner: ColumnLookup?) -> [Interest] {
+            let relation = condition.relation
+            let columns = [relation.otherColumn] + condition.relations.map(\.relation.column)
+            let own = Interest(entity: relation.table.name, predicate: condition.predicate, columns: columns).related(
+                by: relation, for: condition.isNegated ? .hasNo : .has, lookups: [owner].compactMap(\.self),
+                rerunReason: key?.isKnown == false
+                    ? """
+                    "\(relation.otherColumn)" and "\(relation.column)" are compared in different ways, by their types or collations
+                    """ : nil)
+            return [own] + (membership?.interests() ?? [])
         }
     }
 
@@ -83,7 +89,14 @@ package final class RelatedMembership {
     }
 
     /// Which rows the conditions look at.
-    var interests: [Interest] { conditions.flatMap(\.interests) }
+    ///
+    /// - Parameter isNarrowed: Whether the rows that they are about are looked up by another column too, as those of ``KeyedLevel`` are.
+    func interests(isNarrowed: Bool = false) -> [Interest] {
+        conditions.flatMap { condition in
+            condition.interests(
+                lookingUp: isNarrowed ? nil : ColumnLookup(table, by: condition.condition.relation.column))
+        }
+    }
 
     /// - Parameters:
     ///   - layout: That of the rows.

@@ -1,4 +1,5 @@
 internal import StorageCore
+internal import StorageEntities
 internal import StorageLog
 package import StorageRouting
 
@@ -108,7 +109,21 @@ extension SubscriptionEngine {
         try step { [reload(handle.id, $0)] }
     }
 
-    package func explain(_ handle: LiveHandle) -> SubscriptionExplanation? {
-        slots[handle.id]?.registrations.first.flatMap { first in commitFilter.withRouter { $0.explain(first.token) } }
+    /// How changes reach a node; nil where they don't, as it is gone or can't be registered.
+    ///
+    /// - Throws: Where the store can't be read, which says what indexes there are.
+    package func explain(_ handle: LiveHandle) throws -> SubscriptionExplanation? {
+        guard let slot = slots[handle.id] else { return nil }
+        let interests = slot.node.interests
+        let tables = commitFilter.withRouter { router in
+            zip(interests, slot.registrations).compactMap { interest, registration in
+                router.explain(registration.token).map(interest.explained)
+            }
+        }
+        // The tables of a past are made for it: their indexes say nothing of the store's.
+        let warnings =
+            source.needsInterests
+            ? [] : try source.read([]) { try MissingIndexes($0.rows).warnings(of: interests.flatMap(\.lookups)) }
+        return SubscriptionExplanation(tables, warnings: warnings)
     }
 }

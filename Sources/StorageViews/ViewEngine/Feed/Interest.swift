@@ -1,7 +1,8 @@
 package import StorageCore
 internal import StorageEntities
+internal import StorageRouting
 
-/// The rows of one entity that a node looks at.
+/// The rows of one entity that a node looks at, and what for.
 package struct Interest: Sendable {
     /// The entity's name.
     let entity: String
@@ -15,20 +16,45 @@ package struct Interest: Sendable {
     /// A column of which a row must have one of the values that the node holds: see ``LiveNode/takeOwnValues(all:)``. Nil where it
     /// looks at any row.
     private(set) var valueColumn: String?
+    private(set) var purpose = SubscriptionExplanation.Purpose.rows
+    /// How its rows are related to others, as an explanation says it.
+    private(set) var relation: String?
+    /// The columns by which rows are looked up when something changes.
+    private(set) var lookups: [ColumnLookup] = []
+    /// Why the node reads everything again after a change; nil where it applies the change.
+    private(set) var rerunReason: String?
 
     package init(
         entity: String, predicate: RowPredicate?, columns: [String]? = nil, searches: Bool = false,
-        matching expression: SearchExpression? = nil
+        matching expression: SearchExpression? = nil, rerunReason: String? = nil
     ) {
         self.searches = searches
         self.expression = expression
         self.entity = entity
         self.predicate = predicate ?? .constant(true)
         self.columns = columns
+        self.rerunReason = rerunReason
     }
 }
 
 extension Interest {
+    /// The same in rows that are related to others.
+    ///
+    /// - Parameters:
+    ///   - lookups: The columns by which rows are looked up beside that of the relation.
+    ///   - rerunReason: Why changes can't be applied, where that is so.
+    func related(
+        by relation: Relation, for purpose: SubscriptionExplanation.Purpose, lookups: [ColumnLookup] = [],
+        rerunReason: String? = nil
+    ) -> Interest {
+        var interest = self
+        interest.purpose = purpose
+        interest.relation = "\(relation.otherColumn) = \(relation.column)"
+        interest.lookups = [relation.lookup] + lookups
+        interest.rerunReason = rerunReason
+        return interest
+    }
+
     /// The same in rows of which the column has a value that the node holds.
     func holdingValues(of column: String) -> Interest {
         var interest = self
@@ -47,5 +73,17 @@ package struct HeldValues {
     /// The same where other interests come first.
     func behind(_ interests: Int) -> HeldValues {
         HeldValues(interest: interests + interest, added: added, removed: removed)
+    }
+}
+
+// MARK: Explaining
+
+extension Interest {
+    /// How the router finds it, with what the interest adds to that.
+    func explained(_ table: SubscriptionExplanation.Table) -> SubscriptionExplanation.Table {
+        var table = table
+        (table.purpose, table.relation) = (purpose, relation)
+        table.rerunReason = rerunReason ?? table.rerunReason
+        return table
     }
 }

@@ -55,17 +55,18 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
 
     /// - Parameters:
     ///   - interest: Which changes of related rows matter to the contents.
+    ///   - purpose: What its rows are read for.
     ///   - membership: Which of them count.
     ///   - below: The levels that contents make use of.
     ///   - make: Makes the content for a value, which knows the layout of the related rows.
     ///   - put: Puts a content into an owner.
     init(
-        _ relation: Relation, interest: Interest, membership: RelatedMembership? = nil,
-        below: [any RelatedLevel] = [],
+        _ relation: Relation, interest: Interest, for purpose: SubscriptionExplanation.Purpose = .include,
+        membership: RelatedMembership? = nil, below: [any RelatedLevel] = [],
         make: @escaping (StorageValue, RowLayout) throws -> Content, put: @escaping (Content?, inout Owner) -> Void
     ) {
         self.relation = relation
-        self.interest = interest.holdingValues(of: relation.otherColumn)
+        self.interest = interest.related(by: relation, for: purpose).holdingValues(of: relation.otherColumn)
         self.membership = membership
         self.below = below
         self.make = make
@@ -75,7 +76,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     }
 
     var interests: [Interest] {
-        [interest] + (membership?.interests ?? []) + below.flatMap(\.interests)
+        [interest] + (membership?.interests(isNarrowed: true) ?? []) + below.flatMap(\.interests)
     }
 
     /// The condition that a row belongs to a content; nil where it would have too many values for a statement.

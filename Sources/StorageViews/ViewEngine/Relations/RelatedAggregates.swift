@@ -1,5 +1,6 @@
 internal import StorageCore
 package import StorageEntities
+internal import StorageRouting
 
 /// Counts, sums and the like of the rows that an entity is related to.
 package struct RelatedAggregates: Sendable {
@@ -39,6 +40,7 @@ package struct RelatedAggregates: Sendable {
         return KeyedLevel<Item, AggregatedContent>(
             relation,
             interest: Interest(entity: relation.table.name, predicate: request.predicate, columns: columns),
+            for: .aggregate,
             membership: RelatedMembership(of: request, in: relation.table)
         ) { value, layout in
             let content = AggregatedContent(spec(value))

@@ -48,7 +48,11 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
     package init(_ search: Search<Entity>) { self.search = search }
 
     package var ownInterests: [Interest] {
-        [Interest(entity: form.table.name, predicate: search.condition, searches: true, matching: expression)]
+        [
+            Interest(
+                entity: form.table.name, predicate: search.condition, searches: true, matching: expression,
+                rerunReason: "a row whose texts change moves the rank of every other")
+        ]
     }
 
     package private(set) lazy var membership = RelatedMembership(
