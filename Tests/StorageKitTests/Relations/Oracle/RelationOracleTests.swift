@@ -30,11 +30,12 @@ import Testing
 
     // MARK: Views after each commit
 
-    /// A query with everything that answers it.
-    @MainActor private struct Answers {
-        let text: String
+    /// A scenario: a random query with everything that answers it, followed over some random commits.
+    @MainActor private struct Scenario {
         /// What is wrong, where something is.
         let fault: (LibraryRows) async throws -> String?
+        /// What is wrong with what the list says of itself.
+        let faultOfExplanation: () async throws -> String?
 
         init<Entity: LibraryEntity>(_ storage: Storage, _ type: Entity.Type, _ generator: inout SplitMix64) {
             let random = RandomQuery<Entity>(&generator)
@@ -49,7 +50,12 @@ import Testing
             let groups = GroupedQuerySubscription(query, groupBy: \.section, start: .immediate)
             let total = CountSubscription(query, start: .immediate)
             query.request = random.request
-            text = random.text
+            faultOfExplanation = { [query] in
+                guard let explanation = await list.explain() else { return "\(random.text) isn't explained" }
+                let once = try await query.explain().warnings
+                let isWhole = explanation.isIncremental && Set(once).isSubset(of: explanation.warnings)
+                return isWhole ? nil : "\(random.text): \(explanation)"
+            }
             fault = { [query] library in
                 let expected = random.find(in: library)
                 let all = whole.find(in: library)
@@ -70,32 +76,47 @@ import Testing
             }
         }
 
-        static func random(_ storage: Storage, _ generator: inout SplitMix64) -> Answers {
+        static func random(_ storage: Storage, _ generator: inout SplitMix64) -> Scenario {
             switch generator.below(8) {
-            case 0..<3: Answers(storage, Novelist.self, &generator)
-            case 3..<6: Answers(storage, Novel.self, &generator)
-            case 6: Answers(storage, Publisher.self, &generator)
-            default: Answers(storage, Chapter.self, &generator)
+            case 0..<3: Scenario(storage, Novelist.self, &generator)
+            case 3..<6: Scenario(storage, Novel.self, &generator)
+            case 6: Scenario(storage, Publisher.self, &generator)
+            default: Scenario(storage, Chapter.self, &generator)
             }
         }
     }
 
-    @Test("Views of random queries show what loops over all rows find", arguments: testSeeds(60))
+    /// Each has a store, in which some scenarios after others run beside each other.
+    private static let viewSeeds = testSeeds(65)
+    private static let scenariosAtOnce = 4
+    private static let rounds = 2
+
+    @Test("There are 500 scenarios every day, and as many more as the scale asks for")
+    func scenarioCount() {
+        let count = Self.viewSeeds.count * Self.rounds * Self.scenariosAtOnce
+        #expect(Self.viewSeeds.count == 1 || count >= Int(500 * testScale))
+    }
+
+    @Test("Views of random queries show what loops over all rows find", arguments: viewSeeds)
     @MainActor func views(seed: UInt64) async throws {
         var generator = SplitMix64(seed: seed)
         let size = 3 + generator.below(8)
         let storage = try await library(&generator, size: size)
-        let queries = (0..<4).map { _ in Answers.random(storage, &generator) }
-        for commit in 0..<12 {
-            if commit > 0 {
-                await storage.waitForViews(through: try await change(storage, &generator, size: size))
+        for round in 0..<Self.rounds {
+            let scenarios = (0..<Self.scenariosAtOnce).map { _ in Scenario.random(storage, &generator) }
+            for commit in 0..<5 {
+                if commit > 0 {
+                    await storage.waitForViews(through: try await change(storage, &generator, size: size))
+                }
+                let library = try await LibraryRows(storage)
+                for scenario in scenarios {
+                    let fault = try await scenario.fault(library)
+                    #expect(fault == nil, "STORAGEKIT_SEED=\(seed), round \(round), commit \(commit)")
+                    guard fault == nil else { return }
+                }
             }
-            let library = try await LibraryRows(storage)
-            for query in queries {
-                let fault = try await query.fault(library)
-                #expect(fault == nil, "STORAGEKIT_SEED=\(seed), commit \(commit)")
-                guard fault == nil else { return }
-            }
+            let fault = try await scenarios[0].faultOfExplanation()
+            #expect(fault == nil, "STORAGEKIT_SEED=\(seed), round \(round)")
         }
     }
 
