@@ -230,6 +230,29 @@ struct RebuildTests {
         #expect(stars == [3, 5])
     }
 
+    /// Rows from before a column hold its default without an event that says so.
+    @Test(
+        "A column's default comes back, whatever value it is",
+        arguments: [
+            "REAL DEFAULT 9e999", "REAL DEFAULT -9e999", "INTEGER DEFAULT -9223372036854775808", "REAL DEFAULT 1e-300",
+            "TEXT DEFAULT 'it''s'", "TEXT DEFAULT ''", "BLOB DEFAULT x'0061'", "TEXT DEFAULT 'a\nb'", "DEFAULT 7",
+        ])
+    func anyDefault(declaration: String) async throws {
+        let store = try await makeStore()
+        let storage = store.storage
+        let before = StoragePoint.position(storage.head)
+        try await storage.write { try $0.execute("ALTER TABLE notes ADD COLUMN odd \(declaration)") }
+        try await storage.write { try $0.execute("INSERT INTO notes(id, text, updatedAt) VALUES (100, 'late', 0)") }
+        let values = "SELECT group_concat(quote(odd)) FROM notes WHERE id <= 3"
+        let stored = try await storage.read { try String.fetchOne($0, sql: values) }
+        let verified = try await storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+        let past = try await storage.asOf(before).read { try String.fetchOne($0, sql: values) }
+        #expect(past == stored)
+        try await storage.rebuild()
+        #expect(try await storage.read { try String.fetchOne($0, sql: values) } == stored)
+    }
+
     @Test("Differences are reported before the tables are swapped")
     func differencesBeforeSwap() async throws {
         let store = try await makeStore()

@@ -1,6 +1,5 @@
 internal import CSQLite
-internal import Foundation
-package import StorageCore
+internal import StorageCore
 package import StorageLog
 
 /// Tables in a temporary file of their own, into which the log is folded to see what the store's tables should hold.
@@ -25,9 +24,7 @@ package final class ScratchTables {
 
     /// Makes the table of an entity.
     package func target(for entity: CatalogEntity) throws -> Fold.Target {
-        let columns = entity.live.map { column in
-            "\(Self.name(of: column))\(column.fallback == .null ? "" : " DEFAULT \(Self.literal(column.fallback))")"
-        }
+        let columns = entity.live.map { Self.name(of: $0) + $0.defaultClause }
         let key = entity.key.map(Self.name).joined(separator: ", ")
         let all = (columns + ["_position", "PRIMARY KEY (\(key))"]).joined(separator: ", ")
         try PreparedStatement(database, "CREATE TABLE \(Self.table(of: entity))(\(all))").execute()
@@ -45,14 +42,4 @@ package final class ScratchTables {
 
     package static func table(of entity: CatalogEntity) -> String { "e\(entity.id)" }
     package static func name(of column: CatalogColumn) -> String { "c\(column.id)" }
-
-    package static func literal(_ value: StorageValue) -> String {
-        switch value {
-        case .null: "NULL"
-        case .integer(let value): "(\(value))"
-        case .real(let value): "(\(value))"
-        case .text(let value): "(CAST(x'" + value.utf8.map { String(format: "%02x", $0) }.joined() + "' AS TEXT))"
-        case .blob(let value): "(x'" + value.map { String(format: "%02x", $0) }.joined() + "')"
-        }
-    }
 }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
@@ -65,7 +64,7 @@ package struct DifferenceStatements {
     private func definition(of column: CatalogColumn) -> String {
         let isOpen = column.isImported && column.storesNumbers
         let type = column.type.isEmpty || isOpen ? "" : " \(column.type)"
-        let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
+        let fallback = column.defaultClause
         return quoted(column.stored) + type + (column.required && !fallback.isEmpty ? " NOT NULL" : "") + fallback
     }
 
@@ -77,13 +76,13 @@ package struct DifferenceStatements {
         // Columns that are gone in the second state have been dropped already.
         let cells = change.cells.filter { change.operation != .delete && $0.column.to != nil }
         let name = quoted(entity.stored)
-        let keys = zip(change.table.key, change.key).map { (quoted($0.stored), Self.literal($1)) }
+        let keys = zip(change.table.key, change.key).map { (quoted($0.stored), $1.sql) }
         let condition = keys.map { "\($0) = \($1)" }.joined(separator: " AND ")
         switch change.operation {
         case .delete: return "DELETE FROM \(name) WHERE \(condition);"
         case .insert: return insert(into: name, keys, cells)
         case .update:
-            let assignments = cells.map { "\(quoted($0.column.to?.stored ?? "")) = \(Self.literal($0.new))" }
+            let assignments = cells.map { "\(quoted($0.column.to?.stored ?? "")) = \($0.new.sql)" }
             return assignments.isEmpty
                 ? nil : "UPDATE \(name) SET \(assignments.joined(separator: ", ")) WHERE \(condition);"
         }
@@ -91,35 +90,7 @@ package struct DifferenceStatements {
 
     private func insert(into name: String, _ keys: [(String, String)], _ cells: [NetChange.Cell]) -> String {
         let names = keys.map(\.0) + cells.map { quoted($0.column.to?.stored ?? "") }
-        let values = keys.map(\.1) + cells.map { Self.literal($0.new) }
+        let values = keys.map(\.1) + cells.map { $0.new.sql }
         return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")));"
-    }
-
-    /// A value as SQL that gives back exactly this value, on one line and in printable characters where text isn't.
-    private static func literal(_ value: ExactValue) -> String {
-        switch value {
-        case .null: return "NULL"
-        case .integer(let value):
-            // The digits of the lowest integer alone would be read as a real.
-            return value == .min ? "(-9223372036854775807 - 1)" : String(value)
-        case .real(let bits): return literal(Double(bitPattern: bits))
-        case .text(let bytes):
-            let isPlain =
-                bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && String(validating: bytes, as: UTF8.self) != nil
-            guard isPlain else { return "CAST(x'\(hexadecimal(bytes))' AS TEXT)" }
-            return "'" + String(decoding: bytes, as: UTF8.self).replacing("'", with: "''") + "'"
-        case .blob(let bytes): return "x'\(hexadecimal(bytes))'"
-        }
-    }
-
-    private static func literal(_ value: Double) -> String {
-        if value.isInfinite { return value < 0 ? "-9e999" : "9e999" }
-        // SQLite reads -0.0 as 0.0.
-        if value == 0, value.sign == .minus { return "(0.0 * -1)" }
-        return "\(value)"
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { String(format: "%02x", $0) }.joined()
     }
 }

@@ -10,10 +10,9 @@ package enum UnconstrainedColumns {
     package static func columns(of entity: CatalogEntity, in database: Connection) throws -> [String] {
         let collations = try collations(database)
         return entity.live.map { column in
-            let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
             let isCollated = column.collation != CatalogColumn.binary && collations.contains(column.collation)
             return quoted(column.stored) + type(of: column, in: entity)
-                + (isCollated ? " COLLATE \(quoted(column.collation))" : "") + fallback
+                + (isCollated ? " COLLATE \(quoted(column.collation))" : "") + column.defaultClause
         }
     }
 

@@ -61,10 +61,7 @@ struct StoreTruncation {
             "CREATE TEMP TABLE restored_tombstone(entity, key, position, PRIMARY KEY (entity, key)) WITHOUT ROWID")
         var targets: [Fold.Target] = []
         for entity in entities {
-            let columns = entity.live.map { column in
-                quoted(column.stored)
-                    + (column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))")
-            }
+            let columns = entity.live.map { quoted($0.stored) + $0.defaultClause }
             let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
             try run(
                 "CREATE TABLE \(loose(entity))(\((columns + ["_position"]).joined(separator: ", ")), PRIMARY KEY (\(key)))"

@@ -74,10 +74,7 @@ extension RebuildWriter {
 
     func make(_ entity: CatalogEntity, isUnconstrained: Bool) throws {
         if isUnconstrained {
-            let columns = entity.live.map { column in
-                quoted(column.stored)
-                    + (column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))")
-            }
+            let columns = entity.live.map { quoted($0.stored) + $0.defaultClause }
             let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
             let list = (columns + ["_position", "PRIMARY KEY (\(key))"]).joined(separator: ", ")
             try PreparedStatement(writer.database, "CREATE TABLE \(ShadowTable.table(entity.id)) (\(list))").execute()

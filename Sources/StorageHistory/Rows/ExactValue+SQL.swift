@@ -1,0 +1,36 @@
+internal import Foundation
+package import StorageLog
+
+extension ExactValue {
+    /// The value as SQL that gives back exactly this value, on one line and in printable characters where text isn't.
+    package var sql: String {
+        switch self {
+        case .null: return "NULL"
+        case .integer(let value): return String(value)
+        case .real(let bits): return Self.sql(Double(bitPattern: bits))
+        case .text(let bytes):
+            let isPlain =
+                bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && String(validating: bytes, as: UTF8.self) != nil
+            guard isPlain else { return "CAST(x'\(Self.hexadecimal(bytes))' AS TEXT)" }
+            return "'" + String(decoding: bytes, as: UTF8.self).replacing("'", with: "''") + "'"
+        case .blob(let bytes): return "x'\(Self.hexadecimal(bytes))'"
+        }
+    }
+
+    private static func sql(_ value: Double) -> String {
+        // SQL has no word for infinity; what is too large for a double is it.
+        if value.isInfinite { return value < 0 ? "-9e999" : "9e999" }
+        // SQLite reads -0.0 as 0.0.
+        if value == 0, value.sign == .minus { return "(0.0 * -1)" }
+        return "\(value)"
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { String(format: "%02x", $0) }.joined()
+    }
+}
+
+extension CatalogColumn {
+    /// What stands behind the column's name in a table that is to have its default; nothing where that is NULL.
+    package var defaultClause: String { fallback == .null ? "" : " DEFAULT (\(ExactValue(fallback).sql))" }
+}
