@@ -66,6 +66,19 @@ extension ExactValue {
         }
     }
 
+    /// Calls `body` with the value as SQLite has it. Texts and blobs are addresses, good until it returns.
+    func withRaw<Result>(_ body: (storage_value) throws -> Result) rethrows -> Result {
+        switch self {
+        case .null: try body(.null)
+        case .integer(let value): try body(storage_value(integer: value))
+        case .real(let bits): try body(storage_value(type: UInt32(SQLITE_FLOAT), size: 0, bits: bits))
+        case .text(let bytes):
+            try bytes.withUnsafeBytes { try body(storage_value(type: SQLITE_TEXT, borrowing: $0)) }
+        case .blob(let bytes):
+            try bytes.withUnsafeBytes { try body(storage_value(type: SQLITE_BLOB, borrowing: $0)) }
+        }
+    }
+
     /// A column of a statement's current row.
     package init(_ row: PreparedStatement, column: Int32) {
         self.init(storage_value(borrowing: row.row, column: column), bytes: nil)

@@ -63,18 +63,13 @@ struct CaptureDefinitions {
     /// A fallback as capture wants it. Texts and blobs get memory that is never given back: there is one per default
     /// of a column that this process saw being added.
     private static func raw(_ value: StorageValue) -> storage_value {
-        func bytes(_ type: Int32, _ content: [UInt8]) -> storage_value {
-            let block = UnsafeMutablePointer<UInt8>.allocate(capacity: max(content.count, 1))
-            block.initialize(from: content, count: content.count)
-            return storage_value(type: UInt32(type), size: UInt32(content.count), bits: UInt64(UInt(bitPattern: block)))
-        }
-        switch value {
-        case .null: return storage_value(type: UInt32(SQLITE_NULL), size: 0, bits: 0)
-        case .integer(let value):
-            return storage_value(type: UInt32(SQLITE_INTEGER), size: 0, bits: UInt64(bitPattern: value))
-        case .real(let value): return storage_value(type: UInt32(SQLITE_FLOAT), size: 0, bits: value.bitPattern)
-        case .text(let value): return bytes(SQLITE_TEXT, Array(value.utf8))
-        case .blob(let value): return bytes(SQLITE_BLOB, Array(value))
+        value.withRaw { raw in
+            guard raw.hasBytes else { return raw }
+            let bytes = raw.addressed
+            let block = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
+            block.copyMemory(from: bytes)
+            return storage_value(
+                type: Int32(raw.type), borrowing: UnsafeRawBufferPointer(rebasing: block[..<bytes.count]))
         }
     }
 }

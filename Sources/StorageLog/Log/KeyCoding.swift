@@ -7,44 +7,19 @@ package enum KeyCoding {
     package static func encode(_ key: UnsafePointer<storage_value>, count: Int, bytes: UnsafePointer<UInt8>) -> [UInt8]
     {
         var buffer = ByteBuffer(capacity: 64)
-        for index in 0..<count {
-            let value = key[index]
-            buffer.append(UInt8(truncatingIfNeeded: value.type))
-            if value.hasBytes {
-                buffer.append(varint: UInt64(value.size))
-                buffer.append(bytes + Int(value.bits), count: Int(value.size))
-            } else if !value.isNull {
-                buffer.append(fixed: value.bits)
-            }
-        }
+        for index in 0..<count { buffer.append(keyPart: key[index], from: bytes) }
         return [UInt8](buffer.bytes)
     }
 
     package static func encode(_ key: [StorageValue]) -> [UInt8] {
         var buffer = ByteBuffer(capacity: 64)
-        for value in key {
-            switch value {
-            case .null: buffer.append(UInt8(SQLITE_NULL))
-            case .integer(let value): buffer.appendKey(SQLITE_INTEGER, UInt64(bitPattern: value))
-            case .real(let value): buffer.appendKey(SQLITE_FLOAT, value.bitPattern)
-            case .text(var value): value.withUTF8 { buffer.appendKey(SQLITE_TEXT, UnsafeRawBufferPointer($0)) }
-            case .blob(let value): value.withUnsafeBytes { buffer.appendKey(SQLITE_BLOB, $0) }
-            }
-        }
+        for value in key { value.withRaw { buffer.append(keyPart: $0, from: nil) } }
         return [UInt8](buffer.bytes)
     }
 
     package static func encode(_ key: [ExactValue]) -> [UInt8] {
         var buffer = ByteBuffer(capacity: 64)
-        for value in key {
-            switch value {
-            case .null: buffer.append(UInt8(SQLITE_NULL))
-            case .integer(let value): buffer.appendKey(SQLITE_INTEGER, UInt64(bitPattern: value))
-            case .real(let bits): buffer.appendKey(SQLITE_FLOAT, bits)
-            case .text(let bytes): bytes.withUnsafeBytes { buffer.appendKey(SQLITE_TEXT, $0) }
-            case .blob(let bytes): bytes.withUnsafeBytes { buffer.appendKey(SQLITE_BLOB, $0) }
-            }
-        }
+        for value in key { value.withRaw { buffer.append(keyPart: $0, from: nil) } }
         return [UInt8](buffer.bytes)
     }
 
@@ -70,17 +45,18 @@ package enum KeyCoding {
 }
 
 extension ByteBuffer {
-    /// A part of a key that is a number.
-    fileprivate mutating func appendKey(_ type: Int32, _ bits: UInt64) {
-        append(UInt8(type))
-        append(fixed: bits)
-    }
-
-    /// A part of a key that is a text or a blob.
-    fileprivate mutating func appendKey(_ type: Int32, _ bytes: UnsafeRawBufferPointer) {
-        append(UInt8(type))
-        append(varint: UInt64(bytes.count))
-        append(bytes)
+    /// A value as one part of a key.
+    ///
+    /// - Parameter base: From where the value's `bits` count; nil where they are an address.
+    @inline(__always)
+    fileprivate mutating func append(keyPart value: storage_value, from base: UnsafePointer<UInt8>?) {
+        append(UInt8(truncatingIfNeeded: value.type))
+        if value.hasBytes {
+            append(varint: UInt64(value.size))
+            append(value.bytes(from: base))
+        } else if !value.isNull {
+            append(fixed: value.bits)
+        }
     }
 }
 

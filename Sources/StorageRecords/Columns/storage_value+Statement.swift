@@ -133,3 +133,21 @@ extension storage_value {
         }
     }
 }
+
+extension StorageValue {
+    /// Calls `body` with the value as SQLite has it. Texts and blobs are addresses, good until it returns.
+    @inlinable
+    package func withRaw<Result>(_ body: (storage_value) throws -> Result) rethrows -> Result {
+        switch self {
+        case .null: return try body(.null)
+        case .integer(let value): return try body(storage_value(integer: value))
+        case .real(let value): return try body(storage_value(real: value))
+        case .text(var value):
+            return try value.withUTF8 {
+                try body(storage_value(type: SQLITE_TEXT, borrowing: UnsafeRawBufferPointer($0)))
+            }
+        case .blob(let value):
+            return try value.withUnsafeBytes { try body(storage_value(type: SQLITE_BLOB, borrowing: $0)) }
+        }
+    }
+}

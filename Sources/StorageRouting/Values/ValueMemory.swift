@@ -45,20 +45,16 @@ package final class ValueMemory {
             type: type, borrowing: UnsafeRawBufferPointer(start: address, count: bytes.count))
     }
 
-    package func keep(_ value: StorageValue) -> storage_value {
-        switch value {
-        case .null: return .null
-        case .integer(let value): return storage_value(integer: value)
-        case .real(let value): return storage_value(real: value)
-        case .text(var value): return value.withUTF8 { keep(SQLITE_TEXT, UnsafeRawBufferPointer($0)) }
-        case .blob(let value): return value.withUnsafeBytes { keep(SQLITE_BLOB, $0) }
-        }
+    package func keep(_ value: StorageValue) -> storage_value { value.withRaw { keep($0) } }
+
+    /// A copy of a value whose bytes are an address.
+    private func keep(_ value: storage_value) -> storage_value {
+        value.hasBytes ? keep(Int32(value.type), value.addressed) : value
     }
 
     /// A column of a statement's current row.
     package func keep(_ row: RowReader, _ column: Int32) -> storage_value {
-        let value = storage_value(borrowing: row, column: column)
-        return value.hasBytes ? keep(Int32(value.type), value.addressed) : value
+        keep(storage_value(borrowing: row, column: column))
     }
 }
 

@@ -57,14 +57,5 @@ final class DistinctAccumulator: Accumulator {
 
 extension storage_value {
     /// Whether it is a value to the byte.
-    func isSame(as value: StorageValue) -> Bool {
-        switch (Int32(type), value) {
-        case (SQLITE_INTEGER, .integer(let value)): Int64(bitPattern: bits) == value
-        case (SQLITE_FLOAT, .real(let value)): bits == value.bitPattern
-        case (SQLITE_TEXT, .text(let value)): value.utf8.elementsEqual(addressed)
-        case (SQLITE_BLOB, .blob(let value)): value.elementsEqual(addressed)
-        case (SQLITE_NULL, .null): true
-        default: false
-        }
-    }
+    func isSame(as value: StorageValue) -> Bool { value.withRaw { isSame(as: $0) } }
 }
