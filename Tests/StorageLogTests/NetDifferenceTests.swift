@@ -185,7 +185,7 @@ import Testing
                         change.table.from?.id == entity.id, !change.key.contains(where: Self.isInvalid)
                     else { return true }
                     var selection = NetDifference.Selection()
-                    selection.rows = [.init(entity: entity, key: change.key.map(\.value))]
+                    selection.rows = [RowAddress(entity: entity.id, values: change.key)]
                     let single = try NetDifference(
                         writer.database, from: from.position, to: to.position, selection: selection)
                     var found: [RowDifference] = []

@@ -20,7 +20,7 @@ struct PendingChanges {
         for index in events { repeated.add(RowAddress(view, at: index)) }
         repeated.finish()
         var rowIndices: [RowAddress: Int] = [:]
-        var rows: [AddressedChange] = []
+        var rows: [NetRow] = []
         for index in events {
             let row = RowAddress(view, at: index)
             let isRepeated = repeated.contains(row)
@@ -33,21 +33,19 @@ struct PendingChanges {
                 continue
             }
             if let rowIndex = rowIndices[row] {
-                rows[rowIndex].change = rows[rowIndex].change.followed(by: NetRow(view, event: index))
+                rows[rowIndex] = rows[rowIndex].followed(by: NetRow(view, event: index))
             } else {
                 if isRepeated { rowIndices[row] = rows.count }
-                rows.append(AddressedChange(view, event: index))
+                rows.append(NetRow(view, event: index))
             }
         }
         var tables: [UInt32: DifferenceTable] = [:]
-        for row in rows {
-            let id = row.change.lastEntity
+        for net in rows {
+            let id = net.row.entity
             let entity = writer.catalog.entity(id: id)
             let known = tables[id] ?? DifferenceTable(from: entity, to: entity, matchesNames: false)
             tables[id] = known
-            guard let table = known,
-                let change = NetChange(row.change, key: row.key, table: table, isBackward: false)
-            else { continue }
+            guard let table = known, let change = NetChange(net, table: table, isBackward: false) else { continue }
             switch change.operation {
             case .insert: inserted += 1
             case .update: updated += 1

@@ -22,7 +22,7 @@ package final class Reversal {
     private var untouched: Set<BlockedCell> = []
     /// Events that rows of others stood in the way of, which may be gone when the rest is reverted; and those before
     /// them.
-    private var waiting: [AddressedChange] = []
+    private var waiting: [NetRow] = []
     private var waitingRows: Set<RowAddress> = []
     /// Whether nothing more will go.
     private var isLast = false
@@ -79,7 +79,7 @@ package final class Reversal {
     private func revert(_ positions: ClosedRange<Int64>, continues: Bool) throws -> Bool {
         try forEachEvent(in: positions, descending: true) { view, index in
             events += 1
-            try revert(AddressedChange(view, event: index))
+            try revert(NetRow(view, event: index))
         }
         while !waiting.isEmpty {
             let round = waiting
@@ -103,7 +103,7 @@ package final class Reversal {
         defer { writer.database.setForeignKeysEnabled(true) }
         try forEachEvent(in: positions, descending: true) { view, index in
             events += 1
-            try revert(AddressedChange(view, event: index))
+            try revert(NetRow(view, event: index))
         }
         return try outcome.conflicts.isEmpty && referencesAreSound()
     }
@@ -162,26 +162,21 @@ package final class Reversal {
         try forEachEvent(in: positions) { view, index in
             let row = RowAddress(view, at: index)
             guard repeated.contains(row), let tableIndex = tableIndices[row.entity] else { return }
-            try changes.add(NetRow(view, event: index), key: row.key, table: tableIndex)
+            try changes.add(NetRow(view, event: index), to: tableIndex)
         }
         try changes.flush()
         for (tableIndex, entity) in entities.enumerated() {
             guard let access = try access(to: entity.id), let rows = try changes.rows(of: tableIndex) else { continue }
-            while try rows.step() {
-                let key = entity.key.indices.map { ExactValue(rows, column: Int32($0 + 1)) }
-                let row = RowAddress(entity: entity.id, key: KeyCoding.encode(key))
-                try findUntouched(
-                    row, changed: try NetRow(bytes: rows.bytes(0)), current: access.row(key), access: access)
+            while let net = try NetChangeStore.next(of: rows) {
+                findUntouched(net, current: try access.row(net.row.values), access: access)
             }
         }
     }
 
-    private func findUntouched(
-        _ row: RowAddress, changed net: NetRow, current: [UInt32: ExactValue]?, access: RowEditor
-    ) throws {
+    private func findUntouched(_ net: NetRow, current: [UInt32: ExactValue]?, access: RowEditor) {
         guard net.existed == net.exists else { return }
         guard net.exists else {
-            if current != nil { untouched.insert(BlockedCell(row: row, column: 0)) }
+            if current != nil { untouched.insert(BlockedCell(row: net.row, column: 0)) }
             return
         }
         let columns = access.columns.filter {
@@ -190,9 +185,9 @@ package final class Reversal {
         let same = columns.filter { net.old.value(of: $0.id) == net.new.value(of: $0.id) }
         let changed = same.filter { current?[$0.id] != net.new.value(of: $0.id) }
         if same.count == columns.count {
-            if !changed.isEmpty { untouched.insert(BlockedCell(row: row, column: 0)) }
+            if !changed.isEmpty { untouched.insert(BlockedCell(row: net.row, column: 0)) }
         } else if !net.isWhole {
-            for column in changed { untouched.insert(BlockedCell(row: row, column: column.id)) }
+            for column in changed { untouched.insert(BlockedCell(row: net.row, column: column.id)) }
         }
     }
 
@@ -205,17 +200,17 @@ package final class Reversal {
         return access
     }
 
-    private func revert(_ event: AddressedChange) throws {
+    private func revert(_ event: NetRow) throws {
         if waitingRows.contains(event.row) { return waiting.append(event) }
         guard let access = try access(to: event.row.entity) else {
             return block(event, because: "its table was dropped")
         }
         let row = BlockedCell(row: event.row, column: 0)
         if blocked.contains(row) || untouched.contains(row) { return }
-        let current = try access.row(event.key)
-        if !event.change.existed {
+        let current = try access.row(event.row.values)
+        if !event.existed {
             try revertInsert(event, current: current, access: access)
-        } else if !event.change.exists {
+        } else if !event.exists {
             try revertDelete(event, current: current, access: access)
         } else {
             try revertUpdate(event, current: current, access: access)
@@ -223,7 +218,7 @@ package final class Reversal {
     }
 
     private func revertInsert(
-        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowEditor
+        _ event: NetRow, current: [UInt32: ExactValue]?, access: RowEditor
     ) throws {
         let row = BlockedCell(row: event.row, column: 0)
         guard let current else { return settle(row) }
@@ -238,35 +233,35 @@ package final class Reversal {
                 }
                 let found = current[column.id] ?? .null
                 let left = settled[cell]
-                let expected = left ?? event.change.new.value(of: column.id)
+                let expected = left ?? event.new.value(of: column.id)
                 if found == expected ?? .null || expected == nil && found == ExactValue(column.fallback) { continue }
                 return block(
                     event, because: "it has changed since", in: column, expected: expected ?? .null, found: found)
             }
         }
         // Rows that go by themselves aren't taken along.
-        if try access.delete(event.key, withOthers: policy == .overwrite && isLast) { return }
+        if try access.delete(event.row.values, withOthers: policy == .overwrite && isLast) { return }
         blockOrWait(event, because: "rows that refer to it would be deleted too")
     }
 
     private func revertDelete(
-        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowEditor
+        _ event: NetRow, current: [UInt32: ExactValue]?, access: RowEditor
     ) throws {
         let row = BlockedCell(row: event.row, column: 0)
         var old: [UInt32: ExactValue] = [:]
-        for column in access.columns { old[column.id] = event.change.old.value(of: column.id) }
+        for column in access.columns { old[column.id] = event.old.value(of: column.id) }
         if let current {
             if old.allSatisfy({ current[$0.key] == $0.value }) { return settle(row) }
             guard policy == .overwrite else { return block(event, because: "a row with this key exists again") }
-            try put(event) { try access.update(event.key, old) }
+            try put(event) { try access.update(event.row.values, old) }
         } else {
             if settled[row] != nil, policy != .overwrite { return block(event, because: "it was deleted since") }
-            try put(event) { try access.insert(event.key, old) }
+            try put(event) { try access.insert(event.row.values, old) }
         }
     }
 
     private func revertUpdate(
-        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowEditor
+        _ event: NetRow, current: [UInt32: ExactValue]?, access: RowEditor
     ) throws {
         guard let current else { return block(event, because: "it was deleted since") }
         if policy != .overwrite, settled[BlockedCell(row: event.row, column: 0)] != nil {
@@ -274,7 +269,7 @@ package final class Reversal {
         }
         var changes: [UInt32: ExactValue] = [:]
         for column in access.columns {
-            guard let old = event.change.old.value(of: column.id), let new = event.change.new.value(of: column.id),
+            guard let old = event.old.value(of: column.id), let new = event.new.value(of: column.id),
                 let found = current[column.id]
             else { continue }
             let cell = BlockedCell(row: event.row, column: column.id)
@@ -292,11 +287,11 @@ package final class Reversal {
             }
         }
         guard !changes.isEmpty else { return }
-        try put(event) { try access.update(event.key, changes) }
+        try put(event) { try access.update(event.row.values, changes) }
     }
 
     /// Makes a change that rows of others may stand in the way of.
-    private func put(_ event: AddressedChange, _ change: () throws -> Void) throws {
+    private func put(_ event: NetRow, _ change: () throws -> Void) throws {
         do {
             try change()
         } catch let error as StorageError where error.code == .conflict {
@@ -305,7 +300,7 @@ package final class Reversal {
     }
 
     /// What others stand in the way of is tried again when all the rest is done.
-    private func blockOrWait(_ event: AddressedChange, because reason: String) {
+    private func blockOrWait(_ event: NetRow, because reason: String) {
         if isLast { return block(event, because: reason) }
         waiting.append(event)
         waitingRows.insert(event.row)
@@ -318,20 +313,20 @@ package final class Reversal {
     }
 
     /// Whether a column was there before the events that are reverted.
-    private func existed(_ column: CatalogColumn, of event: AddressedChange) throws -> Bool {
+    private func existed(_ column: CatalogColumn, of event: NetRow) throws -> Bool {
         let earlier = try earlier ?? Catalog.load(writer.database, at: first - 1)
         self.earlier = earlier
         return earlier.entity(id: event.row.entity)?.columns.contains { $0.id == column.id } ?? false
     }
 
     private func block(
-        _ event: AddressedChange, because reason: String, in column: CatalogColumn? = nil, expected: ExactValue? = nil,
+        _ event: NetRow, because reason: String, in column: CatalogColumn? = nil, expected: ExactValue? = nil,
         found: ExactValue? = nil
     ) {
         blocked.insert(BlockedCell(row: event.row, column: column?.id ?? 0))
         outcome.add(
             RevertConflict(
-                table: writer.catalog.entity(id: event.row.entity)?.name ?? "?", key: event.key.map(\.value),
+                table: writer.catalog.entity(id: event.row.entity)?.name ?? "?", key: event.row.values.map(\.value),
                 column: column?.name, reason: reason, expected: expected?.value, found: found?.value))
     }
 }

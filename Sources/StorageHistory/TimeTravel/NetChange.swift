@@ -19,16 +19,16 @@ package struct NetChange: Sendable {
     /// lacks counts as holding its default there, and a row differs only where it holds something else.
     ///
     /// - Returns: nil where the row ends as it began.
-    init?(_ row: NetRow, key: [ExactValue], table: DifferenceTable, isBackward: Bool) {
+    init?(_ net: NetRow, table: DifferenceTable, isBackward: Bool) {
         // A table that isn't there has no rows, whatever events it had.
-        let existed = row.existed && row.firstEntity == (isBackward ? table.to : table.from)?.id
-        let exists = row.exists && row.lastEntity == (isBackward ? table.from : table.to)?.id
+        let existed = net.existed && net.firstEntity == (isBackward ? table.to : table.from)?.id
+        let exists = net.exists && net.row.entity == (isBackward ? table.from : table.to)?.id
         let (hadRow, hasRow) = isBackward ? (exists, existed) : (existed, exists)
         guard hadRow || hasRow else { return nil }
         operation = hadRow ? hasRow ? .update : .delete : .insert
         self.table = table
-        self.key = key
-        let (from, to) = isBackward ? (row.new, row.old) : (row.old, row.new)
+        key = net.row.values
+        let (from, to) = isBackward ? (net.new, net.old) : (net.old, net.new)
         cells = table.columns.compactMap { column in
             guard hadRow && hasRow || (hadRow ? column.from : column.to) != nil else { return nil }
             let fallback = column.to.map { ExactValue($0.fallback) } ?? .null

@@ -11,51 +11,44 @@ final class NetChangeStore {
     private let scratch: ScratchTables
     private let tables: [DifferenceTable]
     private let limit: Int
-    private var changes: [TableKey: NetRow] = [:]
+    /// By table and key: a table may be of two entities.
+    private var changes: [[[UInt8]: NetRow]]
     private var byteCount = 0
     /// Tables of the database that were made.
     private var stored: Set<Int> = []
 
-    /// A row of a pair of tables, which may be of two entities.
-    private struct TableKey: Hashable {
-        let table: Int
-        let key: [UInt8]
-    }
-
     init(_ tables: [DifferenceTable], memoryLimit: Int = NetChangeStore.memoryLimit) throws {
         self.tables = tables
         limit = memoryLimit
+        changes = tables.map { _ in [:] }
         scratch = try ScratchTables()
     }
 
     /// Adds what came next for a row.
-    ///
-    /// - Parameter key: The row's key as ``KeyCoding`` writes it; SQLite's columns alone can't tell 1 from 1.0.
-    func add(_ change: NetRow, key: [UInt8], table: Int) throws {
-        let address = TableKey(table: table, key: key)
-        if let earlier = changes[address] {
+    func add(_ change: NetRow, to table: Int) throws {
+        let key = change.row.key
+        if let earlier = changes[table][key] {
             let sum = earlier.followed(by: change)
             byteCount += sum.byteCount - earlier.byteCount
-            changes[address] = sum
+            changes[table][key] = sum
         } else {
-            byteCount += change.byteCount + key.count
-            changes[address] = change
+            byteCount += change.byteCount
+            changes[table][key] = change
         }
         if byteCount > limit { try flush() }
     }
 
     /// Moves what is in memory to the database.
     func flush() throws {
-        guard !changes.isEmpty else { return }
+        guard changes.contains(where: { !$0.isEmpty }) else { return }
         try PreparedStatement(scratch.database, "BEGIN").execute()
-        let byTable = Dictionary(grouping: changes) { $0.key.table }
-        for (table, rows) in byTable.sorted(by: { $0.key < $1.key }) { try write(rows, to: table) }
+        for (table, rows) in changes.enumerated() where !rows.isEmpty { try write(rows, to: table) }
         try PreparedStatement(scratch.database, "COMMIT").execute()
-        changes.removeAll()
+        changes = tables.map { _ in [:] }
         byteCount = 0
     }
 
-    private func write(_ rows: [(key: TableKey, value: NetRow)], to table: Int) throws {
+    private func write(_ rows: [[UInt8]: NetRow], to table: Int) throws {
         let keys = tables[table].key.indices.map { "k\($0)" }
         let isFirst = stored.insert(table).inserted
         if isFirst {
@@ -72,32 +65,38 @@ final class NetChangeStore {
             INSERT INTO net\(table)(code, change, \(keys.joined(separator: ", "))) VALUES (?1, ?2, \(placeholders))
             ON CONFLICT(code) DO UPDATE SET change = excluded.change
             """)
-        for (address, change) in rows.sorted(by: { $0.key.key.lexicographicallyPrecedes($1.key.key) }) {
+        for (key, change) in rows.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             var change = change
             if !isFirst {
-                select.bind(blob: address.key, at: 1)
-                if try select.step() { change = try NetRow(bytes: select.bytes(0)).followed(by: change) }
+                select.bind(blob: key, at: 1)
+                if try select.step() { change = try NetRow(bytes: select.bytes(0), key: key).followed(by: change) }
                 select.reset()
             }
-            insert.bind(blob: address.key, at: 1)
+            insert.bind(blob: key, at: 1)
             insert.bind(blob: change.bytes, at: 2)
-            for (index, value) in try KeyCoding.decode(address.key).enumerated() {
+            for (index, value) in change.row.values.enumerated() {
                 value.bind(to: insert, at: Int32(index + 3))
             }
             try insert.execute()
         }
     }
 
-    /// The changed rows of a table in the order of their keys, those after a key where one is given; nil where there
-    /// are none.
+    /// The changed rows of a table in the order of their keys, those after a key where one is given, to be read by
+    /// ``next(of:)``; nil where there are none.
     func rows(of table: Int, after key: [ExactValue]? = nil) throws -> PreparedStatement? {
         guard stored.contains(table) else { return nil }
         let names = tables[table].key.indices.map { "k\($0)" }.joined(separator: ", ")
         let placeholders = (key ?? []).indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         let condition = key == nil ? "" : " WHERE (\(names)) > (\(placeholders))"
         let select = try PreparedStatement(
-            scratch.database, "SELECT change, \(names) FROM net\(table)\(condition) ORDER BY \(names), code")
+            scratch.database, "SELECT change, code FROM net\(table)\(condition) ORDER BY \(names), code")
         for (index, value) in (key ?? []).enumerated() { value.bind(to: select, at: Int32(index + 1)) }
         return select
+    }
+
+    /// The next one of some rows; nil behind the last one.
+    static func next(of rows: PreparedStatement) throws -> NetRow? {
+        guard try rows.step() else { return nil }
+        return try NetRow(bytes: rows.bytes(0), key: Array(rows.bytes(1)))
     }
 }

@@ -44,10 +44,10 @@ extension NetDifference {
                     rows = later
                     continue
                 case .row(let key):
-                    let net = try net(key.map(\.value), of: entity, reader, while: goesOn)
+                    let net = try net(key, of: entity, reader, while: goesOn)
                     guard goesOn() else { return ResumePoint(table: tableIndex, key: last) }
                     let change = net.flatMap {
-                        NetChange($0, key: key, table: tables[tableIndex], isBackward: isBackward)
+                        NetChange($0, table: tables[tableIndex], isBackward: isBackward)
                     }
                     if let change {
                         try body(change)

@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import Foundation
-package import StorageCore
+internal import StorageCore
 package import StorageLog
 
 /// The difference between two states of a store: one net change for each row that differs.
@@ -16,17 +16,7 @@ package final class NetDifference {
         /// Tables by the name that they have now or in either state; all where there are neither tables nor rows.
         package var tables: Set<String> = []
         /// Single rows, found along their own events.
-        package var rows: [Row] = []
-
-        package struct Row: Sendable {
-            let entity: CatalogEntity
-            let key: [StorageValue]
-
-            package init(entity: CatalogEntity, key: [StorageValue]) {
-                self.entity = entity
-                self.key = key
-            }
-        }
+        package var rows: [RowAddress] = []
 
         package init() {}
     }
@@ -87,7 +77,7 @@ package final class NetDifference {
         }
         tables = all.filter { table in
             isWhole || isNamed(table)
-                || selection.rows.contains { [table.from?.id, table.to?.id].contains($0.entity.id) }
+                || selection.rows.contains { [table.from?.id, table.to?.id].contains($0.entity) }
         }
         store = try NetChangeStore(tables, memoryLimit: memoryLimit)
         for (tableIndex, table) in tables.enumerated() {
@@ -107,16 +97,17 @@ package final class NetDifference {
         guard lower < upper else { return }
         try foldTables(scanned.filter { $0 >= resumePoint?.table ?? 0 }, from: database, progress: progress)
         for row in selection.rows {
-            guard let tableIndex = tableOfEntity[row.entity.id], !scanned.contains(tableIndex) else { continue }
+            guard let tableIndex = tableOfEntity[row.entity], !scanned.contains(tableIndex) else { continue }
             let table = tables[tableIndex]
             let before = isBackward ? table.to : table.from
             let after = isBackward ? table.from : table.to
+            let key = row.values
             // Where another table took the name, the row has a life in each.
             if let before {
-                try foldRow(row.key, of: present.entity(id: before.id) ?? before, table: tableIndex, from: database)
+                try foldRow(key, of: present.entity(id: before.id) ?? before, table: tableIndex, from: database)
             }
             if let after, after.id != before?.id {
-                try foldRow(row.key, of: present.entity(id: after.id) ?? after, table: tableIndex, from: database)
+                try foldRow(key, of: present.entity(id: after.id) ?? after, table: tableIndex, from: database)
             }
         }
         try store.flush()
@@ -155,16 +146,13 @@ package final class NetDifference {
 
         package func next() throws -> NetChange? {
             while table < difference.tables.count {
-                guard let rows, try rows.step() else {
+                guard let rows, let net = try NetChangeStore.next(of: rows) else {
                     table += 1
                     let key = resumePoint?.table == table ? resumePoint?.key : nil
                     rows = table < difference.tables.count ? try difference.store.rows(of: table, after: key) : nil
                     continue
                 }
-                let keys = (0..<difference.tables[table].key.count).map { ExactValue(rows, column: Int32($0 + 1)) }
-                let change = NetChange(
-                    try NetRow(bytes: rows.bytes(0)), key: keys, table: difference.tables[table],
-                    isBackward: difference.isBackward)
+                let change = NetChange(net, table: difference.tables[table], isBackward: difference.isBackward)
                 if let change { return change }
             }
             return nil
@@ -192,9 +180,7 @@ extension NetDifference {
                     guard let tableIndex = tableIndexOfShape[Int(view.events[index].shape)],
                         positions.contains(batch.header.first + Int64(index))
                     else { continue }
-                    let key = KeyCoding.encode(
-                        view.key(of: index), count: Int(view.shape(of: index).key_count), bytes: view.bytes)
-                    try store.add(NetRow(view, event: index), key: key, table: tableIndex)
+                    try store.add(NetRow(view, event: index), to: tableIndex)
                 }
             }
             progress(batch.header.last)
@@ -228,34 +214,35 @@ extension NetDifference {
                 NetRow.Cell(column: column.id, value: ExactValue(select, column: Int32(index + entity.key.count)))
             }
             try store.add(
-                NetRow(untouched: cells, of: entity.id), key: KeyCoding.encode(key), table: tableIndex)
+                NetRow(untouched: cells, of: RowAddress(entity: entity.id, values: key)), to: tableIndex)
         }
     }
 
     /// One row, along its own events.
     private func foldRow(
-        _ key: [StorageValue], of entity: CatalogEntity, table tableIndex: Int, from database: Connection
+        _ key: [ExactValue], of entity: CatalogEntity, table tableIndex: Int, from database: Connection
     ) throws {
         let reader = LogReader(database)
         var net = try net(key, of: entity, reader) { true }
         if let (loser, columns) = lostColumns(of: tableIndex), loser.id == entity.id,
-            let image = try reader.image(of: key, in: entity, at: lower, columns: Set(columns.map(\.id)))
+            let image = try reader.image(
+                of: key.map(\.value), in: entity, at: lower, columns: Set(columns.map(\.id)))
         {
             let cells = columns.map { NetRow.Cell(column: $0.id, value: image.value(of: $0)) }
-            let untouched = NetRow(untouched: cells, of: entity.id)
+            let untouched = NetRow(untouched: cells, of: RowAddress(entity: entity.id, values: key))
             net = net.map { untouched.followed(by: $0) } ?? untouched
         }
-        if let net { try store.add(net, key: KeyCoding.encode(key), table: tableIndex) }
+        if let net { try store.add(net, to: tableIndex) }
     }
 
     /// What the events of one row in between make of it; nil where it has none.
     ///
     /// - Parameter goesOn: Whether to look at one more event; what is returned is of no use where it has said no.
     func net(
-        _ key: [StorageValue], of entity: CatalogEntity, _ reader: LogReader, while goesOn: () -> Bool
+        _ key: [ExactValue], of entity: CatalogEntity, _ reader: LogReader, while goesOn: () -> Bool
     ) throws -> NetRow? {
         var net: NetRow?
-        try reader.forEachVersion(of: key, in: entity) { batch, index in
+        try reader.forEachVersion(of: key.map(\.value), in: entity) { batch, index in
             let position = batch.header.first + Int64(index)
             guard goesOn() else { return false }
             guard position <= upper else { return true }

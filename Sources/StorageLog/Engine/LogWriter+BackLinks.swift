@@ -43,7 +43,7 @@ extension LogWriter {
                 try check(event.previous, before: position, shape)
             }
             if shape.isDelete {
-                try setTombstone(row(of: index, shape), position)
+                try setTombstone(RowAddress(captured, at: index), position)
                 if !stale.isEmpty { stale[address] = nil }
             } else if event.bound_position != position {
                 stale[address] = position
@@ -87,22 +87,12 @@ extension LogWriter {
             "UPDATE main.\(quoted(entity.stored)) SET _position = ?1 WHERE \(entity.rowidName ?? "rowid") = ?2")
     }
 
-    private func key(of index: Int, _ shape: storage_shape) -> [UInt8] {
-        let first = Int(storage_capture_events(capture)[index].first_value)
-        return KeyCoding.encode(
-            storage_capture_values(capture) + first, count: Int(shape.key_count), bytes: captured.bytes)
-    }
-
-    private func row(of index: Int, _ shape: storage_shape) -> RowAddress {
-        RowAddress(entity: shape.entity, key: key(of: index, shape))
-    }
-
     /// The position of the delete that an insert brings a row back from.
     private func takeTombstone(_ index: Int, _ shape: storage_shape) throws -> Int64? {
         // Most bulk inserts can do without looking.
         let mayBeStored = try mayHaveTombstones(shape.entity)
         guard mayBeStored || !tombstones.isEmpty else { return nil }
-        let row = row(of: index, shape)
+        let row = RowAddress(captured, at: index)
         if let position = tombstones.positions[row] {
             guard position > 0 else { return nil }
             try setTombstone(row, 0)

@@ -1,4 +1,5 @@
 internal import CSQLite
+package import StorageCore
 
 /// A row by its primary key, for tables of any kind.
 package struct RowAddress: Hashable, Sendable {
@@ -11,12 +12,26 @@ package struct RowAddress: Hashable, Sendable {
         self.key = key
     }
 
+    package init(entity: UInt32, values: [ExactValue]) {
+        self.init(entity: entity, key: KeyCoding.encode(values))
+    }
+
+    package init(entity: UInt32, values: [StorageValue]) {
+        self.init(entity: entity, key: KeyCoding.encode(values))
+    }
+
     /// The row that an event has changed.
     package init(_ view: EventView, at index: Int) {
         let shape = view.shape(of: index)
         self.init(
             entity: shape.entity,
             key: KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes))
+    }
+
+    /// The key, value for value.
+    package var values: [ExactValue] {
+        // Only what was read from a damaged file isn't a key.
+        (try? KeyCoding.decode(key)) ?? []
     }
 }
 

@@ -1,12 +1,13 @@
 internal import Foundation
 internal import StorageCore
 
-/// A net change as bytes, for temporary tables: nothing outside this process ever reads them.
+/// A net change as bytes, for temporary tables: nothing outside this process ever reads them. The row's key is kept beside
+/// them.
 extension NetRow {
     package var bytes: [UInt8] {
         var buffer = ByteBuffer(capacity: 256)
+        buffer.append(varint: UInt64(row.entity))
         buffer.append(varint: UInt64(firstEntity))
-        buffer.append(varint: UInt64(lastEntity))
         buffer.append((existed ? 1 : 0) | (exists ? 2 : 0) | (isWhole ? 4 : 0))
         for cells in [old, new] {
             buffer.append(varint: UInt64(cells.count))
@@ -18,11 +19,11 @@ extension NetRow {
         return [UInt8](buffer.bytes)
     }
 
-    package init(bytes: UnsafeRawBufferPointer) throws {
+    package init(bytes: UnsafeRawBufferPointer, key: [UInt8]) throws {
         guard let start = bytes.baseAddress else { throw StorageError.corruptLog("a net change is empty") }
         var reader = ByteReader(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+        let row = RowAddress(entity: UInt32(truncatingIfNeeded: reader.varint()), key: key)
         let first = UInt32(truncatingIfNeeded: reader.varint())
-        let last = UInt32(truncatingIfNeeded: reader.varint())
         let flags = reader.byte()
         let images = (0..<2).map { _ in
             (0..<reader.count(bytesEach: 2)).map { _ in
@@ -31,8 +32,8 @@ extension NetRow {
         }
         guard !reader.failed else { throw StorageError.corruptLog("a net change is cut short") }
         self.init(
-            firstEntity: first, lastEntity: last, existed: flags & 1 != 0, exists: flags & 2 != 0,
-            isWhole: flags & 4 != 0, old: images[0], new: images[1])
+            row: row, firstEntity: first, existed: flags & 1 != 0, exists: flags & 2 != 0, isWhole: flags & 4 != 0,
+            old: images[0], new: images[1])
     }
 }
 

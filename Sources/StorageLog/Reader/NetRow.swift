@@ -17,10 +17,10 @@ package struct NetRow: Hashable, Sendable {
         }
     }
 
-    /// The entities of the first and of the last event: they differ where a table was dropped and another one took its
-    /// name.
+    /// The row, of the entity of the last event.
+    package let row: RowAddress
+    /// The entity of the first event: another one where a table was dropped and another one took its name.
     package private(set) var firstEntity: UInt32
-    package private(set) var lastEntity: UInt32
     /// Whether the row was there before the first event, and whether it is after the last one.
     package private(set) var existed: Bool
     package private(set) var exists: Bool
@@ -32,9 +32,9 @@ package struct NetRow: Hashable, Sendable {
     package private(set) var new: [Cell]
 
     /// A row that nothing has happened to yet, of which these columns are known.
-    package init(untouched cells: [Cell], of entity: UInt32) {
-        firstEntity = entity
-        lastEntity = entity
+    package init(untouched cells: [Cell], of row: RowAddress) {
+        self.row = row
+        firstEntity = row.entity
         existed = true
         exists = true
         isWhole = false
@@ -53,8 +53,8 @@ package struct NetRow: Hashable, Sendable {
                     Cell(column: shape.columns[$0], value: ExactValue(start[$0], bytes: view.bytes))
                 })
         }
+        row = RowAddress(view, at: event)
         firstEntity = shape.entity
-        lastEntity = shape.entity
         existed = !shape.isInsert
         exists = !shape.isDelete
         isWhole = !shape.isUpdate
@@ -67,17 +67,17 @@ package struct NetRow: Hashable, Sendable {
     /// - Parameters:
     ///   - old: nil where there was no row before.
     ///   - new: nil where there is none after.
-    package init(whole old: [Cell]?, to new: [Cell]?, of entity: UInt32) {
+    package init(whole old: [Cell]?, to new: [Cell]?, of row: RowAddress) {
         self.init(
-            firstEntity: entity, lastEntity: entity, existed: old != nil, exists: new != nil, isWhole: true,
-            old: old ?? [], new: new ?? [])
+            row: row, firstEntity: row.entity, existed: old != nil, exists: new != nil, isWhole: true, old: old ?? [],
+            new: new ?? [])
     }
 
     init(
-        firstEntity: UInt32, lastEntity: UInt32, existed: Bool, exists: Bool, isWhole: Bool, old: [Cell], new: [Cell]
+        row: RowAddress, firstEntity: UInt32, existed: Bool, exists: Bool, isWhole: Bool, old: [Cell], new: [Cell]
     ) {
+        self.row = row
         self.firstEntity = firstEntity
-        self.lastEntity = lastEntity
         self.existed = existed
         self.exists = exists
         self.isWhole = isWhole
@@ -123,6 +123,6 @@ package struct NetRow: Hashable, Sendable {
 
     /// About how much memory the change takes.
     package var byteCount: Int {
-        (old + new).reduce(96) { $0 + MemoryLayout<Cell>.stride + $1.value.byteCount }
+        (old + new).reduce(96 + row.key.count) { $0 + MemoryLayout<Cell>.stride + $1.value.byteCount }
     }
 }

@@ -20,7 +20,7 @@ final class TableChangeRecorder {
     private var numbered: [Watched] = []
     private var changes: [NetRow] = []
     /// Places of the changes by table and key.
-    private var indices: [[ExactValue]: Int] = [:]
+    private var indices: [RowAddress: Int] = [:]
 
     init(_ database: Connection, _ tables: [ScratchProjection.Table]) {
         self.database = database
@@ -47,12 +47,14 @@ final class TableChangeRecorder {
         guard let watched = tables[table] else { return }
         let old = operation == SQLITE_INSERT ? nil : row(in: database, reading: sqlite3_preupdate_old)
         let new = operation == SQLITE_DELETE ? nil : row(in: database, reading: sqlite3_preupdate_new)
-        let address = { (row: [NetRow.Cell]) in [ExactValue(.text(table))] + watched.key.map { row[$0].value } }
+        let address = { (row: [NetRow.Cell]) in
+            RowAddress(entity: watched.number, values: watched.key.map { row[$0].value })
+        }
         // A row that takes the place of another one, as by OR REPLACE, is a change of it. Where there is no key, equal
         // rows are as good as each other, and one that comes is another one.
         let known = (old ?? (watched.table.hasKey ? new : nil)).flatMap { indices.removeValue(forKey: address($0)) }
         let index = known ?? changes.count
-        let change = NetRow(whole: old, to: new, of: watched.number)
+        let change = NetRow(whole: old, to: new, of: address(new ?? old ?? []))
         if known == nil { changes.append(change) } else { changes[index] = changes[index].followed(by: change) }
         if let row = new ?? (watched.table.hasKey ? old : nil) { indices[address(row)] = index }
     }
@@ -73,7 +75,7 @@ final class TableChangeRecorder {
         changes.compactMap { change in
             guard change.existed || change.exists, !change.existed || !change.exists || change.old != change.new
             else { return nil }
-            let watched = numbered[Int(change.firstEntity)]
+            let watched = numbered[Int(change.row.entity)]
             let isKey = { (index: Int) in watched.key.contains(index) }
             func fields(_ row: [NetRow.Cell], where wanted: (Int) -> Bool) -> [StorageEvent.Field] {
                 row.filter { wanted(Int($0.column)) && Int($0.column) < watched.table.columns.count }.map {

@@ -113,15 +113,10 @@ struct DiffCommand: AsyncParsableCommand, PagedCommand {
 struct DiffSelection {
     var selection = NetDifference.Selection()
     /// For rows of which only some columns are asked for, the ids of these columns.
-    private var columns: [RowKey: Set<UInt32>] = [:]
-
-    private struct RowKey: Hashable {
-        let entity: UInt32
-        let key: [UInt8]
-    }
+    private var columns: [RowAddress: Set<UInt32>] = [:]
 
     init(_ store: HistoryReader, _ targets: [TargetArgument], from: Int64, to: Int64) throws {
-        var whole: Set<RowKey> = []
+        var whole: Set<RowAddress> = []
         for target in targets {
             guard target.id != nil else {
                 try Self.check(target.table, in: store, from: from, to: to)
@@ -129,16 +124,15 @@ struct DiffSelection {
                 continue
             }
             let row = try store.row(target)
-            selection.rows.append(NetDifference.Selection.Row(entity: row.entity, key: row.key))
-            let key = RowKey(entity: row.entity.id, key: row.encodedKey)
+            selection.rows.append(row.address)
             if let column = row.column {
                 let ids = row.entity.columns.filter { $0.name.utf8.elementsEqual(column.utf8) }.map(\.id)
-                columns[key, default: []].formUnion(ids)
+                columns[row.address, default: []].formUnion(ids)
             } else {
-                whole.insert(key)
+                whole.insert(row.address)
             }
         }
-        for key in whole { columns[key] = nil }
+        for row in whole { columns[row] = nil }
     }
 
     /// A name that a table had only at one of the points is as good as one that it has now.
@@ -158,8 +152,7 @@ struct DiffSelection {
         guard !columns.isEmpty else { return change }
         for entity in [change.table.to, change.table.from] {
             guard let entity else { continue }
-            let key = RowKey(entity: entity.id, key: KeyCoding.encode(change.key))
-            guard let ids = columns[key] else { continue }
+            guard let ids = columns[RowAddress(entity: entity.id, values: change.key)] else { continue }
             return change.narrowed { [$0.from?.id, $0.to?.id].contains { $0.map(ids.contains) ?? false } }
         }
         return change

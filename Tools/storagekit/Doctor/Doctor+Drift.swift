@@ -78,7 +78,7 @@ extension Doctor {
     /// How many of the rows aren't what the log says. The rows are followed back together, newest event first, so that each
     /// part of the log is read once, and not once for each of its rows.
     private func drifted(_ rows: [SampledRow], of entity: CatalogEntity, in log: LogReader, head: Int64) throws -> Int {
-        let keys = rows.map { KeyCoding.encode($0.key) }
+        let addresses = rows.map { RowAddress(entity: entity.id, values: $0.key) }
         var builders = rows.map { _ in RowImageBuilder(columns: nil) }
         var drifted: Set<Int> = []
         var pending = rows.indices.map { (position: rows[$0].position, row: $0) }.sorted { $0.position < $1.position }
@@ -93,9 +93,7 @@ extension Doctor {
             }
             let index = Int(position - batch.header.first)
             let (isSame, previous) = batch.withView { view in
-                let shape = view.shape(of: index)
-                let key = KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes)
-                return (shape.entity == entity.id && key == keys[row], view.events[index].previous)
+                (RowAddress(view, at: index) == addresses[row], view.events[index].previous)
             }
             guard isSame else {
                 drifted.insert(row)
@@ -128,7 +126,7 @@ extension Doctor {
         let conditions = entity.key.enumerated().map { "\(quoted($1.stored)) IS ?\($0 + 1)" }.joined(separator: " AND ")
         let select = try PreparedStatement(
             database, "SELECT _position FROM \(quoted(entity.stored)) WHERE \(conditions)")
-        var seen: Set<[UInt8]> = []
+        var seen: Set<RowAddress> = []
         var (lost, batches) = (0, 0)
         try log.forEachBatch(in: 1...head, descending: true, where: { $0.entities.contains(entity.id) }) { batch in
             batches += 1
@@ -136,11 +134,8 @@ extension Doctor {
                 for index in stride(from: view.count - 1, through: 0, by: -1) where seen.count < Self.sample {
                     let shape = view.shape(of: index)
                     guard shape.entity == entity.id else { continue }
+                    guard seen.insert(RowAddress(view, at: index)).inserted else { continue }
                     let key = view.key(of: index)
-                    guard seen.insert(KeyCoding.encode(key, count: Int(shape.key_count), bytes: view.bytes)).inserted
-                    else {
-                        continue
-                    }
                     for offset in 0..<Int(shape.key_count) {
                         select.bind(key[offset], bytes: view.bytes, at: Int32(offset) + 1)
                     }

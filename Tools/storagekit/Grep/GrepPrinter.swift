@@ -94,7 +94,7 @@ final class GrepPrinter {
     private func narrowed(_ cells: [Cell], of event: StorageEvent) -> [Cell] {
         var columns = Set(request.columns)
         let targets = scan.filter.rows.filter { row in
-            row.entity.name == event.table && row.encodedKey == KeyCoding.encode(event.key.map(\.value))
+            row.entity.name == event.table && row.address.key == KeyCoding.encode(event.key.map(\.value))
         }
         if !scan.filter.tables.contains(event.table), targets.allSatisfy({ $0.column != nil }) {
             columns.formUnion(targets.compactMap(\.column))

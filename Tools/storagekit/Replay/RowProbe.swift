@@ -5,21 +5,20 @@ import StorageKit
 struct RowProbe {
     let target: TargetArgument
     private let row: RowTarget
-    private let key: [UInt8]
+    private let address: RowAddress
 
     /// - Throws: A `notFound` for a row or column that never was.
     init(_ target: TargetArgument, _ store: HistoryReader) throws {
         self.target = target
         row = try store.row(target)
-        key = row.encodedKey
+        address = row.address
     }
 
     /// Whether an event is one of the row's.
     func matches(_ batch: EventBatch, _ index: Int) -> Bool {
         batch.withView { view in
-            let shape = view.shape(of: index)
-            return shape.entity == row.entity.id
-                && KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes) == key
+            // Most events are of other tables.
+            view.shape(of: index).entity == address.entity && RowAddress(view, at: index) == address
         }
     }
 

@@ -32,7 +32,7 @@ struct ChangeScan {
         }
         var query = filter.query
         query.descending = descending
-        let rows = filter.rows.map { ($0, $0.encodedKey) }
+        let rows = filter.rows.map { ($0, $0.address) }
         try store.log.forEachPart(query, catalog: store.catalog) { batch, part in
             guard filter.wants(part.info) else { return true }
             guard !rows.isEmpty else { return try body(batch, part) }
@@ -47,20 +47,18 @@ struct ChangeScan {
         if CatalogEntity.isReserved(entity), filter.query.includesSchema { return true }
         guard let tables = filter.query.tables else { return !CatalogEntity.isReserved(entity) }
         guard filter.rows.isEmpty else {
-            return isAskedFor(index, of: batch, among: filter.rows.map { ($0, $0.encodedKey) })
+            return isAskedFor(index, of: batch, among: filter.rows.map { ($0, $0.address) })
         }
         return store.catalog.entity(id: entity).map { tables.contains($0.name) } ?? false
     }
 
     /// Whether an event belongs to one of the rows, or to a table that is asked for as a whole.
-    private func isAskedFor(_ index: Int, of batch: EventBatch, among rows: [(RowTarget, [UInt8])]) -> Bool {
+    private func isAskedFor(_ index: Int, of batch: EventBatch, among rows: [(RowTarget, RowAddress)]) -> Bool {
         batch.withView { view in
             let shape = view.shape(of: index)
             if let name = store.catalog.entity(id: shape.entity)?.name, filter.tables.contains(name) { return true }
-            return rows.contains { row, key in
-                guard row.entity.id == shape.entity,
-                    KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes) == key
-                else { return false }
+            return rows.contains { row, address in
+                guard row.entity.id == shape.entity, RowAddress(view, at: index) == address else { return false }
                 let columns = UnsafeBufferPointer(start: shape.columns, count: Int(shape.column_count))
                 return row.column.map { touches(columns, $0, of: row.entity) } ?? true
             }

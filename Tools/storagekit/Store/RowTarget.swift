@@ -9,8 +9,8 @@ struct RowTarget {
     /// The column that is looked at; nil for all.
     let column: String?
 
-    /// The same row as bytes, to compare events with.
-    var encodedKey: [UInt8] { KeyCoding.encode(key) }
+    /// The same row as events name it.
+    var address: RowAddress { RowAddress(entity: entity.id, values: key) }
 
     /// The row as it is shown, which may not be as it was typed: in a key of one column a comma needs no code.
     func target(in table: String) -> TargetArgument {
