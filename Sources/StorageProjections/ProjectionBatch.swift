@@ -31,23 +31,14 @@ public struct ProjectionBatch {
     /// - Throws: `StorageError` with `not-found` for a table that the projection doesn't read; errors of reading the
     ///   log.
     public func changes(of table: String) throws -> [RowChange] {
-        try transitions(of: table).map { row in
-            RowChange(
-                table: row.entity.name, key: row.key,
-                old: try row.before.map { try resolver.named($0, of: row) },
-                new: try row.after.map { try resolver.named($0, of: row) }, position: row.position)
-        }
+        try netEvents(of: table).map { try resolver.named($0) }
     }
 
     /// Like ``changes(of:)-(String)``, as entities.
     ///
     /// - Throws: Where a row can't be read as the entity.
     public func changes<E: RegisteredEntity>(of type: E.Type) throws -> [EntityChange<E>] {
-        try transitions(of: E.Record.databaseTableName).map { row in
-            EntityChange(
-                old: try row.before.map { try resolver.entity(type, from: $0, of: row) },
-                new: try row.after.map { try resolver.entity(type, from: $0, of: row) }, position: row.position)
-        }
+        try netEvents(of: E.Record.databaseTableName).map { try resolver.typed($0, as: type) }
     }
 
     /// Every event by itself, as a change of a whole row, in the order of the log. Rows that were inserted and deleted
@@ -64,22 +55,17 @@ public struct ProjectionBatch {
         var steps: [(event: RowEvent, change: RowChange)] = []
         steps.reserveCapacity(rowEvents.count)
         for (_, events) in rowEvents.grouped(by: \.row) {
-            for (event, step) in zip(events, try resolver.transitions(events)) {
-                let wanted = columns(step.entity)
-                let change = RowChange(
-                    table: step.entity.name, key: step.key,
-                    old: try step.before.map { try resolver.named($0, of: step, only: wanted) },
-                    new: try step.after.map { try resolver.named($0, of: step, only: wanted) },
-                    position: step.position)
-                steps.append((event, change))
+            for (event, step) in zip(events, try resolver.whole(events)) {
+                let wanted = catalog.entity(id: step.row.entity).flatMap(columns)
+                steps.append((event, try resolver.named(step, only: wanted)))
             }
         }
         return steps.sorted { $0.event.position < $1.event.position }
     }
 
-    private func transitions(of table: String) throws -> [RowTransition] {
+    private func netEvents(of table: String) throws -> [RowEvent] {
         let ids = Set(catalog.entities.filter { $0.name.utf8.elementsEqual(table.utf8) }.map(\.id))
         return try rowEvents.lazy.filter { ids.contains($0.row.entity) }.grouped(by: \.row)
-            .compactMap { try resolver.netTransition($0.elements) }
+            .compactMap { try resolver.net($0.elements) }
     }
 }

@@ -11,8 +11,6 @@ internal import StorageLog
 ///
 /// Isolation: used on its connection's thread only.
 final class RowResolver {
-    typealias Image = RowTransition.Image
-
     private let source: any RowSource
     private let upcasts: [String: Upcast]
     /// Whether tables may be ahead of the batch.
@@ -28,121 +26,113 @@ final class RowResolver {
         reader = LogReader(source.database)
     }
 
+    /// What some events make of a row together, whole before and after.
+    ///
     /// - Parameter events: All events of one row in the batch.
-    /// - Returns: What they make of the row together; nil where it was inserted and deleted again.
-    func netTransition(_ events: [RowEvent]) throws -> RowTransition? {
-        let first = events[0]
-        let last = events[events.count - 1]
-        guard let entity = source.catalog.entity(id: first.row.entity) else {
-            throw StorageError.corruptLog(
-                "event @\(first.position) is of entity \(first.row.entity), which isn't there")
-        }
-        var before: Image?
-        var after: Image?
-        if first.operation == .insert {
-            after = apply(events, to: nil)
-        } else if let known = try cache?.image(of: first.row, at: first.previous) {
-            before = known
-            after = apply(events, to: known)
+    /// - Returns: nil where it was inserted and deleted again.
+    func net(_ events: [RowEvent]) throws -> RowEvent? {
+        let (first, last) = (events[0], events[events.count - 1])
+        let entity = try entity(of: first)
+        let changes = events.map { settled($0.change, of: entity) }
+        let net = changes.dropFirst().reduce(changes[0]) { $0.followed(by: $1) }
+        let before: [NetRow.Cell]?
+        let after: [NetRow.Cell]?
+        if net.isWhole {
+            (before, after) = (net.before(), net.after())
+        } else if let known = try cache?.row(first.row, at: first.previous) {
+            (before, after) = (known, net.after(known))
         } else {
-            after = last.operation == .delete ? nil : try row(after: last, of: entity)
-            before = after
-            for event in events.reversed() { revert(event, in: &before, of: entity) }
+            after = try row(after: last, of: entity)
+            before = net.before(after)
         }
         try cache?.keep(after, of: last.row, at: last.position)
         if before == nil, after == nil { return nil }
-        return RowTransition(
-            position: last.position, commit: last.commit,
-            operation: before == nil ? .insert : after == nil ? .delete : .update, entity: entity, key: first.key,
-            before: before, after: after)
+        return RowEvent(
+            last, operation: before == nil ? .insert : after == nil ? .delete : .update,
+            change: NetRow(whole: before, to: after, of: last.row))
     }
 
     /// Every event of one row in the batch by itself, with the whole row before it and after it.
-    func transitions(_ events: [RowEvent]) throws -> [RowTransition] {
-        guard let entity = source.catalog.entity(id: events[0].row.entity) else { return [] }
+    func whole(_ events: [RowEvent]) throws -> [RowEvent] {
+        guard source.catalog.entity(id: events[0].row.entity) != nil else { return [] }
         // A row that was inserted and deleted again has none before.
-        var image = try netTransition(events)?.before
+        var row = try net(events)?.change.before()
         return events.map { event in
-            let before = image
-            image = apply([event], to: before)
-            return RowTransition(
-                position: event.position, commit: event.commit, operation: event.operation, entity: entity,
-                key: event.key, before: before, after: image)
+            let before = row
+            row = event.change.after(before)
+            return RowEvent(
+                event, operation: event.operation, change: NetRow(whole: before, to: row, of: event.row))
         }
     }
 
-    /// A row after events, of which it is known before them.
-    private func apply(_ events: [RowEvent], to image: Image?) -> Image? {
-        var image = image
-        for event in events {
-            switch event.operation {
-            case .insert: image = Dictionary(zip(event.columns, event.new)) { $1 }
-            case .delete: image = nil
-            case .update: for (column, value) in zip(event.columns, event.new) { image?[column] = value }
-            }
-        }
-        return image
+    private func entity(of event: RowEvent) throws -> CatalogEntity {
+        if let entity = source.catalog.entity(id: event.row.entity) { return entity }
+        throw StorageError.corruptLog("event @\(event.position) is of entity \(event.row.entity), which isn't there")
     }
 
-    /// Makes the row after an event that before it.
-    private func revert(_ event: RowEvent, in image: inout Image?, of entity: CatalogEntity) {
-        switch event.operation {
-        case .insert: image = nil
-        case .delete: image = Dictionary(zip(event.columns, event.old)) { $1 }
-        case .update:
-            for (column, value) in zip(event.columns, event.old) {
-                // What a conversion has filled in counts as having been there.
-                if value == .null, entity.columns.contains(where: { $0.id == column && $0.origin != 0 && $0.required })
-                {
-                    continue
-                }
-                image?[column] = value
-            }
-        }
+    /// What a conversion has filled in counts as having been there.
+    private func settled(_ change: NetRow, of entity: CatalogEntity) -> NetRow {
+        guard !change.isWhole, change.old.contains(where: { $0.value == .null }) else { return change }
+        let converted = Set(entity.columns.filter { $0.origin != 0 && $0.required }.map(\.id))
+        return converted.isEmpty
+            ? change : change.forgettingOld { $0.value == .null && converted.contains($0.column) }
     }
 
     /// The row as it was after an event that isn't a delete.
-    private func row(after event: RowEvent, of entity: CatalogEntity) throws -> Image? {
-        var image: Image?
-        if !entity.isDropped { image = try currentRow(event.key, of: entity) }
-        guard isBehind, try reader.lastPosition(of: event.key, in: entity) != event.position else { return image }
-        try reader.forEachVersion(of: event.key, in: entity) { batch, index in
-            let position = batch.header.first + Int64(index)
-            guard position > event.position else { return false }
-            let later = batch.withView { RowEvent($0, at: index, position: position, commit: event.commit) }
-            revert(later, in: &image, of: entity)
+    private func row(after event: RowEvent, of entity: CatalogEntity) throws -> [NetRow.Cell]? {
+        let current = entity.isDropped ? nil : try currentRow(event.row, of: entity)
+        let key = event.key
+        guard isBehind, try reader.lastPosition(of: key, in: entity) != event.position else { return current }
+        var later: NetRow?
+        try reader.forEachVersion(of: key, in: entity) { batch, index in
+            guard batch.header.first + Int64(index) > event.position else { return false }
+            let change = settled(batch.withView { NetRow($0, event: index) }, of: entity)
+            later = later.map { change.followed(by: $0) } ?? change
             return true
         }
-        return image
+        guard let later else { return current }
+        return later.before(current)
     }
 
-    private func currentRow(_ key: [StorageValue], of entity: CatalogEntity) throws -> Image? {
-        guard let row = try RowLookup(entity, source).row(key.map { ExactValue($0) }) else { return nil }
-        var image = row.mapValues(\.value)
-        for column in entity.key { image[column.id] = nil }
-        return image
+    private func currentRow(_ row: RowAddress, of entity: CatalogEntity) throws -> [NetRow.Cell]? {
+        let keys = Set(entity.key.map(\.id))
+        return try RowLookup(entity, source).row(row.values)?.filter { !keys.contains($0.column) }
     }
 }
 
-// MARK: Reading images
+// MARK: Under names
 
 extension RowResolver {
-    /// The row by the names that its columns have now.
+    /// A whole change by the names that columns have now.
     ///
     /// - Parameter wanted: Only these columns; all where nil.
-    func named(
-        _ image: Image, of change: RowTransition, only wanted: Set<String>? = nil
-    ) throws -> [String: StorageValue] {
-        var row: [String: StorageValue] = [:]
-        for column in change.entity.live where wanted?.contains(column.name) ?? true {
-            row[column.name] = try value(of: column, in: image, of: change)
+    func named(_ event: RowEvent, only wanted: Set<String>? = nil) throws -> RowChange {
+        let entity = try entity(of: event)
+        let key = event.key
+        func named(_ row: [NetRow.Cell]) throws -> [String: StorageValue] {
+            var values: [String: StorageValue] = [:]
+            for column in entity.live where wanted?.contains(column.name) ?? true {
+                values[column.name] = try value(of: column, in: row, key: key, of: entity)
+            }
+            return values
         }
-        return row
+        return RowChange(
+            table: entity.name, key: key, old: try event.change.before().map(named),
+            new: try event.change.after().map(named), position: event.position)
     }
 
-    /// The row as an entity.
-    func entity<E: RegisteredEntity>(_ type: E.Type, from image: Image, of change: RowTransition) throws -> E {
-        let entity = change.entity
+    /// A whole change by entities.
+    func typed<E: RegisteredEntity>(_ event: RowEvent, as type: E.Type) throws -> EntityChange<E> {
+        let entity = try entity(of: event)
+        let key = event.key
+        return EntityChange(
+            old: try event.change.before().map { try read($0, key: key, of: entity) },
+            new: try event.change.after().map { try read($0, key: key, of: entity) }, position: event.position)
+    }
+
+    private func read<E: RegisteredEntity>(
+        _ row: [NetRow.Cell], key: [StorageValue], of entity: CatalogEntity
+    ) throws -> E {
         let columns = E.Record.schemaColumns
         let placeholders = columns.indices.map { "?\($0 + 1) AS \(quoted(columns[$0].name))" }.joined(separator: ", ")
         let select = try source.statement("SELECT \(placeholders)")
@@ -152,7 +142,7 @@ extension RowResolver {
                     .schemaMismatch, "\"\(entity.name)\" has no column \"\(declared.name)\".",
                     remedy: "Declare the entity with autoSchema when the store is opened.")
             }
-            try select.writer.bind(value(of: column, in: image, of: change), at: Int32(offset + 1))
+            try select.writer.bind(value(of: column, in: row, key: key, of: entity), at: Int32(offset + 1))
         }
         defer { select.reset() }
         guard try select.step() else { throw StorageError.corruptLog("a row of \"\(entity.name)\" can't be read") }
@@ -160,8 +150,16 @@ extension RowResolver {
     }
 
     private func value(
-        of column: CatalogColumn, in image: Image, of change: RowTransition
+        of column: CatalogColumn, in row: [NetRow.Cell], key: [StorageValue], of entity: CatalogEntity
     ) throws -> StorageValue {
-        try upcasts.value(of: column, in: change.entity) { change.keyValue(of: $0) ?? image[$0.id] }
+        try upcasts.value(of: column, in: entity) { $0.keyValue(in: key) ?? row.value(of: $0.id)?.value }
+    }
+}
+
+extension CatalogColumn {
+    /// The column's value in a key; nil for a column outside of keys.
+    func keyValue(in key: [StorageValue]) -> StorageValue? {
+        guard keyOrdinal > 0 else { return nil }
+        return keyOrdinal <= key.count ? key[keyOrdinal - 1] : .null
     }
 }

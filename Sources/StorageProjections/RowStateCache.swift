@@ -1,4 +1,3 @@
-internal import StorageCore
 internal import StorageHistory
 internal import StorageLog
 
@@ -25,31 +24,35 @@ final class RowStateCache {
         insert = try PreparedStatement(database, "INSERT INTO image VALUES (?1, ?2, ?3, ?4)")
     }
 
-    /// The row after the event at a position; nil where it isn't known as of there.
-    func image(of row: RowAddress, at position: Int64) throws -> RowTransition.Image? {
+    /// The row after the event at a position, its cells by rising column; nil where it isn't known as of there.
+    func row(_ row: RowAddress, at position: Int64) throws -> [NetRow.Cell]? {
         select.bind(Int64(row.entity), at: 1)
         select.bind(blob: row.key, at: 2)
         defer { select.reset() }
         guard try select.step(), select.integer(0) == 0, select.integer(1) == position else { return nil }
-        var image: RowTransition.Image = [:]
-        while try select.step() { image[UInt32(truncatingIfNeeded: select.integer(0))] = select.row.value(at: 1) }
-        return image
+        var cells: [NetRow.Cell] = []
+        while try select.step() {
+            cells.append(
+                NetRow.Cell(
+                    column: UInt32(truncatingIfNeeded: select.integer(0)), value: ExactValue(select, column: 1)))
+        }
+        return cells
     }
 
-    func keep(_ image: RowTransition.Image?, of row: RowAddress, at position: Int64) throws {
+    func keep(_ cells: [NetRow.Cell]?, of row: RowAddress, at position: Int64) throws {
         remove.bind(Int64(row.entity), at: 1)
         remove.bind(blob: row.key, at: 2)
         try remove.execute()
-        guard let image else { return }
+        guard let cells else { return }
         try put(.integer(position), inColumn: 0, of: row)
-        for (column, value) in image { try put(value, inColumn: column, of: row) }
+        for cell in cells { try put(cell.value, inColumn: cell.column, of: row) }
     }
 
-    private func put(_ value: StorageValue, inColumn column: UInt32, of row: RowAddress) throws {
+    private func put(_ value: ExactValue, inColumn column: UInt32, of row: RowAddress) throws {
         insert.bind(Int64(row.entity), at: 1)
         insert.bind(blob: row.key, at: 2)
         insert.bind(Int64(column), at: 3)
-        try insert.writer.bind(value, at: 4)
+        value.bind(to: insert, at: 4)
         try insert.execute()
     }
 }

@@ -18,7 +18,7 @@ import Testing
         try await engine.withWriter { writer, _ in
             let reader = LogReader(writer.database)
             var rows: [Int64: NetRow] = [:]
-            let transitions = try RowTransitionReader(writer.database, catalog: writer.catalog)
+            let wholeRows = try WholeRowReader(writer.database, catalog: writer.catalog)
             var compared = 0
             try reader.forEachBatch(in: 1...reader.head().position) { batch in
                 for index in 0..<batch.count {
@@ -37,10 +37,10 @@ import Testing
                         row.exists ? Dictionary(uniqueKeysWithValues: row.new.map { ($0.column, $0.value) }) : nil
                     #expect(cells == plain, "seed \(seed), @\(position)")
                     let whole = try #require(
-                        try transitions.transition(batch, at: index, commit: batch.commit(ofEvent: index)))
-                    #expect(
-                        whole.before == (event.existed ? before.map(Self.values) : nil), "seed \(seed), @\(position)")
-                    #expect(whole.after == (row.exists ? Self.values(of: row) : nil), "seed \(seed), @\(position)")
+                        try wholeRows.event(batch, at: index, commit: batch.commit(ofEvent: index))
+                    ).change
+                    #expect(whole.before() == (event.existed ? before?.new : nil), "seed \(seed), @\(position)")
+                    #expect(whole.after() == (row.exists ? row.new : nil), "seed \(seed), @\(position)")
                     compared += 1
                 }
                 return true
@@ -48,9 +48,5 @@ import Testing
             #expect(compared > 100)
         }
         try await engine.close()
-    }
-
-    private static func values(of row: NetRow) -> RowTransition.Image {
-        Dictionary(uniqueKeysWithValues: row.new.map { ($0.column, $0.value.value) })
     }
 }

@@ -23,8 +23,8 @@ final class HistoryRowReader {
     private var stateBytes = 0
 
     private struct State {
-        /// By their columns; nil where there was no row.
-        let values: [UInt32: StorageValue]?
+        /// nil where there was no row.
+        let row: [NetRow.Cell]?
         /// The first of the events that were read.
         let later: Int64
     }
@@ -178,33 +178,32 @@ extension HistoryRowReader {
     /// - Returns: Whether the row was what the event says, so far.
     private func addVersion(before event: RowEvent, isWanted: Bool, _ select: RowLookup) throws -> Bool {
         let state = states[event.row]
-        let known = try state.map(\.values) ?? select.row(KeyCoding.decode(event.row.key))?.mapValues(\.value)
+        let known = try state.map(\.row) ?? select.row(event.row.values)
         // That may be what a column was that isn't there yet, for which its default stands.
-        guard !defaulted.contains(where: { event.before[$0] == .null }) else { return false }
-        let before: [UInt32: StorageValue]?
+        guard !defaulted.contains(where: { event.change.old.value(of: $0) == .null }) else { return false }
         let values: [StorageValue]
         if event.operation == .delete {
             guard known == nil else { return false }
-            before = event.before
             values = wholeRow(of: event)
         } else {
-            guard let known, event.after.allSatisfy({ column, value in known[column].map { $0 == value } ?? true })
+            guard let known,
+                event.change.new.allSatisfy({ cell in known.value(of: cell.column).map { $0 == cell.value } ?? true })
             else {
                 return false
             }
-            before = event.operation == .insert ? nil : known.merging(event.before) { _, old in old }
             values = event.row(of: entity, known) { $0.fallback }
         }
         if isWanted { try rows.add(event.version(values, until: state?.later)) }
         stateBytes += state == nil ? 200 + values.reduce(0) { $0 + $1.byteCount } : 0
-        states[event.row] = State(values: before, later: event.position)
+        states[event.row] = State(row: event.change.before(known), later: event.position)
         return stateBytes <= Self.mostStateBytes
     }
 
     /// The row that an event inserted or deleted.
     private func wholeRow(of event: RowEvent) -> [StorageValue] {
         event.operation == .insert
-            ? event.row(of: entity, event.after) { $0.fallback } : event.row(of: entity, event.before) { _ in .null }
+            ? event.row(of: entity, event.change.new) { $0.fallback }
+            : event.row(of: entity, event.change.old) { _ in .null }
     }
 
     /// Adds the versions of all rows, from a table that follows the events.
@@ -260,11 +259,12 @@ extension RowEvent {
     ///
     /// - Parameter other: The values of the others.
     fileprivate func row(
-        of entity: CatalogEntity, _ values: [UInt32: StorageValue], others other: (CatalogColumn) -> StorageValue
+        of entity: CatalogEntity, _ cells: [NetRow.Cell], others other: (CatalogColumn) -> StorageValue
     ) -> [StorageValue] {
-        entity.live.map { column in
+        let key = key
+        return entity.live.map { column in
             column.keyOrdinal > 0 && column.keyOrdinal <= key.count
-                ? key[column.keyOrdinal - 1] : values[column.id] ?? other(column)
+                ? key[column.keyOrdinal - 1] : cells.value(of: column.id)?.value ?? other(column)
         }
     }
 
@@ -279,12 +279,12 @@ extension RowEvent {
 
     /// The event as a row of `changes_TABLE`.
     fileprivate func change(of entity: CatalogEntity) -> [StorageValue] {
-        let (before, after) = (before, after)
         let others = entity.live.filter { $0.keyOrdinal == 0 }
-        let changed = others.filter { before[$0.id] != nil || after[$0.id] != nil }.map(\.name)
+        let values = others.map { (old: change.old.value(of: $0.id), new: change.new.value(of: $0.id)) }
+        let changed = zip(others, values).filter { $1.old != nil || $1.new != nil }.map { $0.0.name }
         return [
             .integer(position), .integer(commit.number), time, actor, reason, .text(operation.rawValue),
             .text(changed.joined(separator: ",")),
-        ] + key + others.flatMap { [before[$0.id] ?? .null, after[$0.id] ?? .null] }
+        ] + key + values.flatMap { [$0.old?.value ?? .null, $0.new?.value ?? .null] }
     }
 }

@@ -173,7 +173,7 @@ package final class Reversal {
         }
     }
 
-    private func findUntouched(_ net: NetRow, current: [UInt32: ExactValue]?, access: RowEditor) {
+    private func findUntouched(_ net: NetRow, current: [NetRow.Cell]?, access: RowEditor) {
         guard net.existed == net.exists else { return }
         guard net.exists else {
             if current != nil { untouched.insert(BlockedCell(row: net.row, column: 0)) }
@@ -183,7 +183,7 @@ package final class Reversal {
             net.old.value(of: $0.id) != nil && net.new.value(of: $0.id) != nil && !$0.isStamp
         }
         let same = columns.filter { net.old.value(of: $0.id) == net.new.value(of: $0.id) }
-        let changed = same.filter { current?[$0.id] != net.new.value(of: $0.id) }
+        let changed = same.filter { current?.value(of: $0.id) != net.new.value(of: $0.id) }
         if same.count == columns.count {
             if !changed.isEmpty { untouched.insert(BlockedCell(row: net.row, column: 0)) }
         } else if !net.isWhole {
@@ -218,7 +218,7 @@ package final class Reversal {
     }
 
     private func revertInsert(
-        _ event: NetRow, current: [UInt32: ExactValue]?, access: RowEditor
+        _ event: NetRow, current: [NetRow.Cell]?, access: RowEditor
     ) throws {
         let row = BlockedCell(row: event.row, column: 0)
         guard let current else { return settle(row) }
@@ -231,7 +231,7 @@ package final class Reversal {
                     blocked.insert(row)
                     return
                 }
-                let found = current[column.id] ?? .null
+                let found = current.value(of: column.id) ?? .null
                 let left = settled[cell]
                 let expected = left ?? event.new.value(of: column.id)
                 if found == expected ?? .null || expected == nil && found == ExactValue(column.fallback) { continue }
@@ -245,13 +245,13 @@ package final class Reversal {
     }
 
     private func revertDelete(
-        _ event: NetRow, current: [UInt32: ExactValue]?, access: RowEditor
+        _ event: NetRow, current: [NetRow.Cell]?, access: RowEditor
     ) throws {
         let row = BlockedCell(row: event.row, column: 0)
         var old: [UInt32: ExactValue] = [:]
         for column in access.columns { old[column.id] = event.old.value(of: column.id) }
         if let current {
-            if old.allSatisfy({ current[$0.key] == $0.value }) { return settle(row) }
+            if old.allSatisfy({ current.value(of: $0.key) == $0.value }) { return settle(row) }
             guard policy == .overwrite else { return block(event, because: "a row with this key exists again") }
             try put(event) { try access.update(event.row.values, old) }
         } else {
@@ -261,7 +261,7 @@ package final class Reversal {
     }
 
     private func revertUpdate(
-        _ event: NetRow, current: [UInt32: ExactValue]?, access: RowEditor
+        _ event: NetRow, current: [NetRow.Cell]?, access: RowEditor
     ) throws {
         guard let current else { return block(event, because: "it was deleted since") }
         if policy != .overwrite, settled[BlockedCell(row: event.row, column: 0)] != nil {
@@ -270,7 +270,7 @@ package final class Reversal {
         var changes: [UInt32: ExactValue] = [:]
         for column in access.columns {
             guard let old = event.old.value(of: column.id), let new = event.new.value(of: column.id),
-                let found = current[column.id]
+                let found = current.value(of: column.id)
             else { continue }
             let cell = BlockedCell(row: event.row, column: column.id)
             if blocked.contains(cell) || untouched.contains(cell) { continue }

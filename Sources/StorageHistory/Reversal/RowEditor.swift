@@ -21,7 +21,7 @@ final class RowEditor {
         select = try RowLookup(entity, writer)
     }
 
-    func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? { try select.row(key) }
+    func row(_ key: [ExactValue]) throws -> [NetRow.Cell]? { try select.row(key) }
 
     /// The key of the row that the table takes for the row of another key; nil where there is none but that row itself.
     func twin(of key: [ExactValue]) throws -> [ExactValue]? {

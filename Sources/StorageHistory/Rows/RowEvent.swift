@@ -2,51 +2,47 @@ internal import CSQLite
 package import StorageCore
 package import StorageLog
 
-/// An event with its values read out, columns by their ids, so that it can be looked at under any names.
+/// An event with its values read out, or what several events of one row make together: columns by their ids, so that it can be
+/// looked at under any names.
 package struct RowEvent: Sendable {
+    /// Of several events those of the last one.
     package let position: Int64
     package let commit: CommitInfo
     package let operation: StorageEvent.Operation
-    package let row: RowAddress
-    package let key: [StorageValue]
-    package let columns: [UInt32]
-    /// One value per column: of an update those before it, of a delete the row; empty for an insert.
-    package let old: [StorageValue]
-    /// One value per column, after; empty for a delete.
-    package let new: [StorageValue]
+    /// The columns that were touched, or the whole row before and after, as far as it was looked for.
+    package let change: NetRow
+    /// Position of the row's event before; 0 where there is none.
     package let previous: Int64
 
     package init(_ view: EventView, at index: Int, position: Int64, commit: CommitInfo) {
-        let shape = view.shape(of: index)
-        let key = view.key(of: index)
-        let values = view.columns(of: index)
-        let count = Int(shape.column_count)
         self.position = position
         self.commit = commit
-        columns = (0..<count).map { shape.columns[$0] }
-        row = RowAddress(view, at: index)
-        self.key = (0..<Int(shape.key_count)).map { view.value(key[$0]) }
+        operation = StorageEvent.Operation(view.shape(of: index))
+        change = NetRow(view, event: index)
         previous = view.events[index].previous
-        let first = (0..<count).map { view.value(values[$0]) }
-        operation = StorageEvent.Operation(shape)
-        old = shape.isInsert ? [] : first
-        new = shape.isDelete ? [] : shape.isInsert ? first : (0..<count).map { view.value(values[count + $0]) }
     }
 
-    /// What the columns held before, by their ids.
-    var before: [UInt32: StorageValue] { Dictionary(zip(columns, old), uniquingKeysWith: { first, _ in first }) }
-    /// What they hold since.
-    var after: [UInt32: StorageValue] { Dictionary(zip(columns, new), uniquingKeysWith: { first, _ in first }) }
+    /// The last of some events of a row, with what they make of it together.
+    package init(_ last: RowEvent, operation: StorageEvent.Operation, change: NetRow) {
+        position = last.position
+        commit = last.commit
+        self.operation = operation
+        self.change = change
+        previous = last.previous
+    }
 
-    /// The event as users see it, under the current names.
+    package var row: RowAddress { change.row }
+    package var key: [StorageValue] { change.row.values.map(\.value) }
+
+    /// The event as users see it, under the current names. Columns come in the order in which the catalog got to know them.
     package func event(_ catalog: Catalog) -> StorageEvent {
         let entity = catalog.entity(id: row.entity)
         let keys = entity?.key ?? []
-        func fields(_ values: [StorageValue]) -> [StorageEvent.Field] {
-            zip(columns, values).map { id, value in
-                let column = entity?.columns.first { $0.id == id }
+        func fields(_ cells: [NetRow.Cell]) -> [StorageEvent.Field] {
+            cells.map { cell in
+                let column = entity?.columns.first { $0.id == cell.column }
                 return StorageEvent.Field(
-                    column: column?.name ?? "column \(id)", value: value, type: column?.type ?? "",
+                    column: column?.name ?? "column \(cell.column)", value: cell.value.value, type: column?.type ?? "",
                     coding: column?.coding ?? "")
             }
         }
@@ -58,7 +54,7 @@ package struct RowEvent: Sendable {
         }
         return StorageEvent(
             position: position, commit: commit, operation: operation, table: entity?.name ?? "entity \(row.entity)",
-            key: key, old: operation == .insert ? nil : fields(old), new: operation == .delete ? nil : fields(new),
+            key: key, old: change.existed ? fields(change.old) : nil, new: change.exists ? fields(change.new) : nil,
             previous: previous)
     }
 }

@@ -5,11 +5,11 @@ package import StorageLog
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 package struct RowLookup {
-    let columns: [CatalogColumn]
+    private let columns: [CatalogColumn]
     private let select: PreparedStatement
 
     package init(_ entity: CatalogEntity, _ source: any RowSource) throws {
-        columns = entity.live
+        columns = entity.live.sorted { $0.id < $1.id }
         let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
         select = try source.statement(
             "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(Self.condition(of: entity))")
@@ -30,12 +30,13 @@ package struct RowLookup {
         }.joined(separator: " AND ")
     }
 
-    package func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? {
+    /// The row, its cells by rising column; nil where there is none.
+    package func row(_ key: [ExactValue]) throws -> [NetRow.Cell]? {
         for (index, value) in key.enumerated() { value.bind(to: select, at: Int32(index + 1)) }
         defer { select.reset() }
         guard try select.step() else { return nil }
-        var row: [UInt32: ExactValue] = [:]
-        for (index, column) in columns.enumerated() { row[column.id] = ExactValue(select, column: Int32(index)) }
-        return row
+        return columns.enumerated().map { index, column in
+            NetRow.Cell(column: column.id, value: ExactValue(select, column: Int32(index)))
+        }
     }
 }

@@ -104,6 +104,29 @@ package struct NetRow: Hashable, Sendable {
         return result
     }
 
+    /// The row as it was before the change; nil where there was none.
+    ///
+    /// - Parameter after: The row as it is after it; nil where that isn't known, and needn't be.
+    package func before(_ after: [Cell]? = nil) -> [Cell]? {
+        guard existed else { return nil }
+        return isWhole ? old : after.map { Self.merged($0, under: old) }
+    }
+
+    /// The row as it is after the change; nil where there is none.
+    ///
+    /// - Parameter before: The row as it was before it; nil where that isn't known, and needn't be.
+    package func after(_ before: [Cell]? = nil) -> [Cell]? {
+        guard exists else { return nil }
+        return isWhole ? new : before.map { Self.merged($0, under: new) }
+    }
+
+    /// The change without some of the values before it.
+    package func forgettingOld(where isForgotten: (Cell) -> Bool) -> NetRow {
+        var change = self
+        change.old.removeAll(where: isForgotten)
+        return change
+    }
+
     /// The cells of both, those of `upper` where both have one.
     private static func merged(_ lower: [Cell], under upper: [Cell]) -> [Cell] {
         var output: [Cell] = []

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Foundation
 internal import StorageCore
-internal import StorageHistory
+package import StorageHistory
 package import StorageLog
 
 /// A condition in SQL over one event and the row that it changes.
@@ -35,16 +35,22 @@ package final class EventCondition {
         if let failure, statements.values.allSatisfy({ $0 == nil }) { throw failure }
     }
 
-    package func holds(for row: RowTransition) throws -> Bool {
-        guard let statement = try statement(for: row.entity) else { return false }
-        let metadata = row.commit.metadata
+    /// - Parameter event: With the whole row before and after it.
+    package func holds(for event: RowEvent, in catalog: Catalog) throws -> Bool {
+        guard let entity = catalog.entity(id: event.row.entity), let statement = try statement(for: entity) else {
+            return false
+        }
+        let metadata = event.commit.metadata
         var values: [StorageValue] = [
-            .text(row.operation.rawValue), .integer(row.position), .integer(row.commit.number),
-            .text(HistoryTableInstaller.time(row.commit.time)),
+            .text(event.operation.rawValue), .integer(event.position), .integer(event.commit.number),
+            .text(HistoryTableInstaller.time(event.commit.time)),
         ]
         values += [metadata.actor, metadata.app, metadata.reason].map { $0.map(StorageValue.text) ?? .null }
-        for column in row.entity.live {
-            let (old, new) = (row.old(column), row.new(column))
+        let (before, after, key) = (event.change.before(), event.change.after(), event.key)
+        for column in entity.live {
+            let (old, new) = (
+                before.map { column.value(in: $0, key: key) }, after.map { column.value(in: $0, key: key) }
+            )
             values += [old ?? .null, new ?? .null, new ?? old ?? .null]
         }
         try statement.bind(values)
@@ -83,5 +89,12 @@ package final class EventCondition {
                 .invalidArgument, "SQLite says: \(scratch.database.errorMessage).",
                 remedy: "Write a condition in SQL over old_x, new_x and x, for columns x.")
         }
+    }
+}
+
+extension CatalogColumn {
+    fileprivate func value(in row: [NetRow.Cell], key: [StorageValue]) -> StorageValue {
+        // What a conversion would have made of older values only the program knows.
+        keyValue(in: key) ?? row.value(of: id)?.value ?? (origin == 0 ? fallback : .null)
     }
 }

@@ -31,13 +31,13 @@ struct Breakpoint {
         return false
     }
 
-    /// - Parameter row: The whole row before and after the event, where a breakpoint needs that.
+    /// - Parameter whole: The event with the whole row before and after it, where a breakpoint needs that.
     func isHit(
-        by event: () -> StorageEvent, at index: Int, of batch: EventBatch, row: RowTransition?
+        by event: () -> StorageEvent, at index: Int, of batch: EventBatch, whole: RowEvent?, in catalog: Catalog
     ) throws -> Bool {
         switch kind {
         case .error: false
-        case .sql(let condition): try row.map { try condition.holds(for: $0) } ?? false
+        case .sql(let condition): try whole.map { try condition.holds(for: $0, in: catalog) } ?? false
         case .cell(let probe, let isEqual, let value):
             probe.matches(batch, index)
                 && probe.changes(event()).contains { change in

@@ -15,7 +15,7 @@ final class ReplayRun {
     var watches: [RowProbe] = []
     /// What is folded on the way.
     var folded: FoldedProjection?
-    private lazy var transitions = Result { try RowTransitionReader(store.connection, catalog: store.catalog) }
+    private lazy var wholeRows = Result { try WholeRowReader(store.connection, catalog: store.catalog) }
 
     /// - Parameter filter: The events to step through.
     init(_ filter: ChangeFilter, in store: HistoryReader, to printer: ReplayPrinter) {
@@ -113,11 +113,11 @@ final class ReplayRun {
         }
         try folded?.add(batch, at: index, commit: part.info)
         // A condition is for the rows that are stepped through; a cell names its own.
-        let row =
+        let whole =
             isShown && breakpoints.contains(where: \.needsRows)
-            ? try transitions.get().transition(batch, at: index, commit: part.info) : nil
+            ? try wholeRows.get().event(batch, at: index, commit: part.info) : nil
         for breakpoint in breakpoints where stop == nil {
-            if try breakpoint.isHit(by: event, at: index, of: batch, row: row) {
+            if try breakpoint.isHit(by: event, at: index, of: batch, whole: whole, in: store.catalog) {
                 stop = .condition(breakpoint.text, at: position)
             }
         }

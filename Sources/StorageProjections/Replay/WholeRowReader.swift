@@ -1,5 +1,4 @@
-internal import StorageCore
-internal import StorageHistory
+package import StorageHistory
 package import StorageLog
 
 /// Finds the whole row before and after each event of a log that is read in order, for who doesn't know the program's
@@ -7,7 +6,7 @@ package import StorageLog
 ///
 /// Rows that were seen are kept aside in a temporary file, so each event costs one look-up there. Not `Sendable`: it
 /// belongs to its connection's thread.
-package final class RowTransitionReader {
+package final class WholeRowReader {
     private let rows: RowResolver
 
     /// - Parameter database: A connection inside a read.
@@ -17,10 +16,10 @@ package final class RowTransitionReader {
     }
 
     /// - Returns: nil for an event of an entity that the catalog doesn't know.
-    package func transition(_ batch: EventBatch, at index: Int, commit: CommitInfo) throws -> RowTransition? {
+    package func event(_ batch: EventBatch, at index: Int, commit: CommitInfo) throws -> RowEvent? {
         let event = batch.withView {
             RowEvent($0, at: index, position: batch.header.first + Int64(index), commit: commit)
         }
-        return try rows.transitions([event]).first
+        return try rows.whole([event]).first
     }
 }
