@@ -116,7 +116,7 @@ import Testing
             batches.append(try decode(row.body, size: row.header.size))
             start = end
         }
-        let merged = MergedEvents(batches)
+        let merged = EventBatch(merging: batches)
         let row = try merged.withView {
             try SegmentEncoder().encode($0, range: 0..<events.count, first: 513, commits: merged.slices, level: 9)
         }

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// The decoded events of one segment.
+/// The decoded events of one segment, or of several merged to one.
 ///
 /// Sound as `@unchecked Sendable`: the decoder fills the memory before other code sees the batch, and nothing writes
 /// to it afterwards.
@@ -142,6 +142,20 @@ struct DecodedShape {
     /// The number of each column among those of its entity that the run names, and how many those are.
     var columnIndices: [Int] = []
     var columnsOfEntity = 0
+
+    init(entity: UInt32, operation: UInt32, keyCount: Int, columns: [UInt32]) {
+        self.entity = entity
+        self.operation = operation
+        self.keyCount = keyCount
+        self.columns = columns
+    }
+
+    /// A copy of a shape, columns and all.
+    init(_ shape: storage_shape) {
+        self.init(
+            entity: shape.entity, operation: shape.operation, keyCount: Int(shape.key_count),
+            columns: Array(UnsafeBufferPointer(start: shape.columns, count: Int(shape.column_count))))
+    }
 
     var valueCount: Int {
         keyCount + columns.count * (operation == UInt32(STORAGE_UPDATE) ? 2 : 1)

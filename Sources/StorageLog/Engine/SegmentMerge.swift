@@ -37,18 +37,18 @@ struct SegmentMerge: Sendable {
                 before: start, windowLength: configuration.segmentLength, in: database,
                 bases: SegmentBaseCache(database))
         else { throw StorageError.breach("rows in front of @\(start) can't be had") }
-        let merged = MergedEvents(batches)
+        let merged = EventBatch(merging: batches)
         var encoded = try merged.withView { view in
             try SegmentEncoder().encode(
                 view, range: 0..<view.count, first: start, commits: merged.slices,
-                extensions: batches[0].extensions, level: configuration.sealedLevel, sealing: sealing)
+                extensions: merged.extensions, level: configuration.sealedLevel, sealing: sealing)
         }
         encoded.body = configuration.sealedBody(encoded.body)
         let decoded = try encoded.body.withUnsafeBytes {
             try decoder.decode(body: $0, of: encoded.header, base: encoded.base == 0 ? nil : sealing.base)
         }
         guard merged.withView({ view in decoded.withView { view.isIdentical(to: $0) } }),
-            merged.slices == decoded.slices, decoded.extensions == batches[0].extensions
+            merged.slices == decoded.slices, decoded.extensions == merged.extensions
         else {
             throw StorageError.breach(
                 "rows @\(start)…@\(encoded.header.last) don't decode to what was sealed")

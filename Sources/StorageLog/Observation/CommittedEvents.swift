@@ -85,10 +85,7 @@ extension EventBatch {
             let shape = view.shape(of: index)
             shapeIndices[view.events[index].shape] = UInt32(shapes.count)
             entities.insert(shape.entity)
-            shapes.append(
-                DecodedShape(
-                    entity: shape.entity, operation: shape.operation, keyCount: Int(shape.key_count),
-                    columns: Array(UnsafeBufferPointer(start: shape.columns, count: Int(shape.column_count)))))
+            shapes.append(DecodedShape(shape))
         }
         let infos = events.commits.map(\.info)
         let header = SegmentHeader(
