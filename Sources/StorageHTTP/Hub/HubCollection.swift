@@ -144,7 +144,7 @@
                             try await follow(document: id) { changes in
                                 if changes.isEmpty, !isKnown { continuation.yield(nil) }
                                 isKnown = true
-                                for change in changes { continuation.yield(try change.model) }
+                                for change in changes { continuation.yield(try Self.model(after: change)) }
                             }
                         }
                     } catch {
@@ -170,8 +170,8 @@
                             defer { isFirst = false }
                             guard !isFirst else { return }
                             for change in changes {
-                                guard let model = try change.model else {
-                                    deleted.yield(change.id)
+                                guard let model = try Self.model(after: change) else {
+                                    deleted.yield(change.document.id)
                                     continue
                                 }
                                 updated.yield(model)
@@ -188,42 +188,31 @@
             return (updates, deletions)
         }
 
-        private struct Change: Sendable {
-            let id: String
-            /// Nil for a deletion.
-            let fields: [String: String]?
-
-            var model: T? {
-                get throws {
-                    try fields.map { try HubDocument(id: id, version: 0, fields: $0).model() }
-                }
-            }
+        /// The document after a change; nil if it was deleted.
+        private static func model(after change: RemoteChange) throws -> T? {
+            guard case .save(let values) = change.operation else { return nil }
+            return try HubDocument(id: change.document.id, version: 0, fields: values.texts).model()
         }
 
         /// Yields all existing documents at once, and then each page of changes; ends with an error.
         private func follow(
-            document: String?, _ body: ([Change]) throws -> Void
+            document: String?, _ body: ([RemoteChange]) throws -> Void
         ) async throws {
             var pull = HubPull(behind: 0, of: [name])
             pull.document = document
-            var first: [Change]? = []
+            var first: [RemoteChange]? = []
             while true {
                 let found = try await remote.page(pull)
                 let page = found.page
-                let changes = page.changes.map { change in
-                    let fields: [String: String]? =
-                        if case .save(let values) = change.operation { values.texts } else { nil }
-                    return Change(id: change.document.id, fields: fields)
-                }
                 if let known = first {
-                    first = known + changes
+                    first = known + page.changes
                     if page.end == page.start {
                         try body(known)
                         first = nil
                         pull.wait = .seconds(25)
                     }
-                } else if !changes.isEmpty {
-                    try body(changes)
+                } else if !page.changes.isEmpty {
+                    try body(page.changes)
                 }
                 pull.line = found.line
                 pull.position = page.end
