@@ -30,7 +30,7 @@ import Testing
     private func encode(
         _ events: [LoggedEvent], _ range: Range<Int>, level: Int32 = 1, sealing: SealingContext? = nil,
         with encoder: SegmentEncoder = SegmentEncoder()
-    ) throws -> SegmentEncoder.Row {
+    ) throws -> EncodedSegment {
         try RawEvents(events).withView {
             try encoder.encode(
                 $0, range: range, first: events[range.lowerBound].position, commits: slices(events, range),

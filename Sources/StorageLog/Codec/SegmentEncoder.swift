@@ -7,16 +7,6 @@ package import StorageCore
 ///
 /// Not thread-safe: the writer connection owns one and reuses its memory.
 final class SegmentEncoder {
-    /// The bytes of a row and what its other columns say of them.
-    struct Row: Sendable {
-        var header: SegmentHeader
-        var body: [UInt8]
-        /// The position of the row that the body is compressed against; 0 for none.
-        var base: Int64 = 0
-        /// The digest of the log up to the row; nil for a row that isn't sealed.
-        var digest: [UInt8]?
-    }
-
     private let context: OpaquePointer
     /// The base of the row, if it has one, and its body right behind it: zstd searches one run of bytes faster than two
     /// that lie apart.
@@ -57,7 +47,7 @@ final class SegmentEncoder {
     func encode(
         _ view: EventView, range: Range<Int>, first: Int64, commits: [CommitSlice], extensions: [UInt8] = [],
         level: Int32, sealing: SealingContext? = nil
-    ) throws -> Row {
+    ) throws -> EncodedSegment {
         try run.collect(view, range: range, first: first)
         let header = SegmentHeader(
             first: first, last: first + Int64(range.count) - 1, firstCommit: commits[0].info.number,
@@ -71,23 +61,25 @@ final class SegmentEncoder {
                 "The events from @\(first) on need \(body.count) bytes; a segment holds at most \(Limits.segmentBytes).",
                 remedy: "Store large content in files, and their names here.")
         }
-        var row = Row(header: header.with(size: body.count), body: [])
+        var segment = EncodedSegment(header: header.with(size: body.count), body: [])
         guard let sealing else {
             // zstd's fastest level finds nothing to compress, and still adds its checksum.
             let level = body.count <= Self.storedBytes ? ZSTD_minCLevel() : level
-            row.body = try compress(level: level)
-            return row
+            segment.body = try compress(level: level)
+            return segment
         }
         var chain = sealing.chain
         chain.add(body)
-        row.digest = chain.digest
-        row.body = try compress(level: level, searchLog: Self.sealedSearchLog, againstBase: sealing.base != nil)
-        guard let base = sealing.base else { return row }
-        row.base = base.position
-        guard sealing.mustGain else { return row }
+        segment.digest = chain.digest
+        segment.body = try compress(level: level, searchLog: Self.sealedSearchLog, againstBase: sealing.base != nil)
+        guard let base = sealing.base else { return segment }
+        segment.base = base.position
+        guard sealing.mustGain else { return segment }
         let plain = try compress(level: level, searchLog: Self.sealedSearchLog)
-        if Double(row.body.count) > Double(plain.count) * Limits.baseGain { (row.body, row.base) = (plain, 0) }
-        return row
+        if Double(segment.body.count) > Double(plain.count) * Limits.baseGain {
+            (segment.body, segment.base) = (plain, 0)
+        }
+        return segment
     }
 }
 

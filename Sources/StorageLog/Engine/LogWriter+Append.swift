@@ -100,8 +100,8 @@ extension LogWriter {
             before: position, windowLength: configuration.segmentLength, in: database, bases: bases, passes: false)
     }
 
-    func insert(_ row: SegmentEncoder.Row) throws {
-        try row.insert(with: statement(SegmentEncoder.Row.insertion))
+    func insert(_ segment: EncodedSegment) throws {
+        try segment.insert(with: statement(EncodedSegment.insertion))
     }
 }
 

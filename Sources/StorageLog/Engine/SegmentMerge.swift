@@ -5,7 +5,7 @@ internal import StorageCore
 struct SegmentMerge: Sendable {
     /// The rows that it stands for: those of the run up to where their decoded values became too many.
     let replaced: [ClosedRange<Int64>]
-    let row: SegmentEncoder.Row
+    let row: EncodedSegment
 
     /// Merges rows with these positions as a connection finds them; nil where somebody else has sealed them meanwhile.
     ///

@@ -38,6 +38,6 @@ package enum LogTruncation {
         }
         try PreparedStatement(database, "DELETE FROM storage_log WHERE position >= ?").run(first)
         // Not sealed: the window that it lies in is open again.
-        try row.insert(with: PreparedStatement(database, SegmentEncoder.Row.insertion))
+        try row.insert(with: PreparedStatement(database, EncodedSegment.insertion))
     }
 }

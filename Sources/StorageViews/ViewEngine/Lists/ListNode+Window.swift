@@ -41,8 +41,8 @@ extension ListNode {
     }
 
     private func neighbours(
-        of row: Row?, backwards: Bool, count: Int, in snapshot: Snapshot
-    ) throws -> [Row] {
+        of row: Entry?, backwards: Bool, count: Int, in snapshot: Snapshot
+    ) throws -> [Entry] {
         guard let sorting else { throw StaleNode() }
         let values = row.map { sorting.values(of: $0.sort) }
         return try read(
@@ -104,7 +104,7 @@ extension ListNode {
         return true
     }
 
-    func insert(_ row: Row, at index: Int) {
+    func insert(_ row: Entry, at index: Int) {
         let before = visible
         rows.insert(row, at: index)
         if index <= before.lowerBound {

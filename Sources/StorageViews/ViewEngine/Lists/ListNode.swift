@@ -9,7 +9,7 @@ package import StorageRouting
 /// before the run. A change inside of the run is made there; one before it moves the run by one; one behind it is
 /// nothing. Only where a margin is used up are rows read: those next to the last one, along the order.
 package final class ListNode<Item: Sendable>: WindowNode {
-    struct Row {
+    struct Entry {
         let sort: [UInt8]
         var item: Item
     }
@@ -19,7 +19,7 @@ package final class ListNode<Item: Sendable>: WindowNode {
     var limit: Int?
     private(set) var sorting: RowSorting?
     private var layout: RowLayout?
-    var rows: [Row] = []
+    var rows: [Entry] = []
     /// How many rows lie before the run.
     var start = 0
     /// Whether no row lies behind it.
@@ -77,11 +77,11 @@ extension ListNode {
         enqueueWhole()
     }
 
-    func read(_ text: QuerySQL.Text, _ snapshot: Snapshot) throws -> [Row] {
+    func read(_ text: QuerySQL.Text, _ snapshot: Snapshot) throws -> [Entry] {
         try snapshot.run(text) { found in
-            var rows: [Row] = []
+            var rows: [Entry] = []
             while try found.next() {
-                rows.append(Row(sort: sorting?.key(of: found.row) ?? [], item: try spec.form.read(found.row)))
+                rows.append(Entry(sort: sorting?.key(of: found.row) ?? [], item: try spec.form.read(found.row)))
             }
             return rows
         }
@@ -135,7 +135,7 @@ extension ListNode {
         if index == 0, start > 0 {
             shift(by: 1)
         } else if index < rows.count || reachesEnd {
-            insert(Row(sort: sort, item: try item()), at: index)
+            insert(Entry(sort: sort, item: try item()), at: index)
         }
     }
 
@@ -171,7 +171,7 @@ extension ListNode {
         // A row that comes right before the first one is a row before the window, wherever it comes from.
         let comesBefore = spec.isAnchored && offset > 0 && to == visible.lowerBound && to < from
         if isInside, !comesBefore, visible.contains(from), visible.contains(to) {
-            let row = Row(sort: new, item: try item())
+            let row = Entry(sort: new, item: try item())
             rows.remove(at: from)
             rows.insert(row, at: to)
             let shown = visible.lowerBound

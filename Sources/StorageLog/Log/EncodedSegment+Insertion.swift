@@ -1,11 +1,11 @@
-extension SegmentEncoder.Row {
+extension EncodedSegment {
     static let insertion = """
         INSERT INTO storage_log(position, last, first_commit, last_commit, first_time, last_time, entities, format,
                                 sealed, size, base, digest, body)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// Writes the row by a statement of ``insertion``.
+    /// Writes the segment by a statement of ``insertion``.
     func insert(with insert: PreparedStatement) throws {
         insert.bind(header.first, at: 1)
         insert.bind(header.last, at: 2)
