@@ -93,4 +93,30 @@ struct SQLiteValueTests {
         }
         #expect(seen == [value])
     }
+
+    @Test("A value comes back from its raw form")
+    func rawForm() {
+        for value in Self.values { #expect(value.withRaw { $0.value() } == value) }
+    }
+
+    @Test("Values are in SQLite's order")
+    func orderOfValues() throws {
+        let database = try open()
+        defer { database.close() }
+        let compare = try PreparedStatement(
+            database,
+            """
+            SELECT CASE WHEN ?1 IS ?2 THEN 0 WHEN ?1 IS NULL THEN -1 WHEN ?2 IS NULL THEN 1 WHEN ?1 < ?2 THEN -1
+              WHEN ?1 > ?2 THEN 1 ELSE 0 END
+            """)
+        for one in Self.values {
+            for other in Self.values {
+                try compare.bind([one, other])
+                defer { compare.reset() }
+                #expect(try compare.step())
+                let order = one.withRaw { one in other.withRaw { one.order(to: $0).signum() } }
+                #expect(order == Int(compare.integer(0)), "\(one) and \(other)")
+            }
+        }
+    }
 }

@@ -1,5 +1,4 @@
 internal import CSQLite
-internal import Foundation
 package import StorageCore
 package import StorageLog
 
@@ -98,54 +97,10 @@ package struct RowComparison {
     /// SQLite's order of values, in which both statements come.
     private func compareKeys(_ a: PreparedStatement, _ b: PreparedStatement) -> Int {
         for column in 0..<Int32(keyCount) {
-            let order = compare(a, with: b, in: column)
+            let order = storage_value(borrowing: a.row, column: column)
+                .order(to: storage_value(borrowing: b.row, column: column))
             if order != 0 { return order }
         }
         return 0
-    }
-
-    private func compare(_ a: PreparedStatement, with b: PreparedStatement, in column: Int32) -> Int {
-        let left = rank(sqlite3_column_type(a.pointer, column))
-        let right = rank(sqlite3_column_type(b.pointer, column))
-        guard left == right else { return left < right ? -1 : 1 }
-        switch left {
-        case 0: return 0
-        case 1:
-            if sqlite3_column_type(a.pointer, column) == SQLITE_INTEGER,
-                sqlite3_column_type(b.pointer, column) == SQLITE_INTEGER
-            {
-                let x = sqlite3_column_int64(a.pointer, column)
-                let y = sqlite3_column_int64(b.pointer, column)
-                return x == y ? 0 : x < y ? -1 : 1
-            }
-            let x = sqlite3_column_double(a.pointer, column)
-            let y = sqlite3_column_double(b.pointer, column)
-            return x == y ? 0 : x < y ? -1 : 1
-        default: return compareBytes(of: a, with: b, in: column)
-        }
-    }
-
-    private func rank(_ type: Int32) -> Int {
-        switch type {
-        case SQLITE_NULL: 0
-        case SQLITE_INTEGER, SQLITE_FLOAT: 1
-        case SQLITE_TEXT: 2
-        default: 3
-        }
-    }
-
-    private func compareBytes(of a: PreparedStatement, with b: PreparedStatement, in column: Int32) -> Int {
-        let left = bytes(a, column)
-        let right = bytes(b, column)
-        let shorter = min(left.count, right.count)
-        let order = shorter == 0 ? 0 : Int(memcmp(left.baseAddress!, right.baseAddress!, shorter))
-        return order != 0 ? order : left.count - right.count
-    }
-
-    private func bytes(_ row: PreparedStatement, _ column: Int32) -> UnsafeRawBufferPointer {
-        let start =
-            sqlite3_column_type(row.pointer, column) == SQLITE_TEXT
-            ? UnsafeRawPointer(sqlite3_column_text(row.pointer, column)) : sqlite3_column_blob(row.pointer, column)
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row.pointer, column)))
     }
 }

@@ -32,15 +32,9 @@ package enum ExactValue: Hashable, Sendable {
         }
     }
 
-    /// Whether one comes before another in SQLite's order; for integers, texts and blobs.
+    /// Whether one comes before another in SQLite's order.
     package static func isBefore(_ one: ExactValue, _ other: ExactValue) -> Bool {
-        switch (one, other) {
-        case (.integer(let x), .integer(let y)): x < y
-        case (.text(let x), .text(let y)), (.blob(let x), .blob(let y)): x.lexicographicallyPrecedes(y)
-        // Numbers come before texts, and texts before blobs.
-        case (.integer, _), (.text, .blob): true
-        default: false
-        }
+        one.withRaw { one in other.withRaw { one.order(to: $0) < 0 } }
     }
 
     /// About how much memory the value takes beside its own slot.
