@@ -40,17 +40,14 @@ package struct RowEvent: Sendable {
         let keys = entity?.key ?? []
         func fields(_ cells: [NetRow.Cell]) -> [StorageEvent.Field] {
             cells.map { cell in
-                let column = entity?.columns.first { $0.id == cell.column }
-                return StorageEvent.Field(
-                    column: column?.name ?? "column \(cell.column)", value: cell.value.value, type: column?.type ?? "",
-                    coding: column?.coding ?? "")
+                StorageEvent.Field(
+                    cell.value.value, of: entity?.columns.first { $0.id == cell.column },
+                    orNamed: "column \(cell.column)")
             }
         }
         let key = self.key.enumerated().map { offset, value in
-            let column = offset < keys.count ? keys[offset] : nil
-            return StorageEvent.Field(
-                column: column?.name ?? "key \(offset + 1)", value: value, type: column?.type ?? "",
-                coding: column?.coding ?? "")
+            StorageEvent.Field(
+                value, of: offset < keys.count ? keys[offset] : nil, orNamed: "key \(offset + 1)")
         }
         return StorageEvent(
             position: position, commit: commit, operation: operation, table: entity?.name ?? "entity \(row.entity)",

@@ -67,9 +67,7 @@ extension RowDifference {
         // Each state has its own idea of what a column's values are.
         let old = change.cells.map { Self.field($0.old, of: $0.column.from ?? $0.column.to, named: $0.column.name) }
         let new = change.cells.map { Self.field($0.new, of: $0.column.to ?? $0.column.from, named: $0.column.name) }
-        let key = zip(change.table.key, change.key).map { column, value in
-            StorageEvent.Field(column: column.name, value: value.value, type: column.type, coding: column.coding)
-        }
+        let key = zip(change.table.key, change.key).map { StorageEvent.Field($1.value, of: $0) }
         self.init(
             operation: change.operation, table: change.table.name, key: key,
             old: change.operation == .insert ? nil : old, new: change.operation == .delete ? nil : new)

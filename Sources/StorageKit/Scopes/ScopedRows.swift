@@ -60,7 +60,7 @@ struct ScopedRows: Sendable {
     ) throws -> StorageEvent? {
         guard condition.evaluator != nil else { return event }
         let key = event.key.map(\.value)
-        let row = RowAddress(entity: condition.entity.id, key: KeyCoding.encode(key))
+        let row = RowAddress(entity: condition.entity.id, values: key)
         var old = images[row]
         if old?.position != event.previous {
             old = event.previous == 0 ? nil : try reader.image(ofEventAt: event.previous).image
@@ -94,10 +94,7 @@ extension ScopedRows.Condition {
 
     /// All columns of a row but its key.
     fileprivate func fields(_ image: RowImage) -> [StorageEvent.Field] {
-        columns.filter { $0.keyOrdinal == 0 }.map { column in
-            StorageEvent.Field(
-                column: column.name, value: image.value(of: column).value, type: column.type, coding: column.coding)
-        }
+        columns.filter { $0.keyOrdinal == 0 }.map { StorageEvent.Field(image.value(of: $0).value, of: $0) }
     }
 }
 

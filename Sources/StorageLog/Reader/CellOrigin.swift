@@ -39,9 +39,7 @@ extension LogReader {
             }
             return CellOrigin(
                 field: StorageEvent.Field(
-                    column: column.name,
-                    value: column.keyOrdinal > 0 ? key[column.keyOrdinal - 1] : image.value(of: column).value,
-                    type: column.type, coding: column.coding),
+                    column.keyOrdinal > 0 ? key[column.keyOrdinal - 1] : image.value(of: column).value, of: column),
                 position: origin.setAt, commit: batch.commit(ofEvent: Int(origin.setAt - batch.header.first)),
                 isIgnored: origin.isIgnored)
         }

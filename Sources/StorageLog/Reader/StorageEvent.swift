@@ -89,11 +89,14 @@ extension EventBatch {
             let columns = (0..<count).map { shape.columns[$0] }
             let keyColumns = entity?.key ?? []
             let keyFields = (0..<Int(shape.key_count)).map { part in
-                view.field(part < keyColumns.count ? keyColumns[part] : nil, or: "key \(part + 1)", key[part])
+                StorageEvent.Field(
+                    view.value(key[part]), of: part < keyColumns.count ? keyColumns[part] : nil,
+                    orNamed: "key \(part + 1)")
             }
             func fields(_ start: UnsafePointer<storage_value>) -> [StorageEvent.Field] {
                 columns.enumerated().map { offset, id in
-                    view.field(entity?.columns.first { $0.id == id }, or: "column \(id)", start[offset])
+                    StorageEvent.Field(
+                        view.value(start[offset]), of: entity?.columns.first { $0.id == id }, orNamed: "column \(id)")
                 }
             }
             let operation = StorageEvent.Operation(shape)
@@ -107,12 +110,14 @@ extension EventBatch {
     }
 }
 
-extension EventView {
-    fileprivate func field(
-        _ column: CatalogColumn?, or fallback: String, _ value: storage_value
-    ) -> StorageEvent.Field {
-        StorageEvent.Field(
-            column: column?.name ?? fallback, value: self.value(value), type: column?.type ?? "",
-            coding: column?.coding ?? "")
+extension StorageEvent.Field {
+    /// A column's value.
+    package init(_ value: StorageValue, of column: CatalogColumn) {
+        self.init(column: column.name, value: value, type: column.type, coding: column.coding)
+    }
+
+    /// The same, with another name where the catalog doesn't know the column.
+    package init(_ value: StorageValue, of column: CatalogColumn?, orNamed name: @autoclosure () -> String) {
+        if let column { self.init(value, of: column) } else { self.init(column: name(), value: value) }
     }
 }

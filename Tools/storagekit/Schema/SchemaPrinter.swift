@@ -94,9 +94,7 @@ struct SchemaPrinter {
         if column.keyOrdinal > 0 { notes.append(entity.key.count > 1 ? "key \(column.keyOrdinal)" : "key") }
         if column.required { notes.append("not null") }
         if column.fallback != .null {
-            let field = StorageEvent.Field(
-                column: column.name, value: column.fallback, type: column.type, coding: column.coding)
-            notes.append("default \(ValueText.text(field))")
+            notes.append("default \(ValueText.text(StorageEvent.Field(column.fallback, of: column)))")
         }
         if let origin = entity.origin(of: column) {
             notes.append("converted from \(origin.name)\(origin.type.isEmpty ? "" : " \(origin.type)")")
