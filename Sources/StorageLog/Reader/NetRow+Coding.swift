@@ -13,7 +13,7 @@ extension NetRow {
             buffer.append(varint: UInt64(cells.count))
             for cell in cells {
                 buffer.append(varint: UInt64(cell.column))
-                cell.value.append(to: &buffer)
+                buffer.append(value: cell.value)
             }
         }
         return [UInt8](buffer.bytes)
@@ -27,47 +27,12 @@ extension NetRow {
         let flags = reader.byte()
         let images = (0..<2).map { _ in
             (0..<reader.count(bytesEach: 2)).map { _ in
-                Cell(column: UInt32(truncatingIfNeeded: reader.varint()), value: ExactValue(from: &reader))
+                Cell(column: UInt32(truncatingIfNeeded: reader.varint()), value: reader.value())
             }
         }
         guard !reader.failed else { throw StorageError.corruptLog("a net change is cut short") }
         self.init(
             row: row, firstEntity: first, existed: flags & 1 != 0, exists: flags & 2 != 0, isWhole: flags & 4 != 0,
             old: images[0], new: images[1])
-    }
-}
-
-extension ExactValue {
-    fileprivate func append(to buffer: inout ByteBuffer) {
-        switch self {
-        case .null: buffer.append(0)
-        case .integer(let value):
-            buffer.append(1)
-            buffer.append(varint: zigzag(value))
-        case .real(let bits):
-            buffer.append(2)
-            buffer.append(fixed: bits)
-        case .text(let bytes), .blob(let bytes):
-            if case .text = self { buffer.append(3) } else { buffer.append(4) }
-            buffer.append(varint: UInt64(bytes.count))
-            bytes.withUnsafeBytes { buffer.append($0) }
-        }
-    }
-
-    fileprivate init(from reader: inout ByteReader) {
-        switch reader.byte() {
-        case 1: self = .integer(unzigzag(reader.varint()))
-        case 2: self = .real(reader.fixed())
-        case 3: self = .text(reader.bytes())
-        case 4: self = .blob(reader.bytes())
-        default: self = .null
-        }
-    }
-}
-
-extension ByteReader {
-    fileprivate mutating func byte() -> UInt8 {
-        let start = skip(1)
-        return failed ? 0 : start.pointee
     }
 }
