@@ -3,6 +3,7 @@
     import NIOCore
     import NIOHTTP1
     import NIOPosix
+    import StorageCore
     import Synchronization
     import Testing
 

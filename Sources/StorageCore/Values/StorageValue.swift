@@ -63,7 +63,7 @@ extension StorageValue: CustomStringConvertible {
         case .integer(let value): String(value)
         case .real(let value): "\(value)"
         case .text(let value): "\"\(value)\""
-        case .blob(let value): "x'" + value.map { String(format: "%02x", $0) }.joined() + "'"
+        case .blob(let value): "x'\(Hexadecimal.text(value))'"
         }
     }
 }

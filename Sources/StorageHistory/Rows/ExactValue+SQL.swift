@@ -1,4 +1,5 @@
 internal import Foundation
+internal import StorageCore
 package import StorageLog
 
 extension ExactValue {
@@ -11,9 +12,9 @@ extension ExactValue {
         case .text(let bytes):
             let isPlain =
                 bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && String(validating: bytes, as: UTF8.self) != nil
-            guard isPlain else { return "CAST(x'\(Self.hexadecimal(bytes))' AS TEXT)" }
+            guard isPlain else { return "CAST(x'\(Hexadecimal.text(bytes))' AS TEXT)" }
             return "'" + String(decoding: bytes, as: UTF8.self).replacing("'", with: "''") + "'"
-        case .blob(let bytes): return "x'\(Self.hexadecimal(bytes))'"
+        case .blob(let bytes): return "x'\(Hexadecimal.text(bytes))'"
         }
     }
 
@@ -23,10 +24,6 @@ extension ExactValue {
         // SQLite reads -0.0 as 0.0.
         if value == 0, value.sign == .minus { return "(0.0 * -1)" }
         return "\(value)"
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { String(format: "%02x", $0) }.joined()
     }
 }
 

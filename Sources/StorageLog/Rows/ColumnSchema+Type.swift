@@ -91,7 +91,7 @@ extension StorageValue {
         case .integer(let value): "\(value)"
         case .real(let value): value.isNaN ? "NULL" : value.isFinite ? "\(value)" : value < 0 ? "-9e999" : "9e999"
         case .text(let value): "'" + value.replacing("'", with: "''") + "'"
-        case .blob(let value): "x'" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
+        case .blob(let value): "x'\(Hexadecimal.text(value))'"
         }
     }
 }

@@ -1,4 +1,5 @@
 #if STORAGE_SERVER
+    internal import StorageCore
     internal import StorageSync
 
     extension ServerSentChanges {

@@ -50,16 +50,6 @@ enum KeyText {
 
     /// Bytes in hexadecimal digits, as ids that are blobs are shown.
     private static func blob(_ text: String) -> Data? {
-        let digits = Array(text.utf8)
-        guard digits.count % 2 == 0, !digits.isEmpty else { return nil }
-        var bytes = Data()
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            let pair = String(decoding: digits[index...index + 1], as: UTF8.self)
-            guard pair.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
-                let byte = UInt8(pair, radix: 16)
-            else { return nil }
-            bytes.append(byte)
-        }
-        return bytes
+        text.isEmpty ? nil : Hexadecimal.bytes(text.lowercasedASCII).map { Data($0) }
     }
 }

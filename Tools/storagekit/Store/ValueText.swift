@@ -43,7 +43,7 @@ enum ValueText {
         if let uuid = value.uuid(coding) { return uuid.uuidString }
         return switch value {
         case .text(let text): text
-        case .blob(let bytes): bytes.map { String(format: "%02x", $0) }.joined()
+        case .blob(let bytes): Hexadecimal.text(bytes)
         default: value.description
         }
     }
@@ -52,7 +52,7 @@ enum ValueText {
     private static let blobLimit = 64
 
     private static func blob(_ bytes: Data, limit: Int) -> String {
-        let digits = bytes.prefix(limit).map { String(format: "%02x", $0) }.joined()
+        let digits = Hexadecimal.text(bytes.prefix(limit))
         return bytes.count <= limit ? "x'\(digits)'" : "x'\(digits)…' (\(NumberText.grouped(bytes.count)) bytes)"
     }
 

@@ -1,3 +1,5 @@
+internal import StorageCore
+
 /// A request for a hub's history, as the query of a URL.
 package struct HubChangesQuery: Sendable, Equatable {
     package var pull: HubPull

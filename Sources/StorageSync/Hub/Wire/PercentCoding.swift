@@ -1,3 +1,5 @@
+internal import StorageCore
+
 /// Percent-encoding of names and values in URLs.
 ///
 /// Source: RFC 3986, sections 2.1 and 2.3.
