@@ -238,7 +238,13 @@ int storage_capture_released(const storage_capture *capture) { return capture->b
 int storage_capture_outgrown(const storage_capture *capture) { return capture->body.outgrown; }
 uint64_t storage_capture_statements(const storage_capture *capture) { return capture->statement_count; }
 int storage_capture_set_pragma(const storage_capture *capture) { return capture->set_pragma; }
-void storage_capture_forget_pragmas(storage_capture *capture) { capture->set_pragma = 0; }
+void storage_capture_forget_pragmas(storage_capture *capture) { capture->set_pragma = capture->parsed_pragma = 0; }
+
+int storage_capture_take_parsed_pragma(storage_capture *capture) {
+    int parsed = capture->parsed_pragma;
+    capture->parsed_pragma = 0;
+    return parsed;
+}
 
 // MARK: The buffer
 

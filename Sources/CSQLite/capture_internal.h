@@ -112,8 +112,9 @@ struct storage_capture {
     struct guarded_file *file;
     int reads_only;
     uint64_t statement_count;
-    // Whether a pragma with a value was traced since the settings were looked at.
-    int set_pragma;
+    // Whether a pragma with a value was traced or parsed since the settings were looked at, and whether one was parsed since the
+    // engine last asked.
+    int set_pragma, parsed_pragma;
     int looks_at_schema;
     // Whether a body itself has run a statement that may change the schema.
     int body_changed_schema;

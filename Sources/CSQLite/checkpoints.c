@@ -21,6 +21,7 @@ static int committed(void *context, sqlite3 *database, const char *schema, int p
     return SQLITE_OK;
 }
 
-void storage_checkpoints_install(sqlite3 *database, storage_checkpoints *checkpoints) {
-    sqlite3_wal_hook(database, committed, checkpoints);
+// The function that sets the hook returns what it was called with before.
+int storage_checkpoints_install(sqlite3 *database, storage_checkpoints *checkpoints) {
+    return sqlite3_wal_hook(database, committed, checkpoints) == checkpoints;
 }

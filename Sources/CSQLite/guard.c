@@ -6,6 +6,9 @@
 // itself, be it to leave the write-ahead log (journal_mode) or to keep others out (locking_mode), but has to lock the file
 // for that, through another method. Both are wrapped, for this one connection, so nothing hangs on a callback slot that a
 // documented call takes, and no statement is prepared again.
+//
+// A third method hears of pragmas. Most of them set the connection while SQLite parses them, which no trace sees of one that is
+// only prepared or explained. Of those with the name of another database, which is the temporary one, the file isn't asked.
 #include "capture_internal.h"
 
 typedef struct guarded_file {
@@ -13,7 +16,7 @@ typedef struct guarded_file {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *original;
     sqlite3_file *file;
-    const storage_capture *capture;
+    storage_capture *capture;
 } guarded_file;
 
 // The byte that WAL_WRITE_LOCK of SQLite's wal.c stands for; part of the file format (https://sqlite.org/walformat.html, 2.3.1).
@@ -32,6 +35,15 @@ static int guarded_index_lock(sqlite3_file *file, int offset, int count, int fla
     return guard->original->xShmLock(file, offset, count, flags);
 }
 
+static int guarded_file_control(sqlite3_file *file, int operation, void *argument) {
+    const guarded_file *guard = (const guarded_file *)file->pMethods;
+    // The name, and the value where there is one.
+    if (operation == SQLITE_FCNTL_PRAGMA && ((char **)argument)[2]) {
+        guard->capture->set_pragma = guard->capture->parsed_pragma = 1;
+    }
+    return guard->original->xFileControl(file, operation, argument);
+}
+
 int capture_guard_file(storage_capture *capture) {
     sqlite3_file *file = 0;
     int code = sqlite3_file_control(capture->database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -44,6 +56,7 @@ int capture_guard_file(storage_capture *capture) {
     memcpy(&guard->methods, file->pMethods, known);
     guard->methods.xLock = guarded_file_lock;
     guard->methods.xShmLock = guarded_index_lock;
+    guard->methods.xFileControl = guarded_file_control;
     guard->original = file->pMethods;
     guard->file = file;
     guard->capture = capture;
@@ -62,6 +75,7 @@ void capture_release_file(storage_capture *capture) {
     } else {
         guard->methods.xLock = guard->original->xLock;
         guard->methods.xShmLock = guard->original->xShmLock;
+        guard->methods.xFileControl = guard->original->xFileControl;
     }
     capture->file = 0;
 }

@@ -15,6 +15,8 @@ extension WriterGuardTests {
             "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA max_page_count = 20", "PRAGMA trusted_schema = 0",
             "; -- One\n/* two */ pragma\tlocking_mode(exclusive)", "\u{FEFF}PRAGMA max_page_count = 20",
             " \u{0B}PRAGMA max_page_count = 20", "EXPLAIN PRAGMA main.locking_mode = EXCLUSIVE",
+            "EXPLAIN PRAGMA ignore_check_constraints = 1", "EXPLAIN QUERY PLAN PRAGMA main.recursive_triggers(1)",
+            "EXPLAIN PRAGMA query_only = 1", "PRAGMA wal_autocheckpoint = 0", "EXPLAIN PRAGMA wal_autocheckpoint(10)",
         ])
     func connectionSettings(sql: String) async throws {
         let store = try await makeStore()

@@ -198,10 +198,12 @@ int storage_capture_released(const storage_capture *capture);
 int storage_capture_outgrown(const storage_capture *capture);
 // How many statements were traced: one that doesn't count shows that somebody else has taken the trace.
 uint64_t storage_capture_statements(const storage_capture *capture);
-// Whether a pragma with a value was traced since they were forgotten: only a pragma changes the settings that SQLite prepares no other
-// statement again for.
+// Whether a pragma with a value was traced or parsed since they were forgotten: only a pragma changes the settings that SQLite prepares
+// no other statement again for.
 int storage_capture_set_pragma(const storage_capture *capture);
 void storage_capture_forget_pragmas(storage_capture *capture);
+// Whether a pragma with a value was parsed since this was last asked: it may have set something without being run. Always 0 in memory.
+int storage_capture_take_parsed_pragma(storage_capture *capture);
 // Registers the SQL functions of the engine again, where somebody else has taken their names. Returns a result code.
 int storage_capture_register_functions(storage_capture *capture);
 

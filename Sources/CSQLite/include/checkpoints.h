@@ -16,7 +16,8 @@ typedef struct {
     int64_t nanoseconds;
 } storage_checkpoints;
 
-// In place of SQLite's own hook, which PRAGMA wal_autocheckpoint sets. `checkpoints` must outlive it.
-void storage_checkpoints_install(sqlite3 *database, storage_checkpoints *checkpoints);
+// In place of SQLite's own hook, which PRAGMA wal_autocheckpoint sets. `checkpoints` must outlive it. Returns whether it was in place
+// already.
+int storage_checkpoints_install(sqlite3 *database, storage_checkpoints *checkpoints);
 
 #endif

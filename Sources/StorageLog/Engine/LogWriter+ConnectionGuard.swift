@@ -33,6 +33,7 @@ extension LogWriter {
             guarded.preparations = preparations
             guarded.isSuspect = true
         }
+        if storage_capture_take_parsed_pragma(capture) != 0 { guarded.isSuspect = true }
         let isTraced = storage_capture_statements(capture) > statements
         if !isTraced { guarded.isUnwatched = true }
         return (select.integer(0), isTraced)
@@ -63,11 +64,12 @@ extension LogWriter {
     /// Before a transaction begins: closures that GRDB ran behind the last one can't write, but they have the connection.
     func reclaimConnection() throws {
         try restoreConnection()
-        let looksAtAll = mayHaveOtherSettings
-        let outer = guarded.settings.suffix(Self.fileSettings.count + Self.outerSettings.count)
-        for (name, value) in outer
-        where try (looksAtAll || Self.settingsOfParsing.contains(name)) && setting(name) != value {
-            try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
+        _ = checkpoints.takeHook()
+        if mayHaveOtherSettings {
+            let outer = guarded.settings.suffix(Self.fileSettings.count + Self.outerSettings.count)
+            for (name, value) in outer where try setting(name) != value {
+                try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
+            }
         }
         storage_capture_forget_pragmas(capture)
         guarded.isUnwatched = false
@@ -126,8 +128,6 @@ extension LogWriter {
     private static let fileSettings = ["main.application_id", "main.locking_mode", "main.max_page_count"]
     /// Those of them that can be changed between transactions only.
     private static let outerSettings = ["main.synchronous", "main.journal_mode"]
-    /// Those of both that are set when the pragma is parsed: no trace sees one that is only prepared, or explained.
-    private static let settingsOfParsing: Set = ["main.locking_mode", "main.synchronous"]
 
     /// Takes the settings of the connection for those that have to stay.
     package func learnSettings() throws {
@@ -184,13 +184,11 @@ extension LogWriter {
 
     /// Before a group ends: settings that no statement is prepared again for.
     func checkHeader() throws {
-        let looksAtAll = mayHaveOtherSettings
-        for (name, value) in guarded.settings.suffix(Self.fileSettings.count)
-        where try (looksAtAll || Self.settingsOfParsing.contains(name)) && setting(name) != value {
+        guard checkpoints.takeHook() else { throw StorageError.changedSetting("wal_autocheckpoint") }
+        guard mayHaveOtherSettings else { return }
+        for (name, value) in guarded.settings.suffix(Self.fileSettings.count) where try setting(name) != value {
             try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
-            throw StorageError(
-                .invalidArgument, "A write changes the setting \(name) of the store.",
-                remedy: "Leave it as it is: the store, or other processes, could not use the file otherwise.")
+            throw StorageError.changedSetting(name)
         }
     }
 }
@@ -259,5 +257,13 @@ extension LogWriter {
             objects[name] = sql
         }
         return objects
+    }
+}
+
+extension StorageError {
+    fileprivate static func changedSetting(_ name: String) -> StorageError {
+        StorageError(
+            .invalidArgument, "A write changes the setting \(name) of the store.",
+            remedy: "Leave it as it is: the store, or other processes, could not use the file otherwise.")
     }
 }

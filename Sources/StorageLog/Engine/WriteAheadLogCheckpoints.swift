@@ -12,8 +12,13 @@ final class WriteAheadLogCheckpoints {
         self.database = database
         state = .allocate(capacity: 1)
         state.initialize(to: storage_checkpoints(limit: pages, pages: 0, count: 0, nanoseconds: 0))
-        storage_checkpoints_install(database.handle, state)
+        _ = takeHook()
     }
+
+    /// Installs itself where a pragma has put something else.
+    ///
+    /// - Returns: Whether it was there already.
+    func takeHook() -> Bool { storage_checkpoints_install(database.handle, state) != 0 }
 
     deinit {
         sqlite3_wal_hook(database.handle, nil, nil)
