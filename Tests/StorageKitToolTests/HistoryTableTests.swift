@@ -72,6 +72,24 @@ struct HistoryTableTests {
         }
     }
 
+    /// SQLite's authorizer hears nothing of the columns that USING and NATURAL JOIN compare.
+    @Test(
+        "A query of the past may read nothing of a table but what joins it",
+        arguments: [
+            "SELECT posts.t AS t FROM posts JOIN tags USING (id)", "SELECT t FROM tags NATURAL JOIN posts",
+            "WITH both AS (SELECT posts.t AS t FROM tags JOIN posts USING (id)) SELECT t FROM both",
+        ])
+    func joiningByName(sql: String) throws {
+        let store = try store([
+            line(1, "posts", #"{"t":"one"}"#), line(1, "tags", #"{"n":1}"#), line(2, "posts", #"{"t":"two"}"#),
+            #"{"tx":3,"op":"update","table":"posts","id":"1","row":{"t":"more"}}"#,
+        ])
+        let then = try ToolProcess.run(["at", "t:2", sql, "--format", "csv"], store: store)
+        #expect(then.output.split(whereSeparator: \.isNewline) == ["t", "one"], "\(then.errors)")
+        let found = try ToolProcess.run(["bisect", "SELECT t = 'more' FROM (\(sql))"], store: store)
+        #expect(found.status == 0 && found.output.contains("t:3"), "\(found.output)\(found.errors)")
+    }
+
     @StorageEntity(table: "posts") struct Post {
         var id: Int
         var title: String

@@ -55,7 +55,9 @@ package struct ReferencedTables {
             }, Unmanaged.passUnretained(seen).toOpaque())
         try withExtendedLifetime(seen) { _ = try PreparedStatement(query: sql, on: database) }
         sqlite3_set_authorizer(database.handle, nil, nil)
-        return seen.names
+        // An EXPLAIN can't be explained, and reads nothing.
+        let opened = try? ProgramTables(database).opened(by: sql).names
+        return seen.names.union((opened ?? []).map(\.folded))
     }
 }
 

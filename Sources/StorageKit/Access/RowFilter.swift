@@ -7,8 +7,9 @@ internal import StorageRouting
 ///
 /// 1. Changes are folded to one for each row, and found as those of a live query's condition are: a row doesn't concern the statement if
 ///    it meets the condition neither before nor after.
-/// 2. What isn't known for certain counts as concerning it: a collation of the program's own, a row that can't be read.
-/// 3. SQLite says what was bound to a statement up to the first NUL only, and texts with one can't be stored. So texts that were bound
+/// 2. A row that was deleted and inserted again as it was concerns the statement: it may come later where no order is asked for.
+/// 3. What isn't known for certain counts as concerning it: a collation of the program's own, a row that can't be read.
+/// 4. SQLite says what was bound to a statement up to the first NUL only, and texts with one can't be stored. So texts that were bound
 ///    may only be compared for equality: then what counts is more than it need be, and never less.
 struct RowFilter: Sendable {
     private let entity: CatalogEntity
@@ -65,7 +66,7 @@ struct RowFilter: Sendable {
             }
             return true
         }
-        changes.finish()
+        changes.finish(keepsReplaced: true)
         // The changes point into the batches.
         return withExtendedLifetime(batches) { !router.route(changes, rows: CurrentRows(db)).isEmpty }
     }
@@ -110,7 +111,7 @@ extension PlainSelect.Term: CustomStringConvertible {
     /// The term as it is written in SQL.
     var description: String {
         let values = values.map { value in
-            if case .text(let text) = value { return "'\(text.replacing("'", with: "''"))'" }
+            if case .text(let text) = value { return text.quotedAsText }
             if case .integer(let number) = value { return "\(number)" }
             return "NULL"
         }

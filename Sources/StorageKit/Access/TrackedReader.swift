@@ -59,6 +59,8 @@ final class TrackedReader<Value: Sendable>: Sendable {
 private struct TrackedState: Sendable {
     let region: TrackedRegion
     let position: Int64
+    /// SQLite's counter of schema changes: tables that are changed may be read in another way, and views aren't in the log.
+    let schemaVersion: Int32
 
     /// Runs `body` on a state of the store.
     ///
@@ -67,13 +69,18 @@ private struct TrackedState: Sendable {
         _ db: Database, unless known: TrackedState?, _ body: (Database) throws -> Value
     ) throws -> (value: Value?, state: TrackedState) {
         let position = try LogReader(try db.connection).head().position
-        if let known, position >= known.position {
+        let schemaVersion = try db.schemaVersion()
+        if let known, position >= known.position, schemaVersion == known.schemaVersion {
             let isConcerned =
                 try position > known.position
                 ? known.region.isConcerned(by: known.position + 1...position, db) : known.region.isUnknown
-            guard isConcerned else { return (nil, TrackedState(region: known.region, position: position)) }
+            guard isConcerned else {
+                return (
+                    nil, TrackedState(region: known.region, position: position, schemaVersion: schemaVersion)
+                )
+            }
         }
         let (value, region) = try TrackedRegion.reading(db, body)
-        return (value, TrackedState(region: region, position: position))
+        return (value, TrackedState(region: region, position: position, schemaVersion: schemaVersion))
     }
 }

@@ -45,7 +45,7 @@ struct TrackedRegion: Sendable {
                 while let statement = try statements.next() {
                     guard sqlite3_stmt_isexplain(statement.sqliteStatement) == 0 else { continue }
                     region.formUnion(statement.databaseRegion)
-                    try opened.add(statement.sql, db)
+                    try opened.add(statement.sql)
                 }
             } catch {
                 // It has run, and no longer can: it may have read a temporary table.
@@ -93,28 +93,25 @@ struct TrackedRegion: Sendable {
         return Set(entity.live.filter { reads($0.stored) }.map(\.id))
     }
 
-    /// Whether what was read may be another after some events.
+    /// Whether what was read may be another after some events, of which none changes the schema.
     ///
     /// - Parameter positions: Up to the state of `db`.
     func isConcerned(by positions: ClosedRange<Int64>, _ db: Database) throws -> Bool {
         guard !isUnknown, positions.upperBound - positions.lowerBound < Self.eventLimit else { return true }
         var isConcerned = false
-        // Tables that are changed may be read in another way.
-        var isRedefined = false
-        func isRead(_ entity: UInt32) -> Bool { columns[entity] != nil || entity == CatalogEntity.catalog.id }
+        func isRead(_ entity: UInt32) -> Bool { columns[entity] != nil }
         let log = LogReader(try db.connection)
         try log.forEachBatch(in: positions, where: { $0.entities.contains(where: isRead) }) { batch in
             let first = batch.header.first
             let events = positions.clamped(to: batch.positions)
             batch.withView { view in
                 for event in Int(events.lowerBound - first)...Int(events.upperBound - first) {
-                    isRedefined = isRedefined || view.shape(of: event).entity == CatalogEntity.catalog.id
                     isConcerned = isConcerned || changesWhatWasRead(event, view)
                 }
             }
-            return !isRedefined && (!isConcerned || filter != nil)
+            return !isConcerned
         }
-        guard isConcerned, !isRedefined, let filter, let read = columns.first else { return isConcerned || isRedefined }
+        guard isConcerned, let filter, let read = columns.first else { return isConcerned }
         return try filter.isConcerned(by: positions, reading: read.value, db)
     }
 
@@ -126,12 +123,9 @@ struct TrackedRegion: Sendable {
     }
 }
 
-/// The tables that statements open, by their programs.
-///
-/// SQLite reports to an authorizer, from which GRDB's regions come, neither the columns that `USING` and `NATURAL JOIN` compare, nor a
-/// table of which nothing else is read. (Seen with 3.40.1.) Its programs name all tables by their root pages.
+/// The tables that statements open, by their programs: GRDB's regions come from an authorizer, which doesn't hear of all of them.
 private struct OpenedTables {
-    private let tables: [Int: String]
+    private let tables: ProgramTables
     private var names: Set<String> = []
     private let viewsHaveUnnamedColumns: Bool
     /// Whether columns may be compared that no region names.
@@ -139,8 +133,7 @@ private struct OpenedTables {
     private(set) var hasVirtualTables = false
 
     init(_ db: Database) throws {
-        let sql = "SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0"
-        tables = try Dictionary(Row.fetchAll(db, sql: sql).map { ($0[0], $0[1]) }) { first, _ in first }
+        tables = try ProgramTables(try db.connection)
         viewsHaveUnnamedColumns =
             try String.fetchAll(db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'view'").contains(
                 where: Self.mayJoinByName)
@@ -151,20 +144,11 @@ private struct OpenedTables {
     /// Whether nothing else was opened.
     func isOnly(_ table: String) -> Bool { names == [table] && !hasVirtualTables }
 
-    mutating func add(_ sql: String, _ db: Database) throws {
+    mutating func add(_ sql: String) throws {
         hasUnnamedColumns = hasUnnamedColumns || viewsHaveUnnamedColumns || Self.mayJoinByName(sql)
-        let explanation = try db.makeStatement(sql: "EXPLAIN \(sql)")
-        // The program is the same whatever is bound.
-        explanation.setUncheckedArguments(StatementArguments())
-        let program = try Row.fetchCursor(explanation)
-        while let instruction = try program.next() {
-            switch instruction["opcode"] as String {
-            // The second operand is the root page; the third is 0 for the main database.
-            case "OpenRead" where instruction["p3"] == 0: if let name = tables[instruction["p2"]] { names.insert(name) }
-            case "VOpen": hasVirtualTables = true
-            default: break
-            }
-        }
+        let opened = try tables.opened(by: sql)
+        names.formUnion(opened.names)
+        hasVirtualTables = hasVirtualTables || opened.hasVirtualTables
     }
 
     private static func mayJoinByName(_ sql: String) -> Bool {

@@ -114,7 +114,10 @@ extension ChangeFold {
     }
 
     /// Makes the changes ready to be read, once all events are in.
-    package func finish() {
+    ///
+    /// - Parameter keepsReplaced: Whether a row that went and came again has changed in any case. It may have got another rowid, which
+    ///   events don't say.
+    package func finish(keepsReplaced: Bool = false) {
         var kept = 0
         for index in changes.indices {
             var change = changes[index]
@@ -122,7 +125,7 @@ extension ChangeFold {
             if !change.isUpdate {
                 change.changed = .all
             } else if change.eventCount > 1, !change.isForeign {
-                change.changed = difference(change)
+                change.changed = keepsReplaced && change.isWhole ? .all : difference(change)
                 if change.changed == .none { continue }
             }
             changes[kept] = change

@@ -51,6 +51,23 @@ import Testing
         #expect(try await snapshots.next() == nil)
     }
 
+    /// Views aren't in the log, and their commits have no events.
+    @Test("A view that is made again is read again")
+    func recreatedView() async throws {
+        let storage = try await open()
+        try await storage.write { try $0.execute("CREATE VIEW long AS SELECT id FROM chapters WHERE pages > 15") }
+        let live = storage.liveValue { try Int.fetchAll($0, sql: "SELECT id FROM long ORDER BY id") }
+        var values = live.snapshots.makeAsyncIterator()
+        #expect(try await values.next() == [2])
+        try await storage.write {
+            try $0.execute("DROP VIEW long")
+            try $0.execute("CREATE VIEW long AS SELECT id FROM chapters WHERE pages > 5")
+        }
+        #expect(try await values.next() == [1, 2])
+        try await storage.save(Chapter(id: 1, pages: 1, novelId: 1))
+        #expect(try await values.next() == [2])
+    }
+
     @Test("An explanation names the columns that are read")
     func explanation() async throws {
         let storage = try await open()

@@ -9,13 +9,15 @@ import Testing
 /// Plain SQL runs again only for changes of its rows.
 @Suite(.timeLimit(.minutes(2))) struct RowFilterTests {
     /// A table whose columns convert and compare values in every way.
-    private func open() throws -> Storage {
+    ///
+    /// - Parameter key: The declaration of its key.
+    private func open(key: String = "id INTEGER PRIMARY KEY") throws -> Storage {
         try StorageKit.inMemory { schema in
             schema.migration("things") {
                 try $0.execute(
                     sql: """
                         CREATE TABLE things(
-                            id INTEGER PRIMARY KEY, i INTEGER, t TEXT, n TEXT COLLATE NOCASE, r REAL, b BLOB, x NUMERIC,
+                            \(key), i INTEGER, t TEXT, n TEXT COLLATE NOCASE, r REAL, b BLOB, x NUMERIC,
                             "odd name" TEXT COLLATE RTRIM);
                         CREATE TABLE others(id INTEGER PRIMARY KEY, i INTEGER);
                         CREATE VIEW ones AS SELECT i FROM things WHERE x = 1;
@@ -83,8 +85,15 @@ import Testing
             var generator = SplitMix64(seed: seed)
             for _ in 0...generator.below(2) {
                 let id = generator.below(12)
-                switch generator.below(5) {
+                switch generator.below(6) {
                 case 0: try tx.execute("DELETE FROM things WHERE id = \(id)")
+                case 5:
+                    // As it was, but for its rowid.
+                    try tx.execute(
+                        """
+                        INSERT OR REPLACE INTO things(id, i, t, n, r, b, x, "odd name")
+                        SELECT id, i, t, n, r, b, x, "odd name" FROM things WHERE id = \(id)
+                        """)
                 case 1, 2:
                     let column = generator.pick(Self.columns)
                     try tx.database.execute(
@@ -106,7 +115,7 @@ import Testing
     @Test("Where changes don't concern a random statement, it finds what it found before", arguments: testSeeds(12))
     func unconcernedStatements(seed: UInt64) async throws {
         var generator = SplitMix64(seed: seed)
-        let storage = try open()
+        let storage = try open(key: generator.chance(50) ? "id INTEGER PRIMARY KEY" : "id TEXT NOT NULL PRIMARY KEY")
         for _ in 0..<20 { try await change(storage, &generator) }
         var (spared, run) = (0, 0)
         for _ in 0..<40 {

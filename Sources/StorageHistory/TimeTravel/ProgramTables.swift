@@ -1,0 +1,39 @@
+package import StorageLog
+
+/// The tables that statements open, by their programs, which name them by their root pages.
+///
+/// SQLite reports to an authorizer neither the columns that `USING` and `NATURAL JOIN` compare, nor a table of which nothing else is
+/// read. (Seen with 3.40.1.)
+package struct ProgramTables {
+    private let connection: Connection
+    private let tables: [Int64: String]
+
+    /// - Parameter connection: Its main database is looked at. Good as long as its schema stays.
+    package init(_ connection: Connection) throws {
+        let select = try PreparedStatement(
+            connection, "SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0")
+        var tables: [Int64: String] = [:]
+        while try select.step() { tables[select.integer(0)] = select.string(1) }
+        self.connection = connection
+        self.tables = tables
+    }
+
+    /// The tables that a statement opens, and whether it opens virtual ones. Whatever is bound to it, its program is the same.
+    ///
+    /// - Throws: What SQLite says of the statement.
+    package func opened(by sql: String) throws -> (names: Set<String>, hasVirtualTables: Bool) {
+        let program = try PreparedStatement(connection, "EXPLAIN \(sql)")
+        var names: Set<String> = []
+        var hasVirtualTables = false
+        while try program.step() {
+            switch program.string(1) {
+            // The second operand is the root page; the third is 0 for the main database.
+            case "OpenRead" where program.integer(4) == 0:
+                if let name = tables[program.integer(3)] { names.insert(name) }
+            case "VOpen": hasVirtualTables = true
+            default: break
+            }
+        }
+        return (names, hasVirtualTables)
+    }
+}
