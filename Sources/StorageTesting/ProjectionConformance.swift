@@ -140,10 +140,10 @@ public struct ProjectionConformance: Sendable {
                 guard kind != "shadow" else { continue }
                 let columns = try String.fetchAll(
                     db, sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid", arguments: [table])
-                let values = columns.map { "quote(\"\($0.replacing("\"", with: "\"\""))\")" }.joined(
+                let values = columns.map { "quote(\(quoted($0)))" }.joined(
                     separator: " || '|' || ")
-                let name = "\"\(table.replacing("\"", with: "\"\""))\""
-                rows += try String.fetchAll(db, sql: "SELECT \(values) FROM \(name)").map { "\(table): \($0)" }.sorted()
+                rows += try String.fetchAll(db, sql: "SELECT \(values) FROM \(quoted(table))").map { "\(table): \($0)" }
+                    .sorted()
             }
             return rows
         }

@@ -58,6 +58,20 @@ import Testing
         #expect(findings == [])
     }
 
+    /// Swift takes a quotation mark and a mark behind it for one character, and a no-break space for a space.
+    @Test(
+        "A table is rebuilt whatever its name begins with",
+        arguments: ["\u{301} x", "\u{301}(", "\u{FE0F}", "a\u{A0}b", "x\"", "\"\u{301}\"\"", "[a]", "a'b"])
+    func namesOfTables(name: String) async throws {
+        let engine = try TestStore.inMemory()
+        let table = "\"\(name.replacing("\"", with: "\"\""))\""
+        try await engine.adopt(
+            name, "CREATE TABLE \(table)(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO \(table)(id) VALUES (7)")
+        _ = try await Rebuild(engine, [name]).run()
+        #expect(try await dump(engine, "SELECT id FROM \(table)") == ["7"])
+    }
+
     @Test("Affinity, collation and strictness are kept")
     func affinityCollationAndStrictness() async throws {
         let engine = try TestStore.inMemory()

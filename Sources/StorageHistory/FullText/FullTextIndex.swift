@@ -38,14 +38,14 @@ package struct FullTextIndex: Sendable, Equatable, Codable {
 
     package func sql(named name: String, content: String, rowid: String, _ catalog: Catalog) throws -> String {
         var options = try storedColumns(catalog).map(quoted)
-        options.append("content=\(literal(content))")
-        options.append("content_rowid=\(literal(rowid))")
-        options.append("tokenize=\(literal(tokenizer))")
-        if !prefixes.isEmpty { options.append("prefix=\(literal(prefixes.map(String.init).joined(separator: " ")))") }
+        options.append("content=\(content.quotedAsText)")
+        options.append("content_rowid=\(rowid.quotedAsText)")
+        options.append("tokenize=\(tokenizer.quotedAsText)")
+        if !prefixes.isEmpty {
+            options.append("prefix=\(prefixes.map(String.init).joined(separator: " ").quotedAsText)")
+        }
         return "CREATE VIRTUAL TABLE \(name) USING fts5(\(options.joined(separator: ", ")))"
     }
-
-    private func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
 
     /// The columns as the entity's table names them.
     package func storedColumns(_ catalog: Catalog) throws -> [String] {

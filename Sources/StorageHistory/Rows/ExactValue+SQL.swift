@@ -13,7 +13,7 @@ extension ExactValue {
             let isPlain =
                 bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && String(validating: bytes, as: UTF8.self) != nil
             guard isPlain else { return "CAST(x'\(Hexadecimal.text(bytes))' AS TEXT)" }
-            return "'" + String(decoding: bytes, as: UTF8.self).replacing("'", with: "''") + "'"
+            return String(decoding: bytes, as: UTF8.self).quotedAsText
         case .blob(let bytes): return "x'\(Hexadecimal.text(bytes))'"
         }
     }

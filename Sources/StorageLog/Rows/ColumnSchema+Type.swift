@@ -90,7 +90,7 @@ extension StorageValue {
         case .null: "NULL"
         case .integer(let value): "\(value)"
         case .real(let value): value.isNaN ? "NULL" : value.isFinite ? "\(value)" : value < 0 ? "-9e999" : "9e999"
-        case .text(let value): "'" + value.replacing("'", with: "''") + "'"
+        case .text(let value): value.quotedAsText
         case .blob(let value): "x'\(Hexadecimal.text(value))'"
         }
     }

@@ -2,18 +2,19 @@
 package enum TableSQL {
     /// The same table under another name, which stands as it is to stand in SQL; nil where the text isn't understood.
     package static func renaming(_ sql: String, to name: String) -> String? {
-        var rest = Substring(sql)
+        // By bytes, as SQLite reads it: a quotation mark and a mark behind it are one character.
+        var rest = sql.utf8[...]
         for word in ["CREATE", "TABLE"] {
-            rest = rest.drop(while: \.isWhitespace)
-            guard rest.prefix(word.count).uppercased() == word else { return nil }
-            rest = rest.dropFirst(word.count)
+            rest = rest.drop(while: isSpace)
+            guard Substring(rest.prefix(word.utf8.count)).uppercased() == word else { return nil }
+            rest = rest.dropFirst(word.utf8.count)
         }
-        rest = rest.drop(while: \.isWhitespace)
+        rest = rest.drop(while: isSpace)
         guard let first = rest.first else { return nil }
-        let closing: Character? =
+        let closing: UInt8? =
             switch first {
-            case "\"", "`", "'": first
-            case "[": "]"
+            case UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "'"): first
+            case UInt8(ascii: "["): UInt8(ascii: "]")
             default: nil
             }
         if let closing {
@@ -21,16 +22,20 @@ package enum TableSQL {
             while let end = rest.firstIndex(of: closing) {
                 rest = rest[rest.index(after: end)...]
                 // A doubled quote stands for the quote itself.
-                guard closing != "]", rest.first == closing else { return "CREATE TABLE \(name)\(spaced(rest))" }
+                guard closing != UInt8(ascii: "]"), rest.first == closing else {
+                    return "CREATE TABLE \(name)\(spaced(rest))"
+                }
                 rest = rest.dropFirst()
             }
             return nil
         }
-        rest = rest.drop { !$0.isWhitespace && $0 != "(" }
+        rest = rest.drop { !isSpace($0) && $0 != UInt8(ascii: "(") }
         return "CREATE TABLE \(name)\(spaced(rest))"
     }
 
-    private static func spaced(_ rest: Substring) -> String {
-        rest.first?.isWhitespace ?? true ? String(rest) : " " + rest
+    private static func spaced(_ rest: Substring.UTF8View) -> String {
+        rest.first.map(isSpace) ?? true ? String(Substring(rest)) : " " + String(Substring(rest))
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

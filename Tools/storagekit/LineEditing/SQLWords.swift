@@ -1,4 +1,5 @@
 import Foundation
+import StorageCore
 
 /// Words of SQL that Tab completes: tables, columns, keywords.
 struct SQLWords: Sendable {
@@ -66,6 +67,6 @@ struct SQLWords: Sendable {
             name.first?.isNumber == false
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
             && !keywords.contains(name.uppercased())
-        return isPlain ? name : "\"\(name.replacing("\"", with: "\"\""))\""
+        return isPlain ? name : "\"\(name.doublingQuotes)\""
     }
 }

@@ -1,3 +1,5 @@
+import StorageCore
+
 /// A row of a table in CSV: RFC 4180, but with single line feeds.
 enum CSVRow {
     /// The row without the end of its line.
@@ -14,6 +16,6 @@ enum CSVRow {
                     || byte == UInt8(ascii: "\r")
             }
         guard needsQuotes else { return cell }
-        return "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        return "\"" + cell.doublingQuotes + "\""
     }
 }

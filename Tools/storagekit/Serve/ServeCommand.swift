@@ -147,18 +147,13 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
 
-        /// As a shell reads it as one word.
-        private static func quoted(_ path: String) -> String {
-            let isPlain = path.allSatisfy { $0.isLetter || $0.isNumber || "/._-".contains($0) }
-            return isPlain ? path : "'\(path.replacingOccurrences(of: "'", with: #"'\''"#))'"
-        }
-
         private static func announce(_ url: String, of path: String, hasTokens: Bool) throws {
             let output = StandardOutput()
             try output.writeLine("Serving on \(url)")
             if !hasTokens {
                 try output.writeLine(
-                    "There are no tokens yet. Type: storagekit tokens -s \(quoted(path)) create NAME --write '*'")
+                    "There are no tokens yet. Type: storagekit tokens -s \(ShellWords.quoted(path)) create NAME --write '*'"
+                )
             }
             try output.flush()
         }

@@ -1,4 +1,5 @@
 import Foundation
+import StorageCore
 import StorageKit
 
 /// Stored values as people read them.
@@ -58,7 +59,7 @@ enum ValueText {
 
     /// In quotes, with those inside of it escaped, so that its end is seen.
     private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        "\"" + text.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\"", with: "\\\"") + "\""
     }
 
     private static func isAmbiguous(_ text: String) -> Bool {

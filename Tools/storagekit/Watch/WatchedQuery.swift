@@ -1,5 +1,6 @@
 import CSQLite
 import GRDB
+import StorageCore
 import StorageKit
 
 /// A SELECT that `watch` follows: the user's own, or a table's page with rows of other tables in it.
@@ -85,7 +86,7 @@ extension WatchedQuery {
             let members = entity.live.map { column -> String in
                 let name = "c.\(quoted(column.stored))"
                 return """
-                    '\(column.name.replacing("'", with: "''"))', \
+                    \(column.name.quotedAsText), \
                     CASE typeof(\(name)) WHEN 'blob' THEN hex(\(name)) ELSE \(name) END
                     """
             }.joined(separator: ", ")

@@ -1,10 +1,12 @@
+import StorageCore
+
 /// Words of a command line as a POSIX shell reads them.
 enum ShellWords {
     /// A word as it is typed: in quotes where it would mean something else without.
     static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "/._-+,@:=%".contains($0) }
-        return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
+        return isPlain ? word : "'\(word.replacing(scalar: "'", with: "'\\''"))'"
     }
 
     /// A text as it is typed, such as SQL; nil where it is too long to be repeated in a line.
