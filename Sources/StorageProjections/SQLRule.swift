@@ -29,7 +29,8 @@ extension SQLRule {
             }
             pending = ""
         }
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        // By scalars: CR and LF are one character.
+        for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(Substring.init) {
             guard let rule = try heading(line) else {
                 pending += line + "\n"
                 continue
@@ -88,7 +89,8 @@ extension SQLRule {
                 remedy: "Close every quote and comment.")
         }
         // A comment alone is no statement.
-        return statements.filter { $0.wholeMatch(of: /(?s)(?:--[^\n]*\n?|\/\*.*?\*\/|[\s;])*/) == nil }
+        let comments = /(?s)(?:--[^\n]*\n?|\/\*.*?\*\/|[\s;])*/.matchingSemantics(.unicodeScalar)
+        return statements.filter { $0.wholeMatch(of: comments) == nil }
     }
 }
 

@@ -229,6 +229,23 @@ struct Sample: Equatable {
 
     @StorageEntity struct Word: Equatable { var id: String }
 
+    /// Swift takes a letter and a mark behind it for one character.
+    @Test("The text of a cursor is as good as itself, whatever a row's text begins with")
+    func cursorsOfAnyText() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(WordRecord.self) }.facade
+        let words = ["\u{301}x", "\u{FE0F}", "\u{200D}", "\u{1F3FB}", "\r\n", "n\u{308}", "a"].map { Word(id: $0) }
+        try await storage.save(words)
+        let query = storage.query(Word.self).orderBy(\.id)
+        var seen: [Word] = []
+        var cursor: PageCursor?
+        repeat {
+            let page = try await query.page(after: cursor, size: 1)
+            seen += page.items
+            cursor = try page.next.map { try PageCursor(text: $0.text) }
+        } while cursor != nil
+        #expect(try await seen == query.fetch() && seen.count == words.count)
+    }
+
     /// The order takes both spellings for one, and a page that ends between them loses neither.
     @Test("Pages by a key under another collation have every row")
     func pagesUnderAnotherCollation() async throws {

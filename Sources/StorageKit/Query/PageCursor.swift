@@ -86,7 +86,8 @@ public struct PageCursor: Sendable, Hashable, Codable {
         var values: [StorageValue] = []
         for text in form.values {
             let rest = String(text.dropFirst())
-            switch text.first {
+            // By scalars: a letter and a mark behind it are one character.
+            switch text.unicodeScalars.first {
             case "n": values.append(.null)
             case "i":
                 guard let value = Int64(rest) else { return nil }
