@@ -71,20 +71,27 @@ import Testing
         #expect(try await faults(engine) == [])
     }
 
-    @Test("An old row has the default of a new column")
-    func defaultOfOldRow() async throws {
+    /// A word is a text in DEFAULT, though nowhere else.
+    @Test(
+        "An old row has the default of a new column",
+        arguments: [
+            ("DEFAULT 5", 5), ("DEFAULT none", "none"), ("DEFAULT [a b]", "a b"), ("DEFAULT `a`", "a"),
+            ("DEFAULT \"a\"", "a"), ("DEFAULT id", "id"), ("DEFAULT TRUE", 1), ("DEFAULT (-5)", -5),
+            ("INTEGER DEFAULT '5'", 5), ("TEXT DEFAULT 5.0", "5.0"), ("NUMERIC DEFAULT +1e3", 1_000),
+        ] as [(String, StorageValue)])
+    func defaultOfOldRow(declaration: String, value: StorageValue) async throws {
         let engine = try await open()
         let head = engine.committed.position
         try await engine.commit(
             """
-            ALTER TABLE person ADD COLUMN d DEFAULT 5;
+            ALTER TABLE person ADD COLUMN d \(declaration);
             UPDATE person SET d = 6 WHERE id = '1';
             DELETE FROM person WHERE id = '2';
             """)
         let events = try await events(engine, from: head + 1)
-        #expect(events.first?.old?.first?.value == 5)
+        #expect(events.first?.old?.first?.value == value)
         #expect(events.last?.operation == .delete)
-        #expect(events.last?.old?.first { $0.column == "d" }?.value == 5)
+        #expect(events.last?.old?.first { $0.column == "d" }?.value == value)
         #expect(try await faults(engine) == [])
     }
 

@@ -21,8 +21,14 @@ package final class DefaultValues {
         // The names of types in STRICT tables are few and known; others may be anything, and only their affinity counts.
         let declared = isStrict ? type : ColumnAffinity(declaredType: type).rawValue
         try PreparedStatement(scratch, "DROP TABLE IF EXISTS held").execute()
-        try PreparedStatement(scratch, "CREATE TABLE held(value \(declared))\(isStrict ? " STRICT" : "")").execute()
-        guard let insert = try? PreparedStatement(scratch, "INSERT INTO held SELECT (\(literal))") else { return .null }
+        // Where it is declared, a word is a text, and what isn't a literal is in parentheses, which SQLite doesn't say.
+        let table = [literal, "(\(literal))"].lazy.compactMap { definition in
+            try? PreparedStatement(
+                scratch, "CREATE TABLE held(value \(declared) DEFAULT \(definition))\(isStrict ? " STRICT" : "")")
+        }.first
+        guard let table, (try? table.execute()) != nil,
+            let insert = try? PreparedStatement(scratch, "INSERT INTO held DEFAULT VALUES")
+        else { return .null }
         do {
             try insert.execute()
         } catch let error as StorageError where isStrict && error.code == .conflict {
