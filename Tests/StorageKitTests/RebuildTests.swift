@@ -373,4 +373,36 @@ struct RebuildTests {
         #expect(try await storage.verify().isSound)
         try await storage.close()
     }
+
+    /// AUTOINCREMENT says that no number is given to two rows, also where the first is gone: their histories would be one.
+    @Test("A rebuilt table goes on counting where it was", arguments: [false, true])
+    func autoincrement(keepsOld: Bool) async throws {
+        let storage = try StorageKit.inMemory { schema in
+            schema.migration("counted") {
+                try $0.execute(
+                    sql: """
+                        CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
+                        CREATE TABLE emptied(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
+                        """)
+            }
+            schema.adopt("counted")
+            schema.adopt("emptied")
+        }.facade
+        try await storage.write { tx in
+            for table in ["counted", "emptied"] {
+                try tx.execute("INSERT INTO \(table)(text) VALUES ('a'), ('b'), ('c')")
+            }
+        }
+        try await storage.write { try $0.execute("DELETE FROM counted WHERE id > 1; DELETE FROM emptied") }
+        for _ in 0..<2 { try await storage.rebuild(options: RebuildOptions(keepsOld: keepsOld)) }
+        try await storage.write { tx in
+            for table in ["counted", "emptied"] { try tx.execute("INSERT INTO \(table)(text) VALUES ('d')") }
+        }
+        let ids = try await storage.read { db in
+            try ["counted", "emptied"].map { try Int.fetchOne(db, sql: "SELECT max(id) FROM \($0)") }
+        }
+        #expect(ids == [4, 4])
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
 }
