@@ -108,14 +108,15 @@ extension LogWriter {
         // A row at a time, each looked up again, because the table is changed while it is read.
         let next = try PreparedStatement(
             database,
-            "SELECT \(rowid), \(quoted(column.stored)) FROM \(table) WHERE \(rowid) > ?1 ORDER BY \(rowid) LIMIT 1")
+            "SELECT \(rowid), \(quoted(column.stored)) FROM \(table) WHERE \(rowid) >= ?1 ORDER BY \(rowid) LIMIT 1")
         let update = try PreparedStatement(
             database, "UPDATE \(table) SET \(quoted(name)) = ?1, _position = ?2 WHERE \(rowid) = ?3")
-        var last = Int64.min
-        while true {
-            next.bind(last, at: 1)
+        var first: Int64? = .min
+        while let least = first {
+            next.bind(least, at: 1)
             guard try next.step() else { return }
-            last = next.integer(0)
+            let row = next.integer(0)
+            first = row < .max ? row + 1 : nil
             let old = next.row.value(at: 1)
             next.reset()
             let new: StorageValue
@@ -129,7 +130,7 @@ extension LogWriter {
             }
             try update.writer.bind(new, at: 1)
             update.bind(nextPosition, at: 2)
-            update.bind(last, at: 3)
+            update.bind(row, at: 3)
             try update.execute()
         }
     }

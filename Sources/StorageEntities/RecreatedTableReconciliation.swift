@@ -35,6 +35,9 @@ package struct RecreatedTableReconciliation {
         try compare(adopted, with: old)
         let keys = Self.condition(matchingKeysOf: adopted)
         try writer.asEngine {
+            // Triggers of users must not take the engine's bookkeeping for a change.
+            writer.database.setTriggersEnabled(false)
+            defer { writer.database.setTriggersEnabled(true) }
             try run(
                 """
                 UPDATE \(quoted(adopted.stored)) AS n

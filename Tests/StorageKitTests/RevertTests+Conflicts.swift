@@ -173,7 +173,7 @@ extension RevertTests {
             try await storage.restore(Item.self, to: .position(point.position), reason: "go back")
             #expect(try await state(storage) == point.items)
             #expect(storage.head >= events)
-            let id = Int.random(in: 0..<8, using: &random)
+            let id = Self.ids[Int.random(in: 0..<8, using: &random)]
             let other = try #require(points.randomElement(using: &random))
             try await storage.restore(Item.self, id: id, to: .position(other.position))
             #expect(try await storage.get(Item.self, id: id) == other.items.first { $0.id == id })

@@ -29,6 +29,9 @@ import Testing
         }.facade
     }
 
+    /// The ids of items, at both ends of what there is.
+    static let ids = [Int.min, -1, 0, 1, 2, 3, 4, Int.max]
+
     func state(_ storage: Storage) async throws -> [Item] { try await storage.all(Item.self) }
 
     private enum Change {
@@ -43,7 +46,7 @@ import Testing
     ) async throws -> Int64? {
         var changes: [Change] = []
         for _ in 0..<Int.random(in: 1...4, using: &random) {
-            let id = Int.random(in: 0..<8, using: &random)
+            let id = Self.ids[Int.random(in: 0..<8, using: &random)]
             switch Int.random(in: 0..<3, using: &random) {
             case 0: changes.append(.delete(id))
             case 1: changes.append(.count(id))

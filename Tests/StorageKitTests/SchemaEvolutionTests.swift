@@ -326,6 +326,61 @@ import Testing
         try await storage.close()
     }
 
+    @Test("The rows with the least and the greatest rowid are converted too")
+    func conversionOfOutermostRows() async throws {
+        func declare(_ schema: inout Schema) {
+            schema.migration("numbers") {
+                try $0.execute(sql: "CREATE TABLE numbers(id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
+            }
+            schema.adopt("numbers")
+        }
+        var storage = try open(declare)
+        try await storage.write {
+            try $0.execute("INSERT INTO numbers(id, value) VALUES (?, '1'), (0, '2'), (?, '3')", [Int.min, Int.max])
+        }
+        try await storage.close()
+        storage = try open {
+            declare(&$0)
+            $0.convertColumn("value", of: "numbers", to: Int.self) { old in
+                guard case .text(let text) = old, let number = Int64(text) else { return 0 }
+                return .integer(number)
+            }
+        }
+        let values = try await storage.read { try Int.fetchAll($0, sql: "SELECT value FROM numbers ORDER BY id") }
+        #expect(values == [1, 2, 3])
+        try await storage.close()
+    }
+
+    @Test("Triggers of a recreated table don't follow the engine's own statements")
+    func triggersOfRecreatedTable() async throws {
+        try await fillFirst()
+        let storage = try open {
+            $0.autoSchema(V1.PersonRecord.self)
+            $0.migration("2026-03-02_trigger") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE people_new (
+                            id TEXT PRIMARY KEY NOT NULL, mail TEXT NOT NULL UNIQUE, age TEXT NOT NULL, note TEXT,
+                            updatedAt DATETIME NOT NULL);
+                        INSERT INTO people_new SELECT id, mail, age, note, updatedAt FROM people;
+                        DROP TABLE people;
+                        ALTER TABLE people_new RENAME TO people;
+                        CREATE TRIGGER touch AFTER UPDATE ON people WHEN new.note IS NOT 'touched'
+                        BEGIN UPDATE people SET note = 'touched' WHERE id = new.id; END;
+                        """)
+            }
+        }
+        let notes = try await storage.read { try String?.fetchAll($0, sql: "SELECT note FROM people") }
+        #expect(!notes.contains("touched"))
+        var report = try await storage.verify()
+        #expect(report.isSound, "\(report.findings)")
+        try await storage.write { try $0.execute("UPDATE people SET age = '1' WHERE id = 'a'") }
+        #expect(try await storage.get(V1.Person.self, id: "a")?.note == "touched")
+        report = try await storage.verify()
+        #expect(report.isSound, "\(report.findings)")
+        try await storage.close()
+    }
+
     @Test("Outside of a migration a table can't be recreated")
     func recreatingOutsideMigration() async throws {
         try await fillFirst()

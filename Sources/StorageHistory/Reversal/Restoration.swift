@@ -135,17 +135,17 @@ package final class Restoration {
         let next = try PreparedStatement(
             writer.database,
             """
-            SELECT \(rowid), \(keys) FROM \(table)\(condition)\(condition.isEmpty ? " WHERE" : " AND") \(rowid) > ?
+            SELECT \(rowid), \(keys) FROM \(table)\(condition)\(condition.isEmpty ? " WHERE" : " AND") \(rowid) >= ?
             ORDER BY \(rowid) LIMIT 1
             """)
         let find = try PreparedStatement(source, "SELECT 1 FROM \(table)\(Self.condition(entity, []))")
         let access = try RowEditor(entity, writer)
-        var last = Int64.min
-        while true {
+        var first: Int64? = .min
+        while let least = first {
             Self.bind(key, to: next)
-            next.bind(last, at: Int32((key?.count ?? 0) + 1))
+            next.bind(least, at: Int32((key?.count ?? 0) + 1))
             guard try next.step() else { return }
-            last = next.integer(0)
+            first = next.integer(0) < .max ? next.integer(0) + 1 : nil
             let row = entity.key.indices.map { ExactValue(next, column: Int32($0 + 1)) }
             next.reset()
             Self.bind(row, to: find)
