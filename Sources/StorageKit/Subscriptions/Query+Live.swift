@@ -14,7 +14,9 @@ extension SubscribableQuery {
     /// ```
     ///
     /// A commit costs a reader what the changed rows cost. Conditions in SQL of your own, and collations that the program
-    /// has brought, are only understood by the database: with them each change of the table reads the rows again.
+    /// has brought, are only understood by the database: with them each change of the table reads the rows again. Where SQL of
+    /// your own looks at other tables, their changes aren't followed: say it by `has` or `hasNo`, or follow it whole by
+    /// ``Storage/live(tracking:)``.
     public func live() -> LiveList<Entity> { .list(subscriptionSource.engine, request) }
 
     /// The rows that the query finds, with aggregates of the rows of a property marked `@StorageHasMany`, kept up to date
