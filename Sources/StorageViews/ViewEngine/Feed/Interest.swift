@@ -63,19 +63,6 @@ extension Interest {
     }
 }
 
-/// The values of an interest's ``Interest/valueColumn`` that a node has come to hold, and those that it holds no longer.
-package struct HeldValues {
-    /// The interest's number among those of the node, or of a part of it.
-    var interest: Int
-    var added: [StorageValue] = []
-    var removed: [StorageValue] = []
-
-    /// The same where other interests come first.
-    func behind(_ interests: Int) -> HeldValues {
-        HeldValues(interest: interests + interest, added: added, removed: removed)
-    }
-}
-
 // MARK: Explaining
 
 extension Interest {
