@@ -37,10 +37,10 @@ final class RowResolver {
         let net = changes.dropFirst().reduce(changes[0]) { $0.followed(by: $1) }
         let before: [NetRow.Cell]?
         let after: [NetRow.Cell]?
-        if net.isWhole {
-            (before, after) = (net.before(), net.after())
-        } else if let known = try cache?.row(first.row, at: first.previous) {
+        if net.existed, let known = try cache?.row(first.row, at: first.previous) {
             (before, after) = (known, net.after(known))
+        } else if net.isWhole {
+            (before, after) = (net.before(), net.after())
         } else {
             after = try row(after: last, of: entity)
             before = net.before(after)
