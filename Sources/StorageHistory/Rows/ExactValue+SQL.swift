@@ -28,6 +28,6 @@ extension ExactValue {
 }
 
 extension CatalogColumn {
-    /// What follows the column's name in the declaration of a table that is to have its default; nothing where that is NULL.
+    /// What stands behind the column's name in a table that is to have its default; nothing where that is NULL.
     package var defaultClause: String { fallback == .null ? "" : " DEFAULT (\(ExactValue(fallback).sql))" }
 }
