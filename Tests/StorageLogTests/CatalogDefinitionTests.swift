@@ -64,7 +64,7 @@ import Testing
         arguments: ["\u{301} x", "\u{301}(", "\u{FE0F}", "a\u{A0}b", "x\"", "\"\u{301}\"\"", "[a]", "a'b"])
     func namesOfTables(name: String) async throws {
         let engine = try TestStore.inMemory()
-        let table = "\"\(name.replacing("\"", with: "\"\""))\""
+        let table = quoted(name)
         try await engine.adopt(
             name, "CREATE TABLE \(table)(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
         try await engine.commit("INSERT INTO \(table)(id) VALUES (7)")
