@@ -267,7 +267,7 @@ import Testing
         #expect(reloads == 0, "STORAGEKIT_SEED=\(seed)")
     }
 
-    @Test("Tables with collations, constraints, cascades and triggers", arguments: testSeeds(30))
+    @Test("Tables with collations, constraints, cascades and triggers", arguments: testSeeds(8))
     func unusualTables(seed: UInt64) async throws {
         _ = try await run(seed, isIncremental: nil) {
             try UnusualLibrary.open(&$0)
