@@ -7,8 +7,8 @@
 // for that, through another method. Both are wrapped, for this one connection, so nothing hangs on a callback slot that a
 // documented call takes, and no statement is prepared again.
 //
-// A third method hears of pragmas. Most of them set the connection while SQLite parses them, which no trace sees of one that is
-// only prepared or explained. Of those with the name of another database, which is the temporary one, the file isn't asked.
+// SQLite calls a third method for each pragma that it parses. Most of them set the connection then, which no trace sees of one that is
+// only prepared or explained. It isn't called for those that name another database, which is the temporary one.
 #include "capture_internal.h"
 
 typedef struct guarded_file {
