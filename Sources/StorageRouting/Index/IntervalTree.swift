@@ -13,13 +13,12 @@ struct IntervalTree {
         var bucket: Bucket
     }
 
-    private var nodes: [Node] = []
-    private var free: [Int32] = []
+    private var nodes = SlotArray<Node>()
     private var root: Int32 = -1
 
     var isEmpty: Bool { root < 0 }
 
-    var splitCount: Int { nodes.count { $0.bucket.isSplit } }
+    var splitCount: Int { nodes.slots.count { $0.bucket.isSplit } }
 
     /// Lets `body` change the bucket of an interval; it is there from now on unless it is left empty.
     mutating func change(_ interval: KeyInterval, _ body: (inout Bucket) -> Void) {
@@ -33,15 +32,7 @@ struct IntervalTree {
         guard !bucket.isEmpty else { return }
         let node = Node(
             interval: interval, highest: interval.upper, priority: .random(in: 0 ... .max), bucket: bucket)
-        let index: Int32
-        if let reused = free.popLast() {
-            index = reused
-            nodes[Int(index)] = node
-        } else {
-            index = Int32(nodes.count)
-            nodes.append(node)
-        }
-        root = inserting(index, into: root)
+        root = inserting(nodes.insert(node), into: root)
     }
 
     /// Reports to the probe what lies under all intervals around a key.
@@ -52,12 +43,12 @@ struct IntervalTree {
     private func visit(_ probe: Probe, below index: Int32, key: KeyHead, images: Probe.Images) {
         var index = index
         while index >= 0 {
-            let interval = nodes[Int(index)].interval
-            guard nodes[Int(index)].highest >= key, !probe.isFull else { return }
-            visit(probe, below: nodes[Int(index)].left, key: key, images: images)
+            let interval = nodes[index].interval
+            guard nodes[index].highest >= key, !probe.isFull else { return }
+            visit(probe, below: nodes[index].left, key: key, images: images)
             guard interval.lower <= key else { return }
-            if key <= interval.upper { nodes[Int(index)].bucket.visit(probe, images: images) }
-            index = nodes[Int(index)].right
+            if key <= interval.upper { nodes[index].bucket.visit(probe, images: images) }
+            index = nodes[index].right
         }
     }
 }
@@ -69,42 +60,42 @@ extension IntervalTree {
         left.lower != right.lower ? left.lower < right.lower : left.upper < right.upper
     }
 
-    private func find(_ interval: KeyInterval) -> Int? {
+    private func find(_ interval: KeyInterval) -> Int32? {
         var index = root
         while index >= 0 {
-            let other = nodes[Int(index)].interval
-            if other == interval { return Int(index) }
-            index = precedes(interval, other) ? nodes[Int(index)].left : nodes[Int(index)].right
+            let other = nodes[index].interval
+            if other == interval { return index }
+            index = precedes(interval, other) ? nodes[index].left : nodes[index].right
         }
         return nil
     }
 
     private mutating func update(_ index: Int32) {
-        let (left, right) = (nodes[Int(index)].left, nodes[Int(index)].right)
-        var highest = nodes[Int(index)].interval.upper
-        if left >= 0 { highest = max(highest, nodes[Int(left)].highest) }
-        if right >= 0 { highest = max(highest, nodes[Int(right)].highest) }
-        nodes[Int(index)].highest = highest
+        let (left, right) = (nodes[index].left, nodes[index].right)
+        var highest = nodes[index].interval.upper
+        if left >= 0 { highest = max(highest, nodes[left].highest) }
+        if right >= 0 { highest = max(highest, nodes[right].highest) }
+        nodes[index].highest = highest
     }
 
     private mutating func inserting(_ new: Int32, into index: Int32) -> Int32 {
         guard index >= 0 else { return new }
-        if precedes(nodes[Int(new)].interval, nodes[Int(index)].interval) {
-            let left = inserting(new, into: nodes[Int(index)].left)
-            nodes[Int(index)].left = left
-            if nodes[Int(left)].priority > nodes[Int(index)].priority {
-                nodes[Int(index)].left = nodes[Int(left)].right
-                nodes[Int(left)].right = index
+        if precedes(nodes[new].interval, nodes[index].interval) {
+            let left = inserting(new, into: nodes[index].left)
+            nodes[index].left = left
+            if nodes[left].priority > nodes[index].priority {
+                nodes[index].left = nodes[left].right
+                nodes[left].right = index
                 update(index)
                 update(left)
                 return left
             }
         } else {
-            let right = inserting(new, into: nodes[Int(index)].right)
-            nodes[Int(index)].right = right
-            if nodes[Int(right)].priority > nodes[Int(index)].priority {
-                nodes[Int(index)].right = nodes[Int(right)].left
-                nodes[Int(right)].left = index
+            let right = inserting(new, into: nodes[index].right)
+            nodes[index].right = right
+            if nodes[right].priority > nodes[index].priority {
+                nodes[index].right = nodes[right].left
+                nodes[right].left = index
                 update(index)
                 update(right)
                 return right
@@ -116,17 +107,16 @@ extension IntervalTree {
 
     private mutating func removing(_ interval: KeyInterval, from index: Int32) -> Int32 {
         guard index >= 0 else { return -1 }
-        let other = nodes[Int(index)].interval
+        let other = nodes[index].interval
         if other == interval {
-            let joined = merged(nodes[Int(index)].left, nodes[Int(index)].right)
-            nodes[Int(index)].bucket = Bucket()
-            free.append(index)
+            let joined = merged(nodes[index].left, nodes[index].right)
+            nodes.remove(index, leaving: Node(interval: other, highest: other.upper, priority: 0, bucket: Bucket()))
             return joined
         }
         if precedes(interval, other) {
-            nodes[Int(index)].left = removing(interval, from: nodes[Int(index)].left)
+            nodes[index].left = removing(interval, from: nodes[index].left)
         } else {
-            nodes[Int(index)].right = removing(interval, from: nodes[Int(index)].right)
+            nodes[index].right = removing(interval, from: nodes[index].right)
         }
         update(index)
         return index
@@ -135,12 +125,12 @@ extension IntervalTree {
     private mutating func merged(_ left: Int32, _ right: Int32) -> Int32 {
         guard left >= 0 else { return right }
         guard right >= 0 else { return left }
-        if nodes[Int(left)].priority > nodes[Int(right)].priority {
-            nodes[Int(left)].right = merged(nodes[Int(left)].right, right)
+        if nodes[left].priority > nodes[right].priority {
+            nodes[left].right = merged(nodes[left].right, right)
             update(left)
             return left
         }
-        nodes[Int(right)].left = merged(left, nodes[Int(right)].left)
+        nodes[right].left = merged(left, nodes[right].left)
         update(right)
         return right
     }

@@ -39,11 +39,9 @@ final class PredicateIndex {
     private let probe: Probe
     private let context: AnchorContext
     private let root = PostingIndex()
-    private var nodes: [Node] = []
-    private var freeNodes: [Int32] = []
+    private var nodes = SlotArray<Node>()
     private var nodeOfCondition: [Condition: Int32] = [:]
-    private var subscriptions: [Subscription] = []
-    private var freeSubscriptions: [Int32] = []
+    private var subscriptions = SlotArray<Subscription>()
     /// More conditions than these aren't evaluated where time is short.
     private static let quickLimit = 64
 
@@ -54,8 +52,8 @@ final class PredicateIndex {
         context = AnchorContext(layout, row)
     }
 
-    var count: Int { subscriptions.count - freeSubscriptions.count }
-    var nodeCount: Int { nodes.count - freeNodes.count }
+    var count: Int { subscriptions.count }
+    var nodeCount: Int { nodes.count }
     /// Whether nothing is left of subscriptions that are gone.
     var isEmpty: Bool { count == 0 && nodeCount == 0 && nodeOfCondition.isEmpty && root.isEmpty }
     var splitCount: Int { root.splitCount }
@@ -79,19 +77,12 @@ extension PredicateIndex {
             let condition = column == nil ? condition : .joined(all: [condition, .opaque])
             node = nodeOfCondition[condition] ?? add(condition)
         }
-        let index: Int32
         var subscription = Subscription(node: node, generation: generation, affecting: affecting)
-        subscription.next = nodes[Int(node)].first
-        if let reused = freeSubscriptions.popLast() {
-            index = reused
-            subscriptions[Int(reused)] = subscription
-        } else {
-            index = Int32(subscriptions.count)
-            subscriptions.append(subscription)
-        }
-        if subscription.next >= 0 { subscriptions[Int(subscription.next)].previous = index }
-        nodes[Int(node)].first = index
-        nodes[Int(node)].subscriptions += 1
+        subscription.next = nodes[node].first
+        let index = subscriptions.insert(subscription)
+        if subscription.next >= 0 { subscriptions[subscription.next].previous = index }
+        nodes[node].first = index
+        nodes[node].subscriptions += 1
         widen(node, by: affecting)
         return SubscriptionToken(entity: layout.entity, index: index, generation: subscription.generation)
     }
@@ -99,64 +90,54 @@ extension PredicateIndex {
     private func add(_ condition: Condition, _ values: ValueSet? = nil) -> Int32 {
         var columns = condition.columns(row)
         if let values { columns.formUnion(row.columns(of: values.reading)) }
-        let node = Node(
-            condition: condition, values: values, columns: columns, isOpaque: condition.isOpaque)
-        let index: Int32
-        if let reused = freeNodes.popLast() {
-            index = reused
-            nodes[Int(index)] = node
-        } else {
-            index = Int32(nodes.count)
-            nodes.append(node)
-            probe.grow(to: nodes.count)
-        }
-        guard values == nil else { return index }
-        nodeOfCondition[condition] = index
-        root.insert(index, where: [condition], in: context)
-        root.widen([condition], to: node.columns, in: context)
-        return index
+        let node = nodes.insert(
+            Node(condition: condition, values: values, columns: columns, isOpaque: condition.isOpaque))
+        probe.grow(to: nodes.slots.count)
+        guard values == nil else { return node }
+        nodeOfCondition[condition] = node
+        root.insert(node, where: [condition], in: context)
+        root.widen([condition], to: columns, in: context)
+        return node
     }
 
     private func widen(_ node: Int32, by columns: ColumnMask) {
-        let known = nodes[Int(node)].affecting
-        nodes[Int(node)].affecting.formUnion(columns)
-        guard nodes[Int(node)].affecting != known, nodes[Int(node)].values == nil else { return }
-        root.widen([nodes[Int(node)].condition], to: columns, in: context)
+        let known = nodes[node].affecting
+        nodes[node].affecting.formUnion(columns)
+        guard nodes[node].affecting != known, nodes[node].values == nil else { return }
+        root.widen([nodes[node].condition], to: columns, in: context)
     }
 
     /// Does nothing for a subscription that is gone.
     func remove(_ token: SubscriptionToken) {
         guard isLive(token) else { return }
-        let index = Int(token.index)
-        let subscription = subscriptions[index]
-        let node = Int(subscription.node)
-        if subscription.next >= 0 { subscriptions[Int(subscription.next)].previous = subscription.previous }
+        let subscription = subscriptions[token.index]
+        let node = subscription.node
+        if subscription.next >= 0 { subscriptions[subscription.next].previous = subscription.previous }
         if subscription.previous >= 0 {
-            subscriptions[Int(subscription.previous)].next = subscription.next
+            subscriptions[subscription.previous].next = subscription.next
         } else {
             nodes[node].first = subscription.next
         }
-        subscriptions[index] = Subscription(node: -1, generation: subscription.generation, affecting: .none)
-        freeSubscriptions.append(token.index)
+        subscriptions.remove(
+            token.index, leaving: Subscription(node: -1, generation: subscription.generation, affecting: .none))
         nodes[node].subscriptions -= 1
         guard nodes[node].subscriptions == 0 else { return }
         if let values = nodes[node].values {
-            let posting = Posting(node: subscription.node, rest: values.rest)
+            let posting = Posting(node: node, rest: values.rest)
             for anchor in values.anchors { root.remove(posting, under: anchor, in: context) }
         } else {
-            root.remove(subscription.node, where: [nodes[node].condition], in: context)
+            root.remove(node, where: [nodes[node].condition], in: context)
             nodeOfCondition[nodes[node].condition] = nil
         }
-        nodes[node] = Node(condition: .never, columns: .none, isOpaque: false)
-        freeNodes.append(subscription.node)
+        nodes.remove(node, leaving: Node(condition: .never, columns: .none, isOpaque: false))
     }
 
     /// Adds and removes values of a subscription that is found by them; does nothing for one that is gone.
     func change(_ token: SubscriptionToken, adding added: [StorageValue], removing removed: [StorageValue]) {
         guard isLive(token) else { return }
-        let node = nodes[Int(subscriptions[Int(token.index)].node)]
+        let node = nodes[subscriptions[token.index].node]
         guard let values = node.values else { return }
-        let posting = Posting(node: subscriptions[Int(token.index)].node, rest: values.rest)
+        let posting = Posting(node: subscriptions[token.index].node, rest: values.rest)
         for hash in added.compactMap({ values.hash(of: $0, in: row) }) where values.insert(hash) {
             root.insert(posting, under: values.anchor(hash), in: context)
         }
@@ -169,8 +150,8 @@ extension PredicateIndex {
     }
 
     private func isLive(_ token: SubscriptionToken) -> Bool {
-        Int(token.index) < subscriptions.count && subscriptions[Int(token.index)].generation == token.generation
-            && subscriptions[Int(token.index)].node >= 0
+        Int(token.index) < subscriptions.slots.count && subscriptions[token.index].generation == token.generation
+            && subscriptions[token.index].node >= 0
     }
 }
 
@@ -193,7 +174,7 @@ extension PredicateIndex {
         let start = output.count
         counters.candidates += probe.candidates.count
         for node in probe.candidates {
-            guard let effect = effect(of: change, on: Int(node), counters: &counters) else { continue }
+            guard let effect = effect(of: change, on: node, counters: &counters) else { continue }
             notify(node, of: effect, by: change, at: index, into: &output)
         }
         if row.failed {
@@ -220,11 +201,11 @@ extension PredicateIndex {
         if !change.isForeign { root.visit(probe, images: change.isUpdate ? .both : change.existed ? .old : .new) }
         counters.candidates += probe.candidates.count
         for node in probe.candidates where !noted.contains(node) {
-            guard let effect = effect(of: change, on: Int(node), counters: &counters) else { continue }
+            guard let effect = effect(of: change, on: node, counters: &counters) else { continue }
             let start = output.count
             notify(node, of: effect, by: change, at: index, into: &output)
             counters.woken += output.count - start
-            if output.count - start == Int(nodes[Int(node)].subscriptions) { noted.insert(node) }
+            if output.count - start == Int(nodes[node].subscriptions) { noted.insert(node) }
         }
         guard change.isForeign || row.failed else { return noted.count == nodeCount }
         wakeAll(change, at: index, counters: &counters, into: &output)
@@ -241,7 +222,7 @@ extension PredicateIndex {
         probe.changed = change.changed
         root.visit(probe, images: change.isUpdate ? .both : change.existed ? .old : .new)
         guard !probe.isFull, !row.failed else { return true }
-        return probe.candidates.contains { mayConcern(change, on: nodes[Int($0)]) || row.failed }
+        return probe.candidates.contains { mayConcern(change, on: nodes[$0]) || row.failed }
     }
 
     private func mayConcern(_ change: FoldedChange, on node: Node) -> Bool {
@@ -259,7 +240,7 @@ extension PredicateIndex {
     var columnsOfConditions: [UInt32] { row.readings.map { layout.columns[$0.columnIndex].id } }
 
     private func effect(
-        of change: FoldedChange, on node: Int, counters: inout RouterCounters
+        of change: FoldedChange, on node: Int32, counters: inout RouterCounters
     ) -> SubscriptionEffect? {
         nodes[node].candidateCount &+= 1
         let (columns, affecting) = (nodes[node].columns, nodes[node].affecting)
@@ -278,7 +259,7 @@ extension PredicateIndex {
     }
 
     private func evaluate(
-        _ condition: Condition, _ values: ValueSet?, of node: Int, on image: RowKeys.Image,
+        _ condition: Condition, _ values: ValueSet?, of node: Int32, on image: RowKeys.Image,
         counters: inout RouterCounters
     ) -> Bool {
         counters.evaluations += 1
@@ -290,24 +271,24 @@ extension PredicateIndex {
         _ node: Int32, of effect: SubscriptionEffect, by change: FoldedChange, at index: Int,
         into output: inout [RoutedChange]
     ) {
-        var next = nodes[Int(node)].first
+        var next = nodes[node].first
         while next >= 0 {
-            let subscription = Int(next)
-            next = subscriptions[subscription].next
+            let subscription = next
+            next = subscriptions[next].next
             if effect == .stay, !change.changed.intersects(subscriptions[subscription].affecting) { continue }
             wake(subscription, of: effect, by: change, at: index, into: &output)
         }
     }
 
     private func wake(
-        _ subscription: Int, of effect: SubscriptionEffect, by change: FoldedChange, at index: Int,
+        _ subscription: Int32, of effect: SubscriptionEffect, by change: FoldedChange, at index: Int,
         into output: inout [RoutedChange]
     ) {
         subscriptions[subscription].wakeups &+= 1
         subscriptions[subscription].lastEffect = effect
         subscriptions[subscription].lastPosition = change.position
         let token = SubscriptionToken(
-            entity: layout.entity, index: Int32(subscription), generation: subscriptions[subscription].generation)
+            entity: layout.entity, index: subscription, generation: subscriptions[subscription].generation)
         output.append(RoutedChange(token: token, effect: effect, change: index))
     }
 
@@ -317,7 +298,8 @@ extension PredicateIndex {
     ) {
         counters.fallbacks += 1
         counters.woken += count
-        for subscription in subscriptions.indices where subscriptions[subscription].node >= 0 {
+        for subscription in subscriptions.slots.indices.lazy.map(Int32.init) where subscriptions[subscription].node >= 0
+        {
             wake(subscription, of: .uncertain, by: change, at: index, into: &output)
         }
     }
@@ -328,8 +310,8 @@ extension PredicateIndex {
 extension PredicateIndex {
     func explain(_ token: SubscriptionToken) -> SubscriptionExplanation.Table? {
         guard isLive(token) else { return nil }
-        let subscription = subscriptions[Int(token.index)]
-        let node = nodes[Int(subscription.node)]
+        let subscription = subscriptions[token.index]
+        let node = nodes[subscription.node]
         let anchors = node.values.map { [describe($0)] } ?? node.condition.branches(context)?.map(describe)
         return SubscriptionExplanation.Table(
             name: layout.name, tier: node.isOpaque ? .opaque : anchors == nil ? .evaluated : .indexed,

@@ -40,8 +40,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     private var layout: RowLayout?
     private var reader: RelatedKey?
     /// The contents by their numbers; nil where a number is free.
-    private var contents: [Keyed?] = []
-    private var freeNumbers: [Int32] = []
+    private var contents = SlotArray<Keyed?>()
     /// The contents' numbers by the keys of their values.
     private var numbers: [[UInt8]: Int32] = [:]
     /// The values that have got a content since they were taken last, and those that have lost theirs.
@@ -87,7 +86,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     private static var longestList: Int { 1_000 }
 
     /// The values that there is a content for.
-    private var values: [StorageValue] { contents.compactMap { $0?.value } }
+    private var values: [StorageValue] { contents.slots.compactMap { $0?.value } }
 
     let interestCount: Int
     /// How many of the interests are those of the related rows and their conditions.
@@ -127,7 +126,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         guard let layout, let reader else { throw StaleNode() }
         guard let key = reader.key(of: value) else { return nil }
         if let number = numbers[key] {
-            contents[Int(number)]?.owners.add(owner)
+            contents[number]?.owners.add(owner)
             return number
         }
         let content = try make(value, layout)
@@ -138,15 +137,8 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     }
 
     private func add(_ keyed: Keyed) -> Int32 {
-        let number: Int32
-        if let free = freeNumbers.popLast() {
-            number = free
-            contents[Int(free)] = keyed
-        } else {
-            number = Int32(contents.count)
-            contents.append(keyed)
-            isChanged.append(false)
-        }
+        let number = contents.insert(keyed)
+        if contents.slots.count > isChanged.count { isChanged.append(false) }
         keyed.content.number = number
         numbers[keyed.key] = number
         note(keyed.key, keyed.value, isAdded: true)
@@ -154,25 +146,24 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     }
 
     func release(_ number: Int32, by owner: Int32) {
-        guard contents[Int(number)]?.owners.remove(owner) == true, let keyed = contents[Int(number)] else { return }
+        guard contents[number]?.owners.remove(owner) == true, let keyed = contents[number] else { return }
         note(keyed.key, keyed.value, isAdded: false)
         contentRowCount -= keyed.content.rowCount
-        contents[Int(number)] = nil
+        contents.remove(number, leaving: nil)
         numbers[keyed.key] = nil
-        freeNumbers.append(number)
         keyed.content.release()
     }
 
     func removeAll() {
-        for keyed in contents.lazy.compactMap(\.self) { note(keyed.key, keyed.value, isAdded: false) }
-        (contents, freeNumbers, numbers, contentRowCount) = ([], [], [:], 0)
+        for keyed in contents.slots.lazy.compactMap(\.self) { note(keyed.key, keyed.value, isAdded: false) }
+        (contents, numbers, contentRowCount) = (SlotArray(), [:], 0)
         (touched, changed, isChanged) = ([], [], [])
         membership?.removeAll()
         for level in below { level.removeAll() }
     }
 
     func fill(_ owner: inout Owner, _ value: StorageValue) {
-        put(reader?.key(of: value).flatMap { numbers[$0] }.flatMap { contents[Int($0)]?.content }, &owner)
+        put(reader?.key(of: value).flatMap { numbers[$0] }.flatMap { contents[$0]?.content }, &owner)
     }
 
     var rowCount: Int { contentRowCount + below.rowCount }
@@ -205,7 +196,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     }
 
     private func apply(_ change: ChangedRow, to key: [UInt8]?, in snapshot: Snapshot) throws {
-        guard let key, let number = numbers[key], let content = contents[Int(number)]?.content else { return }
+        guard let key, let number = numbers[key], let content = contents[number]?.content else { return }
         touched.insert(number)
         try content.apply(change, in: snapshot)
     }
@@ -223,7 +214,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
 
     /// - Returns: Whether something is new in the content; it may be gone.
     private func finishContent(_ number: Int32, _ snapshot: Snapshot) throws -> Bool {
-        guard let content = contents[Int(number)]?.content else { return false }
+        guard let content = contents[number]?.content else { return false }
         contentRowCount -= content.rowCount
         defer { contentRowCount += content.rowCount }
         return try content.finishStep(snapshot)
@@ -237,6 +228,6 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     var hasChanges: Bool { !changed.isEmpty }
 
     var changedOwners: Set<Int32> {
-        changed.reduce(into: []) { owners, number in contents[Int(number)]?.owners.insert(into: &owners) }
+        changed.reduce(into: []) { owners, number in contents[number]?.owners.insert(into: &owners) }
     }
 }
