@@ -58,6 +58,19 @@ enum Library {
         return try StorageKit.start(at: url, declare).facade
     }
 
+    /// A library of two novelists, their three novels and two publishers.
+    static func filled(hasIndexes: Bool = true) async throws -> Storage {
+        let storage = try await open(hasIndexes: hasIndexes)
+        try await storage.save([Publisher(id: 1, city: "Kyiv"), Publisher(id: 2, city: "Lviv")])
+        try await storage.save([Novelist(id: "a", country: "UA"), Novelist(id: "b", country: "PL")])
+        try await storage.save([
+            Novel(id: 1, year: 1990, novelistId: "a", publisherId: 1),
+            Novel(id: 2, year: 2010, novelistId: "a", publisherId: 2),
+            Novel(id: 3, year: 2020, novelistId: "b", publisherId: 2),
+        ])
+        return storage
+    }
+
     /// A change of a random row, or of several rows.
     static func change(_ tx: WriteTransaction, _ generator: inout SplitMix64, size: Int) throws {
         func novelist(_ generator: inout SplitMix64) -> String { "n\(generator.below(size))" }

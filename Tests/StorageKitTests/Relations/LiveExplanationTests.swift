@@ -7,25 +7,13 @@ import Testing
 
 /// What a live query says of the tables that it follows.
 @MainActor @Suite(.timeLimit(.minutes(2))) struct LiveExplanationTests {
-    private func open(hasIndexes: Bool = true) async throws -> Storage {
-        let storage = try await Library.open(hasIndexes: hasIndexes)
-        try await storage.save([Publisher(id: 1, city: "Kyiv"), Publisher(id: 2, city: "Lviv")])
-        try await storage.save([Novelist(id: "a", country: "UA"), Novelist(id: "b", country: "PL")])
-        try await storage.save([
-            Novel(id: 1, year: 1990, novelistId: "a", publisherId: 1),
-            Novel(id: 2, year: 2010, novelistId: "a", publisherId: 2),
-            Novel(id: 3, year: 2020, novelistId: "b", publisherId: 2),
-        ])
-        return storage
-    }
-
     private func text(_ live: LiveQuery<some Sendable, some Sendable>) async throws -> String {
         "\(try #require(await live.explain()))"
     }
 
     @Test("Every table is there, once for each thing that is asked of it")
     func tables() async throws {
-        let storage = try await open()
+        let storage = try await Library.filled()
         let query = storage.query(Novelist.self).where { $0.country == "UA" }
             .has(\.novels) { $0.year > 2000 }.hasNo(\.pupils)
             .include(\.novels) { $0.has(\.publisher) { $0.city == "Lviv" }.include(\.chapters) }
@@ -51,7 +39,7 @@ import Testing
 
     @Test("The conditions of a scope are among those by which changes are found")
     func scope() async throws {
-        let visible = try await open().scoped { scope in
+        let visible = try await Library.filled().scoped { scope in
             scope.allow(Novelist.self) { $0.country == "UA" }
             scope.allow(Novel.self) { $0.year > 2000 }
         }
@@ -65,7 +53,7 @@ import Testing
 
     @Test("It says what makes a query run again")
     func reasons() async throws {
-        let storage = try await open()
+        let storage = try await Library.filled()
         let query = storage.query(Novel.self).has(\.chapters) { _ in .sql("pages % 2 = 0") }.include(\.novelist)
         let explanation = try #require(await query.live().explain())
         #expect(!explanation.isIncremental)
@@ -90,7 +78,7 @@ import Testing
 
     @Test("SQL of one's own names what it has read")
     func trackedSQL() async throws {
-        let storage = try await open()
+        let storage = try await Library.filled()
         let join = try await text(
             storage.liveValue {
                 try Int.fetchOne(
@@ -111,7 +99,7 @@ import Testing
 
     @Test("Columns without an index by which changes look up rows are reported, as those of a query are")
     func missingIndexes() async throws {
-        let storage = try await open(hasIndexes: false)
+        let storage = try await Library.filled(hasIndexes: false)
         let query = storage.query(Novelist.self).has(\.pupils)
             .include(\.novels) { $0.include(\.chapters).include(\.publisher) }
         let live = try #require(await query.live().explain())
@@ -127,13 +115,13 @@ import Testing
         #expect(warnings.first?.contains("ON \"novels\"(\"novelistId\")") == true)
         let view = QuerySubscription(children, start: .immediate)
         #expect(await view.explain()?.warnings == warnings)
-        let indexed = try await open()
+        let indexed = try await Library.filled()
         #expect(try await indexed.query(Novel.self).has(\.novelist).live().explain()?.warnings.isEmpty == true)
     }
 
     @Test("An explanation of a closed store is an error, and of a view nothing")
     func closed() async throws {
-        let storage = try await open()
+        let storage = try await Library.filled()
         let live = storage.query(Novelist.self).include(\.novels).live()
         let view = QuerySubscription(storage.query(Novelist.self).include(\.novels), start: .immediate)
         try await storage.close()

@@ -6,14 +6,7 @@ import Testing
 /// Queries that are bounded to rows that a user may read.
 @Suite(.timeLimit(.minutes(2))) struct ScopeTests {
     private func open() async throws -> Storage {
-        let storage = try await Library.open()
-        try await storage.save([Publisher(id: 1, city: "Kyiv"), Publisher(id: 2, city: "Lviv")])
-        try await storage.save([Novelist(id: "a", country: "UA"), Novelist(id: "b", country: "PL")])
-        try await storage.save([
-            Novel(id: 1, year: 1990, novelistId: "a", publisherId: 1),
-            Novel(id: 2, year: 2010, novelistId: "a", publisherId: 2),
-            Novel(id: 3, year: 2020, novelistId: "b", publisherId: 2),
-        ])
+        let storage = try await Library.filled()
         try await storage.save([Chapter(id: 1, pages: 10, novelId: 1), Chapter(id: 2, pages: 30, novelId: 3)])
         return storage
     }
