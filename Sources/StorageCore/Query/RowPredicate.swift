@@ -66,6 +66,16 @@ public indirect enum RowPredicate: Sendable, Hashable {
 }
 
 extension RowPredicate {
+    /// The pieces of SQL in the condition that may read tables beside the row.
+    package var sqlReadingTables: [String] {
+        switch self {
+        case .sql(let text, _): SQLFragment.mayReadTables(text) ? [text] : []
+        case .all(let parts), .any(let parts): parts.flatMap(\.sqlReadingTables)
+        case .not(let part): part.sqlReadingTables
+        default: []
+        }
+    }
+
     /// The columns that the condition uses; nil for SQL.
     package var columns: Set<String>? {
         switch self {

@@ -5,6 +5,7 @@ struct SQLFragment {
     private var offset = 0
     private var depth = 0
     private var placeholders = 0
+    private var mayReadTables = false
 
     /// - Throws: ``StorageError`` with `invalid-query` where the text isn't such an expression.
     static func check(_ text: String, values: Int) throws {
@@ -14,6 +15,13 @@ struct SQLFragment {
                 .invalidQuery, "The condition \"\(text.prefix(200))\" \(problem).",
                 remedy: "Write one SQL expression, with a plain ? for each value.")
         }
+    }
+
+    /// Whether a piece of SQL may read tables: it has a query of its own, or names a table behind IN.
+    static func mayReadTables(_ text: String) -> Bool {
+        var fragment = SQLFragment(bytes: Array(text.utf8))
+        _ = fragment.problem()
+        return fragment.mayReadTables
     }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
@@ -46,13 +54,25 @@ struct SQLFragment {
             case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
                 return "has a named placeholder"
             case _ where Self.isWord(byte):
+                let start = offset
                 while let next, Self.isWord(next) || next == UInt8(ascii: "$") { offset += 1 }
+                noteWord(bytes[start...offset])
             default: break
             }
             offset += 1
         }
         if isEmpty { return "is empty" }
         return depth == 0 ? nil : "has a parenthesis that isn't closed"
+    }
+
+    private mutating func noteWord(_ word: ArraySlice<UInt8>) {
+        switch String(decoding: word, as: UTF8.self).uppercased() {
+        case "SELECT": mayReadTables = true
+        case "IN":
+            let behind = bytes[word.endIndex...].first { !Self.isSpace($0) }
+            mayReadTables = mayReadTables || behind != UInt8(ascii: "(")
+        default: break
+        }
     }
 
     private var next: UInt8? { offset + 1 < bytes.count ? bytes[offset + 1] : nil }

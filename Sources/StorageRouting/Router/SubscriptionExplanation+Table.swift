@@ -11,6 +11,8 @@ extension SubscriptionExplanation {
         case include
         /// Related rows that are counted or summed up for each of those that the query finds.
         case aggregate
+        /// Rows that a condition in SQL of your own reads.
+        case condition
     }
 
     /// How changes of a table reach a query.

@@ -34,8 +34,10 @@ struct NodeValues<Node: SteppedNode, State: Sendable, Value: Sendable>: Sendable
             let source = LiveValueSource<Value>(
                 next: { () async throws(StorageError) -> PositionedValue<Value>? in try await reader.next() },
                 read: { rows in try await read(rows) })
-            // A query that can't be answered says so when it is followed.
-            let tables = (try? makeNode()).map { Set($0.interests.map(\.entity)) }
+            // A query that can't be answered says so when it is followed; SQL may read any table.
+            let interests = (try? makeNode())?.interests
+            let isKnown = interests?.allSatisfy(\.predicate.sqlReadingTables.isEmpty) ?? false
+            let tables = isKnown ? interests.map { Set($0.map(\.entity)) } : nil
             let optimistic = OptimisticReader(source, engine.optimisticChanges, of: tables, onError: onError)
             return { () async throws(StorageError) -> OptimisticValue<Value>? in try await optimistic.next() }
         }

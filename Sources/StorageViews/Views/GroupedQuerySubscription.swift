@@ -20,7 +20,7 @@ public import StorageEntities
 /// It keeps the index of each row that the query finds, some hundred bytes, also of those that aren't shown. The query
 /// has no limit and no offset; ``Configuration/maxItemsPerGroup`` limits what is shown of each group. Conditions in SQL
 /// of your own, and collations that the program has brought, are only understood by the database: with them each change
-/// of the table reloads all rows.
+/// of the table reloads all rows, and so does each change of another table that such SQL reads.
 @MainActor @Observable
 public final class GroupedQuerySubscription<
     Entity: RegisteredEntity, GroupKey: Hashable & Sendable

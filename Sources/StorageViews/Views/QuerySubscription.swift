@@ -12,8 +12,8 @@ public import StorageEntities
 ///
 /// A commit costs it what the changed rows cost: a row is inserted or removed at its index, also if the query has a
 /// limit. Conditions in SQL of your own, and collations that the program has brought, are only
-/// understood by the database: with them each change of the table reloads the rows. Changes of other tables that such SQL
-/// looks at don't.
+/// understood by the database: with them each change of the table reloads the rows, and so does each change of another
+/// table that such SQL reads.
 @MainActor @Observable
 public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscription {
     private var state = ListState<Entity>()

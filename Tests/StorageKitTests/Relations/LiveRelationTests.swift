@@ -211,6 +211,18 @@ import Testing
             list(
                 "own SQL inside",
                 novelists.include(\.novels) { $0.has(\.chapters) { _ in .sql("pages % 2 = 0") } }),
+            list(
+                "SQL that reads its own table",
+                novels.where { $0.year < 2010 && .sql("year < (SELECT max(year) - 10 FROM novels)") }),
+            list(
+                "SQL that reads another table inside",
+                novelists.include(\.novels) { novels in
+                    novels.where { _ in .sql("id IN (SELECT novelId FROM chapters WHERE pages > 50)") }
+                }),
+            pages(
+                "SQL that reads another table",
+                novels.where { _ in .sql("publisherId IN (SELECT id FROM publishers WHERE city = 'Lviv')") }
+                    .orderBy(\.year), .numbered),
         ]
     }
 

@@ -7,11 +7,13 @@ internal import StorageLog
 struct KnownSchema {
     private let catalog: Catalog
     private let fullTexts: [UInt32: FullTextIndex]
+    /// The statements that make the views.
+    private let views: [String]
     /// -1 before they were looked at.
     private let version: Int32
     private let tables: Int
 
-    init() { (catalog, fullTexts, version, tables) = (Catalog(), [:], -1, -1) }
+    init() { (catalog, fullTexts, views, version, tables) = (Catalog(), [:], [], -1, -1) }
 
     init(_ state: FeedState) throws {
         version = try state.rows.schemaVersion()
@@ -19,7 +21,13 @@ struct KnownSchema {
         catalog = try Catalog.load(state.log)
         fullTexts = Dictionary(
             uniqueKeysWithValues: try FullTextIndex.load(state.log).map { ($0.entity, $0) })
+        let select = try PreparedStatement(state.log, "SELECT sql FROM sqlite_schema WHERE type = 'view'")
+        var views: [String] = []
+        while try select.step() { views.append(select.string(0)) }
+        self.views = views
     }
+
+    var isKnown: Bool { version >= 0 }
 
     func isCurrent(_ state: FeedState) throws -> Bool {
         try state.tables == tables && state.rows.schemaVersion() == version
@@ -29,10 +37,46 @@ struct KnownSchema {
 
     func fullText(of entity: UInt32) -> FullTextIndex? { fullTexts[entity] }
 
-    /// Whether the entity of this name is the very one, with the same columns and texts in the same tables, that another
-    /// schema has under an id.
-    func hasSame(_ name: String, as id: UInt32, of other: KnownSchema) -> Bool {
-        guard tables == other.tables, let entity = catalog.entity(named: name) else { return false }
-        return entity == other.catalog.entity(id: id) && fullTexts[entity.id] == other.fullTexts[entity.id]
+    /// Whether the entity with this id has the same name, columns and texts in the same tables as in another schema.
+    func hasSame(_ id: UInt32, as other: KnownSchema) -> Bool {
+        guard tables == other.tables, let entity = catalog.entity(id: id) else { return false }
+        return entity == other.catalog.entity(id: id) && fullTexts[id] == other.fullTexts[id]
+    }
+
+    func hasSameViews(as other: KnownSchema) -> Bool { views == other.views }
+}
+
+// MARK: Conditions in SQL
+
+extension KnownSchema {
+    /// Interests, and those in the tables that conditions in SQL among them read: a change there may give any row another answer.
+    func withReadTables(_ interests: [Interest]) -> [Interest] {
+        var names: Set<String> = []
+        var searched: Set<String> = []
+        for interest in interests {
+            for sql in interest.predicate.sqlReadingTables {
+                guard let read = tables(readBy: sql, of: interest.entity) else {
+                    names.formUnion(catalog.live.map(\.name))
+                    continue
+                }
+                names.formUnion(read.names + read.searched)
+                searched.formUnion(read.searched)
+            }
+        }
+        return interests + names.sorted().map { .readBySQL($0, searches: searched.contains($0)) }
+    }
+
+    /// The tables that a condition on the rows of an entity reads beside the row.
+    ///
+    /// - Returns: Nil where that isn't known: it reads a table that isn't an entity's, or calls a function that only the store has.
+    private func tables(readBy sql: String, of name: String) -> ReferencedTables? {
+        guard let entity = catalog.entity(named: name) else { return nil }
+        let columns = entity.live.map { "? AS \(quoted($0.stored))" }.joined(separator: ", ")
+        // A row of parameters, so that the entity's own table counts only where it is read beside the row. It has no rowid.
+        let rows = ["(SELECT \(columns)) AS \(quoted(entity.stored))", quoted(entity.stored)]
+        return rows.lazy.compactMap { row in
+            try? ReferencedTables(
+                of: "SELECT 1 FROM \(row) WHERE (\(sql))", in: catalog, indexes: Array(fullTexts.values), views: views)
+        }.first
     }
 }

@@ -20,7 +20,10 @@ extension LiveNode {
     }
 
     /// Learns how the rows of ``interests`` are laid out.
+    ///
+    /// - Parameter layouts: Also those behind them of rows of which the node isn't given the changes.
     func bind(toAll layouts: [RowLayout]) throws {
+        let layouts = Array(layouts.prefix(interests.count))
         guard let membership else { return try bind(to: layouts) }
         let end = 1 + membership.interestCount
         try membership.bind(to: layouts[0], related: layouts[1..<end])

@@ -45,10 +45,7 @@ extension SubscriptionEngine {
     ) throws -> LiveHandle? {
         do {
             return try add(read.node, pendingUpdate, isBound: true) { registrations, layouts, snapshot in
-                for (interest, layout) in zip(read.node.interests, layouts)
-                where !schema.hasSame(interest.entity, as: layout.entity, of: read.schema) {
-                    throw OutrunRead()
-                }
+                for layout in layouts where !schema.hasSame(layout.entity, as: read.schema) { throw OutrunRead() }
                 try apply(from: read.position, to: read.node, registrations, snapshot)
             }
         } catch is OutrunRead {
@@ -72,8 +69,8 @@ extension SubscriptionEngine {
             let routed = commitFilter.withRouter { $0.route(changes, rows: snapshot.current) }
             do {
                 for change in routed {
-                    guard let interest = registrations.firstIndex(where: { $0.token == change.token }) else { continue }
-                    try apply(change, to: node, by: interest, in: snapshot)
+                    guard let found = registrations.first(where: { $0.token == change.token }) else { continue }
+                    try apply(change, to: node, by: found.interest, in: snapshot)
                 }
                 // Here, as a node may keep changes until its step ends.
                 try node.settle(snapshot)

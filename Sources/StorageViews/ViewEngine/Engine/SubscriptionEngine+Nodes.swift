@@ -27,13 +27,14 @@ extension SubscriptionEngine {
         if slots.isEmpty { follow() }
         let id = makeId()
         do {
-            let interests = node.interests
+            let interests = try interests(of: node)
             updateInterest(try interests.map { try entity(named: $0.entity).id })
             try step(reading: interests) { snapshot in
                 // The schema may have changed since it was looked at.
+                let interests = schema.withReadTables(node.interests)
                 let layouts = try interests.map { try layout(entity(named: $0.entity), snapshot) }
                 if !isBound { try node.bind(toAll: layouts) }
-                let registrations = try register(node, layouts)
+                let registrations = try register(node, interests, layouts)
                 do {
                     try begin(registrations, layouts, snapshot)
                 } catch {
@@ -114,7 +115,7 @@ extension SubscriptionEngine {
     /// - Throws: Where the store can't be read, which says what indexes there are.
     package func explain(_ handle: LiveHandle) throws -> SubscriptionExplanation? {
         guard let slot = slots[handle.id] else { return nil }
-        let interests = slot.node.interests
+        let interests = schema.withReadTables(slot.node.interests)
         let tables = commitFilter.withRouter { router in
             zip(interests, slot.registrations).compactMap { interest, registration in
                 router.explain(registration.token).map(interest.explained)

@@ -5,12 +5,21 @@ internal import StorageRouting
 // How changes find nodes: by the interests that they are registered for.
 
 extension SubscriptionEngine {
+    /// The interests of a node, with those that its conditions in SQL add.
+    func interests(of node: any LiveNode) throws -> [Interest] {
+        let interests = node.interests
+        guard !schema.isKnown, interests.contains(where: { !$0.predicate.sqlReadingTables.isEmpty }) else {
+            return schema.withReadTables(interests)
+        }
+        return try source.read([]) { try KnownSchema($0).withReadTables(interests) }
+    }
+
     /// Lets changes find a node's interests.
-    func register(_ node: any LiveNode, _ layouts: [RowLayout]) throws -> [Registration] {
+    func register(_ node: any LiveNode, _ interests: [Interest], _ layouts: [RowLayout]) throws -> [Registration] {
         var registrations: [Registration] = []
         do {
-            for (interest, layout) in zip(node.interests, layouts) {
-                registrations.append(try register(interest, layout))
+            for (index, (interest, layout)) in zip(interests, layouts).enumerated() {
+                registrations.append(try register(interest, layout, as: interest.isApplied ? index : nil))
             }
         } catch {
             unregister(registrations)
@@ -20,14 +29,14 @@ extension SubscriptionEngine {
         return registrations
     }
 
-    private func register(_ interest: Interest, _ layout: RowLayout) throws -> Registration {
+    private func register(_ interest: Interest, _ layout: RowLayout, as index: Int?) throws -> Registration {
         let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
         let token = try commitFilter.withRouter { router in
             try router.register(
                 layout.entity, where: interest.predicate, matching: interest.expression,
                 valuesOf: interest.valueColumn, affecting: affecting)
         }
-        return Registration(entity: layout.entity, token: token)
+        return Registration(entity: layout.entity, token: token, interest: index)
     }
 
     /// Lets changes find a node by the values that it holds now: included rows are found by those of the rows that they are put into.
@@ -59,8 +68,8 @@ extension SubscriptionEngine {
     func own(_ registrations: [Registration], by id: Int) {
         slots[id]?.registrations = registrations
         unregistered.remove(id)
-        for (interest, registration) in registrations.enumerated() {
-            owners[registration.token] = Owner(id: id, interest: interest)
+        for registration in registrations {
+            owners[registration.token] = Owner(id: id, interest: registration.interest)
         }
     }
 

@@ -33,19 +33,18 @@ extension SubscriptionEngine {
         schema = try KnownSchema(state)
         let stale = Set(
             slots.filter { _, slot in
-                let interests = slot.node.interests
+                let interests = schema.withReadTables(slot.node.interests)
                 // Where it couldn't be registered before, it is tried again.
                 return interests.count != slot.registrations.count
+                    || !schema.hasSameViews(as: known) && !interests.allSatisfy(\.isApplied)
                     || !zip(interests, slot.registrations).allSatisfy { interest, registration in
-                        schema.hasSame(interest.entity, as: registration.entity, of: known)
+                        schema.entity(named: interest.entity)?.id == registration.entity
+                            && schema.hasSame(registration.entity, as: known)
                     }
             }.map(\.key))
-        let changed = Set(
-            stale.flatMap { id in
-                zip(slots[id]?.node.interests ?? [], slots[id]?.registrations ?? []).filter { interest, registration in
-                    !schema.hasSame(interest.entity, as: registration.entity, of: known)
-                }.map(\.1.entity)
-            })
+        let changed = Set(stale.flatMap { slots[$0]?.registrations.map(\.entity) ?? [] }).filter { entity in
+            !schema.hasSame(entity, as: known)
+        }
         commitFilter.withRouter { router in
             for entity in changed { router.forget(entity) }
             router.forgetUnused()
@@ -63,11 +62,12 @@ extension SubscriptionEngine {
         // Where it can't be registered, reloading it fails in the same way, and says so.
         slots[id] = Slot(node: slot.node, registrations: [])
         unregistered.insert(id)
-        let layouts = slot.node.interests.compactMap { interest in
+        let interests = schema.withReadTables(slot.node.interests)
+        let layouts = interests.compactMap { interest in
             schema.entity(named: interest.entity).flatMap { try? layout($0, snapshot) }
         }
-        guard layouts.count == slot.node.interests.count, (try? slot.node.bind(toAll: layouts)) != nil,
-            let registrations = try? register(slot.node, layouts)
+        guard layouts.count == interests.count, (try? slot.node.bind(toAll: layouts)) != nil,
+            let registrations = try? register(slot.node, interests, layouts)
         else { return }
         own(registrations, by: id)
         updateInterest(layouts.map(\.entity))

@@ -26,7 +26,9 @@ extension SubscriptionEngine {
         if !interests.isEmpty || !emitsEvents { commitFilter.close() }
         inbox?.rearm()
         work.steps += 1
-        let interests = source.needsInterests ? slots.values.flatMap(\.node.interests) + interests : []
+        let interests =
+            source.needsInterests
+            ? try slots.values.flatMap { try self.interests(of: $0.node) } + interests : []
         do {
             try source.read(interests) { state in
                 let snapshot = Snapshot(state, isUrgent: isUrgent)
@@ -103,7 +105,10 @@ extension SubscriptionEngine {
     }
 
     /// Gives a node a change that one of its interests was found by.
-    func apply(_ change: RoutedChange, to node: any LiveNode, by interest: Int, in snapshot: Snapshot) throws {
+    ///
+    /// - Throws: ``StaleNode`` where the node has to be reloaded.
+    func apply(_ change: RoutedChange, to node: any LiveNode, by interest: Int?, in snapshot: Snapshot) throws {
+        guard let interest else { throw StaleNode() }
         let row = ChangedRow(
             changes: changes, index: change.change, rows: snapshot.current, effect: change.effect, interest: interest)
         try node.take(row, in: snapshot)

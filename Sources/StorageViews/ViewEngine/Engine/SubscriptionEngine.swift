@@ -41,12 +41,14 @@ package actor SubscriptionEngine {
     struct Registration {
         let entity: UInt32
         let token: SubscriptionToken
+        /// Which of the node's interests it is; nil where a change makes the node read everything again.
+        let interest: Int?
     }
 
-    /// Whom a token belongs to: a node, and which of its interests.
+    /// Whom a token belongs to: a node, and which of its interests, as ``Registration/interest`` says.
     struct Owner {
         let id: Int
-        let interest: Int
+        let interest: Int?
     }
 
     /// Holds the router, and transactions back that concern nobody.

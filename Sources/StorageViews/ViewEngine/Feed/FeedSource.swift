@@ -26,9 +26,11 @@ package protocol FeedSource: Sendable {
 
     /// Runs `body` as ``readBeside(overlaying:_:)`` does, on the rows of an earlier state, in today's schema.
     ///
+    /// - Parameter interests: What `body` may read, asked for on the current state.
     /// - Returns: False where that state can't be read, or its rows are too many; nothing has run then.
     func readPast(
-        at state: KnownState, of interests: [Interest], _ body: @escaping @Sendable (FeedState) throws -> Void
+        at state: KnownState, of interests: @escaping @Sendable (FeedState) throws -> [Interest],
+        _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool
 
     /// Asks for the values of columns, by their ids, to be emitted with each update, also where it leaves them alone.
@@ -69,6 +71,7 @@ extension FeedSource {
     ) async throws { try read([], body) }
 
     package func readPast(
-        at state: KnownState, of interests: [Interest], _ body: @escaping @Sendable (FeedState) throws -> Void
+        at state: KnownState, of interests: @escaping @Sendable (FeedState) throws -> [Interest],
+        _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool { false }
 }

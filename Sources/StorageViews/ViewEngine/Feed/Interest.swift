@@ -23,6 +23,8 @@ package struct Interest: Sendable {
     private(set) var lookups: [ColumnLookup] = []
     /// Why the node reads everything again after a change; nil where it applies the change.
     private(set) var rerunReason: String?
+    /// Whether the node is given the changes; otherwise any of them makes it read everything again.
+    private(set) var isApplied = true
 
     package init(
         entity: String, predicate: RowPredicate?, columns: [String]? = nil, searches: Bool = false,
@@ -52,6 +54,14 @@ extension Interest {
         interest.relation = "\(relation.otherColumn) = \(relation.column)"
         interest.lookups = [relation.lookup] + lookups
         interest.rerunReason = rerunReason
+        return interest
+    }
+
+    /// The rows of an entity that a condition in SQL reads.
+    static func readBySQL(_ entity: String, searches: Bool) -> Interest {
+        var interest = Interest(
+            entity: entity, predicate: nil, searches: searches, rerunReason: "a condition in SQL reads it")
+        (interest.purpose, interest.isApplied) = (.condition, false)
         return interest
     }
 

@@ -44,16 +44,18 @@ package final class LiveSource: FeedSource {
     private static let pastEventLimit: Int64 = 20_000
 
     package func readPast(
-        at state: KnownState, of interests: [Interest], _ body: @escaping @Sendable (FeedState) throws -> Void
+        at state: KnownState, of interests: @escaping @Sendable (FeedState) throws -> [Interest],
+        _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool {
-        let names = Set(interests.map(\.entity)).sorted()
-        let searched = Set(interests.filter(\.searches).map(\.entity)).sorted()
-        return try await engine.readLong { db in
+        try await engine.readLong { db in
             let connection = try db.connection
             let (log, position) = (LogReader(connection), state.position)
             guard try state.isKnown(to: log), try log.head().position - position <= Self.pastEventLimit else {
                 return false
             }
+            let interests = try interests(FeedState(rows: db, log: connection, position: position))
+            let names = Set(interests.map(\.entity)).sorted()
+            let searched = Set(interests.filter(\.searches).map(\.entity)).sorted()
             let catalog = try Catalog.load(connection)
             for name in names {
                 guard let entity = catalog.entity(named: name),
