@@ -127,7 +127,8 @@ extension RowPredicate {
     public static prefix func ! (predicate: RowPredicate) -> RowPredicate { .not(predicate) }
 
     /// SQL of your own, with a `?` for each value: `.sql("length(name) > ?", 3)`. Values are bound, never pasted.
-    /// It must be one expression, without comments and numbered or named placeholders.
+    /// It must be one expression, without comments and numbered or named placeholders. It may read other tables, in a
+    /// query of its own or behind `IN`; a live query follows these too.
     public static func sql(_ text: String, _ values: StorageValue...) -> RowPredicate { .sql(text, values) }
 
     /// Whether a column's text contains a text, whatever signs it has.

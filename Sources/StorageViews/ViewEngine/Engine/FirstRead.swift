@@ -26,7 +26,7 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
     /// - Returns: Whether that can be had.
     func perform(on source: any FeedSource, at known: KnownState) async throws -> Bool {
         let interests = node.interests
-        return try await source.readPast(at: known, of: { try KnownSchema($0).withReadTables(interests) }) { state in
+        return try await source.readPast(at: known, of: { try KnownSchema($0).addingReadTables(to: interests) }) { state in
             self.schema = try KnownSchema(state)
             try self.read(state)
             _ = try self.node.takeUpdate(at: state.position)
@@ -35,7 +35,7 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
 
     private func read(_ state: FeedState) throws {
         let connection = try state.rows.connection
-        let layouts = try schema.withReadTables(node.interests).map { interest in
+        let layouts = try schema.addingReadTables(to: node.interests).map { interest in
             guard let entity = schema.entity(named: interest.entity) else {
                 throw StorageError.noEntity(interest.entity)
             }

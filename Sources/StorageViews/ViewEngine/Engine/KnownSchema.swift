@@ -50,7 +50,7 @@ struct KnownSchema {
 
 extension KnownSchema {
     /// Interests, and those in the tables that conditions in SQL among them read: a change there may give any row another answer.
-    func withReadTables(_ interests: [Interest]) -> [Interest] {
+    func addingReadTables(to interests: [Interest]) -> [Interest] {
         var names: Set<String> = []
         var searched: Set<String> = []
         for interest in interests {

@@ -31,7 +31,7 @@ extension SubscriptionEngine {
             updateInterest(try interests.map { try entity(named: $0.entity).id })
             try step(reading: interests) { snapshot in
                 // The schema may have changed since it was looked at.
-                let interests = schema.withReadTables(node.interests)
+                let interests = schema.addingReadTables(to: node.interests)
                 let layouts = try interests.map { try layout(entity(named: $0.entity), snapshot) }
                 if !isBound { try node.bind(toAll: layouts) }
                 let registrations = try register(node, interests, layouts)
@@ -115,7 +115,7 @@ extension SubscriptionEngine {
     /// - Throws: Where the store can't be read, which says what indexes there are.
     package func explain(_ handle: LiveHandle) throws -> SubscriptionExplanation? {
         guard let slot = slots[handle.id] else { return nil }
-        let interests = schema.withReadTables(slot.node.interests)
+        let interests = schema.addingReadTables(to: slot.node.interests)
         let tables = commitFilter.withRouter { router in
             zip(interests, slot.registrations).compactMap { interest, registration in
                 router.explain(registration.token).map(interest.explained)

@@ -9,9 +9,9 @@ extension SubscriptionEngine {
     func interests(of node: any LiveNode) throws -> [Interest] {
         let interests = node.interests
         guard !schema.isKnown, interests.contains(where: { !$0.predicate.sqlReadingTables.isEmpty }) else {
-            return schema.withReadTables(interests)
+            return schema.addingReadTables(to: interests)
         }
-        return try source.read([]) { try KnownSchema($0).withReadTables(interests) }
+        return try source.read([]) { try KnownSchema($0).addingReadTables(to: interests) }
     }
 
     /// Lets changes find a node's interests.

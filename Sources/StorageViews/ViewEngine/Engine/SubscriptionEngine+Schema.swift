@@ -33,7 +33,7 @@ extension SubscriptionEngine {
         schema = try KnownSchema(state)
         let stale = Set(
             slots.filter { _, slot in
-                let interests = schema.withReadTables(slot.node.interests)
+                let interests = schema.addingReadTables(to: slot.node.interests)
                 // Where it couldn't be registered before, it is tried again.
                 return interests.count != slot.registrations.count
                     || !schema.hasSameViews(as: known) && !interests.allSatisfy(\.isApplied)
@@ -62,7 +62,7 @@ extension SubscriptionEngine {
         // Where it can't be registered, reloading it fails in the same way, and says so.
         slots[id] = Slot(node: slot.node, registrations: [])
         unregistered.insert(id)
-        let interests = schema.withReadTables(slot.node.interests)
+        let interests = schema.addingReadTables(to: slot.node.interests)
         let layouts = interests.compactMap { interest in
             schema.entity(named: interest.entity).flatMap { try? layout($0, snapshot) }
         }
