@@ -11,7 +11,7 @@ extension Catalog {
         return try Catalog(rows: rows)
     }
 
-    /// The columns of `storage_catalog`, in whose order its rows are held.
+    /// The columns of `storage_catalog`, in the order of a row's values.
     static let columns = CatalogEntity.catalog.columns
     private static let names = columns.map(\.stored).joined(separator: ", ")
 
@@ -26,9 +26,9 @@ extension Catalog {
             .map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         """
 
-    /// The catalog that rows of `storage_catalog` describe, entities before their columns, each by rising id.
+    /// Builds the catalog from rows of `storage_catalog`: entities before their columns, each by rising id.
     ///
-    /// - Throws: `corrupt` where a number isn't one that a catalog can hold: what is computed from them isn't checked again.
+    /// - Throws: `corrupt` for a number that a catalog can't hold: values that are computed from them aren't checked again.
     init(rows: [CatalogRow]) throws {
         self.init()
         var entities: [UInt32: CatalogEntity] = [:]
@@ -79,7 +79,7 @@ extension Catalog {
         return column
     }
 
-    /// Ids of what users declare: those of the store's own entities aren't in the catalog.
+    /// The ids of users' entities and columns; those of the store's own entities aren't in the catalog.
     private static let ids = Int64(CatalogEntity.lastReservedId) + 1...Limits.catalogIds.upperBound
 
     /// The rows of `storage_catalog` that describe an entity and its columns, by id.
@@ -89,7 +89,7 @@ extension Catalog {
         return rows
     }
 
-    /// Statements as the catalog keeps them: an array of JSON, because nothing that SQL can hold marks the end of a statement.
+    /// Statements as the catalog stores them: a JSON array, because every character that could separate them may occur in SQL.
     package static func text(of statements: [String]) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
@@ -108,7 +108,7 @@ extension Catalog {
 }
 
 extension CatalogEntity {
-    /// The entity, if its key has one column at each of its places: change capture fills an array by them.
+    /// The entity, if its key has exactly one column for each ordinal: change capture fills an array by them.
     fileprivate func checked() throws -> CatalogEntity {
         let ordinals = key.map(\.keyOrdinal)
         guard isDropped || !ordinals.isEmpty, ordinals == Array(0..<ordinals.count).map({ $0 + 1 }) else {

@@ -1,8 +1,8 @@
-/// What the store knows of its entities: their names, tables and columns by id.
+/// The entities of a store: their names, tables and columns by id.
 ///
-/// The catalog is itself an entity of the store, so that its changes are events like any other and a reader of the
-/// past can know the schema of the past. Entities and columns are never removed from it, only marked as dropped: old
-/// events go on referring to them.
+/// The catalog is itself an entity of the store, so that its changes are events like any other and a reader of an earlier
+/// position can know the schema as recorded there. Entities and columns are never removed, only marked as dropped: old events
+/// still refer to them.
 package struct Catalog: Sendable, Equatable {
     package private(set) var entities: [CatalogEntity] = []
     private var indexOfEntity: [UInt32: Int] = [:]
@@ -29,7 +29,7 @@ package struct Catalog: Sendable, Equatable {
         entities.first { !$0.isDropped && $0.name.utf8.elementsEqual(name.utf8) }
     }
 
-    /// The entities that have or had one of these names; every entity of users where none is given.
+    /// The ids of the entities that have or had one of these names; all of users' entities if `names` is empty.
     package func entities(named names: [String]) -> Set<UInt32> {
         let names = Set(names.map(ExactText.init))
         return Set(
@@ -46,7 +46,7 @@ package struct Catalog: Sendable, Equatable {
         entityOfColumn[id].flatMap { entity(id: $0) }?.columns.first { $0.id == id }
     }
 
-    /// Entities of users, whose tables exist.
+    /// Users' entities whose tables exist.
     package var live: [CatalogEntity] { entities.filter { !$0.isDropped && !$0.isReserved } }
 
     package var nextId: UInt32 {

@@ -2,17 +2,17 @@ extension CatalogEntity {
     /// Ids up to this one belong to the store itself; users' entities and columns follow.
     package static let lastReservedId: UInt32 = 31
 
-    /// The store's own entities, which are known without being read: their changes are events like any other, but they
-    /// are no data of users, so whatever reports, compares or reverts users' rows leaves them out.
+    /// The store's own entities, which are known without reading the catalog. Their changes are events like any other, but they
+    /// aren't users' data, so reports, comparisons and reverts of users' rows exclude them.
     package static let reserved: [CatalogEntity] = [.catalog, .tag, .note, .operation]
 
     package static func isReserved(_ id: UInt32) -> Bool { id <= lastReservedId }
 
-    /// Whether its events say something about the history and change neither rows nor tables: tags, notes and what was
-    /// done to the store. A commit of nothing else isn't what users count.
+    /// Whether the entity's events describe the history and change neither rows nor tables: tags, notes and operations on the
+    /// store. A commit of only such events isn't counted as a user's.
     package static func isAnnotation(_ id: UInt32) -> Bool { isReserved(id) && id != catalog.id }
 
-    /// Whether it is one of the store's own.
+    /// Whether the entity is one of the store's own.
     package var isReserved: Bool { Self.isReserved(id) }
 
     /// The catalog as an entity.

@@ -1,5 +1,5 @@
 extension CatalogEntity {
-    /// What was done to the store as a whole; see ``StorageOperation``.
+    /// Operations on the store as a whole; see ``StorageOperation``.
     package static let operation = CatalogEntity(
         id: 21, name: "storage_operation", stored: "storage_operation",
         columns: [

@@ -1,5 +1,5 @@
 extension CatalogEntity {
-    /// Names that were given to points.
+    /// Names of points.
     package static let tag = CatalogEntity(
         id: 14, name: "storage_tag", stored: "storage_tag",
         columns: [
@@ -8,7 +8,7 @@ extension CatalogEntity {
             CatalogColumn(id: 17, name: "note", type: "TEXT"),
         ])
 
-    /// What was noted of points.
+    /// Notes on points.
     package static let note = CatalogEntity(
         id: 18, name: "storage_note", stored: "storage_note",
         columns: [

@@ -2,9 +2,9 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageRecords
 
-/// A row of `storage_catalog`: it describes an entity, or a column of one.
+/// A row of `storage_catalog`, which describes an entity or a column of one.
 struct CatalogRow: Equatable {
-    /// The columns of the table, in whose order a row holds its values.
+    /// The columns of the table, in the order of a row's values.
     enum Field: Int, CaseIterable {
         case id, entity, name, stored, type, keyOrdinal, required, fallback, coding, isDropped, definition, origin
         case affinity, collation, isStrict, isGenerated
@@ -18,7 +18,7 @@ struct CatalogRow: Equatable {
 
     private(set) var values: [StorageValue]
 
-    /// A row of which nothing is known yet.
+    /// A row whose fields are all NULL.
     init() { values = Array(repeating: .null, count: Field.allCases.count) }
 
     /// - Throws: `invalid-value` for a name that isn't valid UTF-8 text.
@@ -49,7 +49,7 @@ struct CatalogRow: Equatable {
         self[.collation] = .text(column.collation)
     }
 
-    /// What entities and columns have in common; the rest is what stands where there is nothing to say.
+    /// Sets the fields that entities and columns share; the others get their empty values.
     private init(id: UInt32, entity: UInt32, name: String, stored: String) {
         values = Field.allCases.map { field in
             switch field {
@@ -69,7 +69,7 @@ struct CatalogRow: Equatable {
         set { values[field.rawValue] = newValue }
     }
 
-    /// Ids that make no sense are 0 here: they are refused where a catalog is made of the rows.
+    /// The id; 0 for a value that isn't an integer, which is refused when a catalog is built from the rows.
     var id: UInt32 { Self.id(self[.id]) }
     /// The entity that a column belongs to; 0 for an entity.
     var parent: UInt32 { Self.id(self[.entity]) }
@@ -81,12 +81,12 @@ struct CatalogRow: Equatable {
 }
 
 extension CatalogRow {
-    /// Makes it what it is after one of its events, or what it was before it.
+    /// Applies an event to the row, or reverts it if `isBackward`.
     mutating func apply(_ view: EventView, event: Int, isBackward: Bool) {
         for (field, value) in Self.values(of: event, view, isOld: isBackward) { self[field] = value }
     }
 
-    /// What an event says of the columns of the catalog; `isOld` matters for updates only.
+    /// The catalog columns that an event contains, with its values; `isOld` matters only for updates.
     static func values(of event: Int, _ view: EventView, isOld: Bool) -> [(field: Field, value: StorageValue)] {
         let shape = view.shape(of: event)
         let count = Int(shape.column_count)
@@ -98,7 +98,7 @@ extension CatalogRow {
 }
 
 extension CatalogRow {
-    /// - Throws: `corrupt` where the row has anything but a number of this range.
+    /// - Throws: `corrupt` if the value isn't an integer in this range.
     func number(_ field: Field, in range: ClosedRange<Int64>) throws -> Int64 {
         guard case .integer(let number) = self[field], range.contains(number) else {
             throw StorageError.corruptLog(
@@ -108,10 +108,10 @@ extension CatalogRow {
         return number
     }
 
-    /// - Throws: `corrupt` where the row has anything but 0 or 1.
+    /// - Throws: `corrupt` if the value isn't 0 or 1.
     func flag(_ field: Field) throws -> Bool { try number(field, in: 0...1) != 0 }
 
-    /// - Throws: `corrupt` where the row has anything but a text.
+    /// - Throws: `corrupt` if the value isn't a text.
     func text(_ field: Field) throws -> String {
         guard case .text(let text) = self[field] else {
             throw StorageError.corruptLog("the catalog holds \(self[field]) where a name is expected")

@@ -1,11 +1,12 @@
 internal import StorageCore
 
-/// What a column of rows from JSON mostly holds: the kind of its first value.
+/// The predominant kind of a column of rows from JSON: the kind of its first value.
 ///
-/// The columns have no type in SQLite, so that `1` and `1.0` stay apart; where an importer says so, those of texts, keys among
-/// them, are `TEXT`, so that a query may write the text `42` as a number. The kind says how a stored value is to be
-/// understood where SQLite's storage class alone doesn't tell: `1` in a boolean column is `true`, text in a JSON column
-/// is the source of a JSON value. A value that would be misunderstood, or that a text column would convert, is kept as the bytes of its JSON source.
+/// The columns have no type in SQLite, so that `1` and `1.0` remain distinct. If an importer asks for it, those of texts, keys
+/// among them, are `TEXT`, so that a query may write the text `42` as a number. The kind says how to interpret a stored value if
+/// SQLite's storage class alone is ambiguous: `1` in a boolean column is `true`, and text in a JSON column is the source of a
+/// JSON value. A value that would be misinterpreted, or that a text column would convert, is stored as the bytes of its JSON
+/// source.
 package enum ImportedKind: String, Sendable {
     case boolean = "BOOLEAN"
     case integer = "INTEGER"
@@ -15,18 +16,18 @@ package enum ImportedKind: String, Sendable {
     case json = "JSON"
 }
 
-/// How the columns of entities whose rows came as JSON are marked in the catalog.
+/// How the catalog marks the columns of entities whose rows were imported from JSON.
 package enum ImportedCoding {
     /// A column of the rows.
     package static let column = "json"
-    /// The key, where the rows have no column `id` of their own.
+    /// The key, if the rows have no column `id` of their own.
     package static let key = "json key"
-    /// The key, where each row repeats it as its own column `id`.
+    /// The key, if each row repeats it as its own column `id`.
     package static let keyInRow = "json key in row"
 }
 
 extension Catalog {
-    /// A name for the table of a new entity: SQLite folds case and reserves some names; such entities get another name there.
+    /// A name for the table of a new entity. SQLite folds case and reserves some names; such entities get another name there.
     package func storedTableName(of name: String) -> String {
         let folded = name.lowercasedASCII
         let reserved = folded.isEmpty || folded.hasPrefix("storage_") || folded.hasPrefix("sqlite_")
@@ -39,7 +40,7 @@ extension Catalog {
         return candidate
     }
 
-    /// A name for a new column beside others, whose names in SQLite are folded.
+    /// A name for a new column that differs from the others, whose names SQLite folds.
     package static func storedColumnName(of name: String, besides taken: inout Set<String>) -> String {
         var candidate = name
         var number = 2

@@ -1,25 +1,25 @@
-/// One thing that became of the schema between two states of the catalog.
+/// One change of the schema between two states of the catalog.
 package enum SchemaChange: Sendable, Equatable {
     case tableAdded(CatalogEntity)
-    /// The entity as it was before.
+    /// The entity before it was dropped.
     case tableDropped(CatalogEntity)
     case tableRenamed(from: CatalogEntity, to: CatalogEntity)
-    /// Constraints, indexes or triggers of the table, and nothing else.
+    /// Only constraints, indexes or triggers of the table.
     case tableRedefined(CatalogEntity)
     case columnAdded(CatalogColumn, of: CatalogEntity)
     case columnDropped(CatalogColumn, of: CatalogEntity)
     case columnRenamed(from: CatalogColumn, to: CatalogColumn, of: CatalogEntity)
-    /// The declared type, or whether it may be NULL.
+    /// The declared type, or whether the column may be NULL.
     case columnChanged(from: CatalogColumn, to: CatalogColumn, of: CatalogEntity)
-    /// A new column took over the values of another one, put through a conversion.
+    /// A new column took over the converted values of another one.
     case columnConverted(from: CatalogColumn, to: CatalogColumn, of: CatalogEntity)
 
-    /// What has become of users' entities, in the order of the catalog.
+    /// All changes of users' entities, in the order of the catalog.
     package static func all(from old: Catalog, to new: Catalog) -> [SchemaChange] {
         let changes = new.entities.filter { !$0.isReserved }.flatMap { entity in
             Self.changes(from: old.entity(id: entity.id), to: entity)
         }
-        // Going back in history, what there was not yet is gone.
+        // Going back in history, entities that didn't exist yet are dropped.
         let gone = old.entities.filter { !$0.isReserved && !$0.isDropped && new.entity(id: $0.id) == nil }
         return changes + gone.map { .tableDropped($0) }
     }
@@ -62,7 +62,7 @@ package enum SchemaChange: Sendable, Equatable {
         return changes + gone.map { .columnDropped($0, of: entity) }
     }
 
-    /// The entity after the change; before it, where it was dropped.
+    /// The entity after the change; before it if the entity was dropped.
     package var entity: CatalogEntity {
         switch self {
         case .tableAdded(let entity), .tableDropped(let entity), .tableRenamed(_, let entity),

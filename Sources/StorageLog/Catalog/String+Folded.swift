@@ -1,6 +1,6 @@
 internal import StorageCore
 
 extension String {
-    /// A name as SQLite compares it with others.
+    /// A name in the form by which SQLite compares names.
     package var folded: ExactText { ExactText(lowercasedASCII) }
 }

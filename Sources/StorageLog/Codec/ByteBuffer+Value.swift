@@ -1,9 +1,9 @@
 internal import CSQLite
 
 extension GrowingBuffer where Item == UInt8 {
-    /// A value by its type, a byte, and its content: equal values have equal bytes.
+    /// A value as a type byte followed by its content: equal values have equal bytes.
     ///
-    /// - Parameter base: From where the value's `bits` count; nil where they are an address.
+    /// - Parameter base: The memory that the value's `bits` are an offset into; nil if they are an address.
     @inline(__always)
     mutating func append(value: storage_value, from base: UnsafePointer<UInt8>?) {
         append(UInt8(truncatingIfNeeded: value.type))
@@ -19,7 +19,7 @@ extension GrowingBuffer where Item == UInt8 {
 }
 
 extension ByteReader {
-    /// A value, as a buffer has written it.
+    /// Reads a value that a buffer has written.
     mutating func value() -> ExactValue {
         switch Int32(byte()) {
         case SQLITE_INTEGER: .integer(Int64(bitPattern: fixed()))
@@ -35,7 +35,7 @@ extension ByteReader {
         return failed ? 0 : start.pointee
     }
 
-    /// Bytes after their count.
+    /// Reads a count, then that many bytes.
     private mutating func bytes() -> [UInt8] {
         let slice = slice()
         return Array(UnsafeBufferPointer(start: slice.next, count: slice.remaining))

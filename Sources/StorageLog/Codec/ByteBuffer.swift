@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Bytes that the codec writes one after another.
+/// A buffer of bytes that the codec appends to.
 typealias ByteBuffer = GrowingBuffer<UInt8>
 
 extension GrowingBuffer where Item == UInt8 {

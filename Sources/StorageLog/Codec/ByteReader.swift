@@ -1,5 +1,5 @@
-/// Reads bytes that may be damaged: a read beyond the end answers zero and sets ``failed``, so that the hot loop has
-/// one check at its end instead of a `throw` per number.
+/// Reads bytes that may be damaged: a read beyond the end returns zero and sets ``failed``, so that the hot loop has one check at
+/// its end instead of a `throw` per number.
 struct ByteReader {
     private(set) var next: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
@@ -12,7 +12,7 @@ struct ByteReader {
 
     var remaining: Int { end - next }
 
-    /// What was read makes no sense.
+    /// Marks the bytes as damaged.
     mutating func fail() { failed = true }
 
     @inline(__always)
@@ -52,9 +52,9 @@ struct ByteReader {
         return Int(value)
     }
 
-    /// A varint that counts things of which each takes at least `bytesEach` of the remaining bytes.
+    /// Reads a varint that counts items, each of which takes at least `bytesEach` of the remaining bytes.
     ///
-    /// - Parameter limit: How many there can be whatever the bytes: things that take more memory than bytes.
+    /// - Parameter limit: The maximum count regardless of the bytes, for items that take more memory than bytes.
     mutating func count(bytesEach: Int, atMost limit: Int = .max) -> Int {
         let value = varint()
         guard value <= UInt64(min(remaining / Swift.max(bytesEach, 1), limit)) else {
@@ -86,7 +86,7 @@ struct ByteReader {
         return start
     }
 
-    /// UTF-8 of so many bytes at most.
+    /// Reads UTF-8 text of at most `limit` bytes.
     mutating func string(atMost limit: Int) -> String {
         let size = varint(atMost: limit)
         let start = skip(UInt64(size))

@@ -39,7 +39,7 @@ struct ColumnStream: ~Copyable {
         lastWhole = 0
     }
 
-    /// Writes how long both parts are, and the heads.
+    /// Writes the lengths of both parts, then the heads.
     func appendHeads(to output: inout ByteBuffer) {
         output.append(varint: UInt64(heads.count))
         output.append(varint: UInt64(bodies.count))
@@ -84,7 +84,7 @@ struct ColumnStream: ~Copyable {
 
     private mutating func appendReal(_ bits: UInt64) {
         let value = Double(bitPattern: bits)
-        // Only reals that come back from the integer to the bit: -0.0, for one, doesn't.
+        // Only reals that the integer restores bit for bit: -0.0, for example, isn't one.
         if abs(value) < 0x1p53, Double(Int64(value)).bitPattern == bits {
             let whole = Int64(value)
             heads.append(varint: zigzag(whole &- lastWhole) << 3 | ValueKind.wholeReal)

@@ -1,10 +1,10 @@
-/// The streams of a run, side by side in plain memory. They keep their own memory from one run to the next.
+/// The streams of a run, side by side in plain memory. They keep their memory for the next run.
 ///
 /// Not thread-safe: one owner fills it. ``base`` is valid until the next ``add(_:)``.
 struct ColumnStreams: ~Copyable {
     private(set) var base: UnsafeMutablePointer<ColumnStream>
     private(set) var count = 0
-    /// How many were ever made: those behind ``count`` wait for a run with as many.
+    /// The number of streams ever created: those beyond ``count`` are kept for a run with as many.
     private var made = 0
     private var capacity = 16
 
@@ -17,7 +17,7 @@ struct ColumnStreams: ~Copyable {
 
     mutating func removeAll() { count = 0 }
 
-    /// Begins a stream and returns its number.
+    /// Adds a stream and returns its index.
     mutating func add(_ identifier: UInt64) -> Int {
         if count == capacity { grow() }
         if count == made {

@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// The section of a log row that holds the headers of its commits.
+/// The section of a segment that holds the headers of its commits.
 enum CommitCodec {
     private static let actor: UInt8 = 1
     private static let app: UInt8 = 2
@@ -16,10 +16,10 @@ enum CommitCodec {
 
     static func append(_ commits: [CommitSlice], to output: inout ByteBuffer) {
         output.append(varint: UInt64(commits.count))
-        // Continuations: only the first commit can have begun earlier, only the last can go on.
+        // Continuations: only the first commit can have begun earlier, only the last can continue later.
         output.append((commits[0].continuesEarlier ? 1 : 0) | (commits[commits.count - 1].continuesLater ? 2 : 0))
         var time = commits[0].info.time
-        // By address: a copy of a header counts the references of seven fields.
+        // By address: copying a header retains seven fields.
         commits.withUnsafeBufferPointer { commits in
             for index in commits.indices {
                 output.append(varint: UInt64(commits[index].eventCount))
@@ -53,7 +53,7 @@ enum CommitCodec {
         if let key = metadata.idempotencyKey { output.append(string: key) }
         guard !metadata.attributes.isEmpty else { return }
         output.append(varint: UInt64(metadata.attributes.count))
-        // Sorted, so that the same commit always has the same bytes; by bytes, so that everybody sorts alike.
+        // Sorted, so that the same commit always has the same bytes; by bytes, so that every implementation sorts alike.
         let sorted = metadata.attributes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         for (name, value) in sorted {
             output.append(string: name)
@@ -75,8 +75,8 @@ enum CommitCodec {
         output.append(block.bytes)
     }
 
-    /// - Returns: Nothing where the bytes make no sense.
-    /// - Throws: `unsupported-format` for a header with a part that must be known and isn't.
+    /// - Returns: An empty array if the bytes are malformed.
+    /// - Throws: `unsupported-format` for a header with a required part that this version doesn't know.
     static func read(_ reader: inout ByteReader, of header: SegmentHeader) throws -> [CommitSlice] {
         // Each commit has an event.
         let count = reader.count(bytesEach: 3, atMost: header.count)

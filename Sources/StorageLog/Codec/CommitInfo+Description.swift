@@ -8,10 +8,10 @@ extension CommitInfo: CustomStringConvertible {
 }
 
 extension CommitMetadata: CustomStringConvertible {
-    /// All that is set, in one line: `anna (web), "import", correlation r-1, source=shop`.
+    /// All fields that are set, in one line: `anna (web), "import", correlation r-1, source=shop`.
     public var description: String { text ?? "none" }
 
-    /// nil where there is nothing.
+    /// All fields that are set; nil if none is.
     fileprivate var text: String? {
         let author =
             switch (actor, app) {

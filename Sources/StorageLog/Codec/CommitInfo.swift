@@ -9,7 +9,7 @@ public struct CommitMetadata: Sendable, Hashable {
     public var app: String?
     /// Why, in words.
     public var reason: String?
-    /// What ties this commit to a request, job or message elsewhere.
+    /// An identifier that ties this commit to a request, job or message elsewhere.
     public var correlation: String?
     /// A key under which the same commit is never made twice.
     public var idempotencyKey: String?
@@ -31,7 +31,7 @@ public struct CommitMetadata: Sendable, Hashable {
 }
 
 extension CommitMetadata {
-    /// UTF-8 bytes of all its texts.
+    /// The UTF-8 bytes of all texts.
     var byteCount: Int {
         // Without an array of the five: each commit of a large group is counted.
         var count = (actor?.utf8.count ?? 0) + (app?.utf8.count ?? 0) + (reason?.utf8.count ?? 0)
@@ -40,7 +40,7 @@ extension CommitMetadata {
         return count
     }
 
-    /// Whether every text is the same to the byte; `==` takes the two spellings of é for one.
+    /// Whether all texts are equal byte for byte; `==` treats the two spellings of é as equal.
     func isExactly(_ other: CommitMetadata) -> Bool {
         func isSame(_ text: String?, _ other: String?) -> Bool { text.map(ExactText.init) == other.map(ExactText.init) }
         guard isSame(actor, other.actor), isSame(app, other.app), isSame(reason, other.reason),
@@ -59,17 +59,17 @@ extension CommitMetadata {
 public struct CommitInfo: Sendable, Hashable {
     /// 1, 2, 3 … without gaps.
     public let number: Int64
-    /// When it was made, in microseconds since 1970 UTC; never less than the previous commit's. See ``date``.
+    /// When the commit was made, in microseconds since 1970 UTC; never less than the previous commit's time. See ``date``.
     public let time: Int64
-    /// What the clock read, in the same unit, where that was less than the time of the commit before, which ``time`` is then;
-    /// nil where it is `time`.
+    /// The clock's reading, in microseconds since 1970 UTC, if it was less than the previous commit's time, which ``time`` then
+    /// repeats; nil if it equals `time`.
     public let clock: Int64?
     /// Who made the commit, with what, and why.
     public let metadata: CommitMetadata
-    /// Parts of the header that a newer version has written, as they are stored.
+    /// Parts of the header that a newer version has written, in their stored form.
     let extensions: [UInt8]
 
-    /// When it was made: ``time`` as a date. `.time(commit.date)` is the point after it and all others of the same microsecond.
+    /// ``time`` as a date. `.time(commit.date)` is the point after this commit and all others of the same microsecond.
     public var date: Date { Date(microseconds: time) }
 
     /// Whether the header has an extension block.
@@ -84,18 +84,18 @@ public struct CommitInfo: Sendable, Hashable {
     }
 }
 
-/// The part of a commit that lies in one row of the log.
+/// The part of a commit that lies in one segment.
 struct CommitSlice {
     var info: CommitInfo
-    /// How many of the row's events belong to it.
+    /// The number of the segment's events that belong to the commit.
     var eventCount: Int
-    /// Whether events of the commit lie in the row before, or in the row after.
+    /// Whether the commit has events in the previous or in the next segment.
     var continuesEarlier = false
     var continuesLater = false
 }
 
 extension CommitSlice: Equatable {
-    /// Whether the same events of the same commit are meant, its texts the same to the byte.
+    /// Whether both are the same events of the same commit, with texts equal byte for byte.
     static func == (a: CommitSlice, b: CommitSlice) -> Bool {
         a.info.number == b.info.number && a.info.time == b.info.time && a.info.clock == b.info.clock
             && a.info.extensions == b.info.extensions && a.info.metadata.isExactly(b.info.metadata)

@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// Decoders that wait for another reader. Most readers live for one look at the log, which would take a tenth longer if each had
-/// to make a decoder of its own and get memory for what it decodes.
+/// Idle decoders for the next reader. Most readers read the log once, which would take a tenth longer if each had to create a
+/// decoder and allocate memory for what it decodes.
 ///
-/// Isolation: `Sendable`; those that wait are behind a mutex, one that was taken belongs to who took it.
+/// Isolation: `Sendable`; idle decoders are behind a mutex, and one that was taken belongs to its taker.
 final class DecoderPool: Sendable {
     static let shared = DecoderPool()
 
     /// Sound as `@unchecked Sendable`: it has one owner at a time.
     private struct PooledDecoder: @unchecked Sendable { let decoder: SegmentDecoder }
 
-    /// As many as readers look at the log at the same time, most often.
+    /// The usual maximum of readers at the same time.
     private static let limit = 2
-    /// What a decoder may keep for the next reader: the memory of a usual row of the log or two.
+    /// The memory that an idle decoder may keep: that of one or two usual segments.
     private static let memory = 2 << 20
 
     private let decoders = Mutex<[PooledDecoder]>([])

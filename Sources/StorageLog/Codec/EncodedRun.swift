@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import StorageCore
 
-/// The events of a run taken apart: shapes, back-links and the values of each column, ready to be written one behind the other.
+/// The events of a run, split into shapes, back-links and the values of each column, ready to be written one after another.
 ///
-/// A value with one owner and not a part of ``SegmentEncoder``, which is a class: there each event would cost a dozen checks of
-/// exclusive access to its properties, and as many references counted.
+/// A noncopyable value rather than a part of ``SegmentEncoder``, which is a class: there each event would cost a dozen checks of
+/// exclusive access and as many reference counts.
 struct EncodedRun: ~Copyable {
     private(set) var links = ByteBuffer()
     private(set) var shapeIndexes = ByteBuffer()
@@ -13,10 +13,10 @@ struct EncodedRun: ~Copyable {
 
     private var localShapes: [RunShape] = []
     private var localOfShape: [Int32] = []
-    /// Runs put together from several rows bring the same shape several times.
+    /// Runs merged from several segments contain the same shape several times.
     private var localOfContent: [ShapeContent: Int] = [:]
 
-    /// Per event the number of its row within this run, and per row the last known value of each column.
+    /// For each event, the index of its row within this run; and for each row, the last known value of each column.
     private var slotOfEvent: [Int32] = []
     private var slots = ValueDictionary()
     private var columnIndices = ColumnIndexMap()

@@ -1,9 +1,9 @@
 internal import CSQLite
 
 extension EventBatch {
-    /// The events of several segments that follow one another, as those of one.
+    /// Merges the events of several consecutive segments into one batch.
     ///
-    /// - Parameter batches: At least one. Parts that a newer version has given a segment are those of the first.
+    /// - Parameter batches: At least one. The first segment's extensions, written by a newer version, are kept.
     convenience init(merging batches: [EventBatch]) {
         let slices = Self.joined(batches)
         let infos = (first: slices[0].info, last: slices[slices.count - 1].info)
@@ -14,7 +14,7 @@ extension EventBatch {
         let valueCount = batches.reduce(0) { count, batch in
             batch.withView { view in (0..<view.count).reduce(count) { $0 + view.valueCount(of: $1) } }
         }
-        // Of its own: merging comes rarely.
+        // A separate pool, because merging is rare.
         let pool = MemoryPool()
         self.init(
             header: header, filled: header.count, slices: slices, extensions: batches[0].extensions,
@@ -25,7 +25,7 @@ extension EventBatch {
         for batch in batches { batch.withView { copy($0, to: &end) } }
     }
 
-    /// - Parameter end: Where the copies of the segments before end.
+    /// - Parameter end: The end of what was copied from the previous segments.
     private func copy(_ view: EventView, to end: inout (event: Int, value: Int, byte: Int, shape: Int)) {
         let bytes = bytes
         for index in 0..<view.count {
@@ -49,7 +49,7 @@ extension EventBatch {
         end.shape += view.shapeCount
     }
 
-    /// The commits, those whole again that were cut where segments ended.
+    /// The commits; one that continues in the next segment is joined with its continuation.
     private static func joined(_ batches: [EventBatch]) -> [CommitSlice] {
         var slices: [CommitSlice] = []
         for slice in batches.lazy.flatMap(\.slices) {

@@ -8,11 +8,11 @@ internal import StorageCore
 /// to it afterwards.
 public final class EventBatch: @unchecked Sendable {
     package let header: SegmentHeader
-    /// How many events were decoded: all, or those up to the one that was asked for. What the header and the commits say is of
-    /// all of them.
+    /// The number of decoded events: all, or those up to the requested position. The header and the commits always describe all
+    /// events.
     let filled: Int
     let slices: [CommitSlice]
-    /// Parts of the row that a newer version has written, as they are stored.
+    /// Parts of the segment that a newer version has written, in their stored form.
     let extensions: [UInt8]
 
     let events: UnsafeMutablePointer<storage_event>
@@ -26,7 +26,7 @@ public final class EventBatch: @unchecked Sendable {
     private var byteMemory: MemoryPool.Piece
 
     /// - Parameters:
-    ///   - bytes: Taken from the pool; it goes back there with the batch.
+    ///   - bytes: Memory of the pool, returned to it with the batch.
     init(
         header: SegmentHeader, filled: Int, slices: [CommitSlice], extensions: [UInt8], shapes list: [DecodedShape],
         valueCount: Int, bytes: MemoryPool.Piece, pool: MemoryPool
@@ -64,22 +64,22 @@ public final class EventBatch: @unchecked Sendable {
         columns.deallocate()
     }
 
-    /// Bytes of the texts and blobs that were decoded.
+    /// The bytes of the decoded texts and blobs.
     var textBytes: Int { withView { $0.textBytes(of: 0..<$0.count) } }
 
-    /// The same of some events.
+    /// The bytes of the texts and blobs of some events.
     package func textBytes(of events: Range<Int>) -> Int { withView { $0.textBytes(of: events) } }
 
     /// Texts and blobs.
     var bytes: UnsafeMutablePointer<UInt8> { byteMemory.bound(to: UInt8.self) }
 
-    /// The body of the row, uncompressed.
+    /// Calls `body` with the uncompressed body of the segment.
     func withBody<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        // What was appended for edits stands behind it.
+        // The bytes appended for edits follow it.
         try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(start: bytes, count: header.size)) }
     }
 
-    /// Puts bytes behind the first `count` ones; only while the batch is being filled.
+    /// Appends bytes after the first `count`; only while the batch is being filled.
     func append(_ more: UnsafeRawBufferPointer, behind count: Int) {
         let size = count + more.count
         if size > byteMemory.capacity {
@@ -97,7 +97,7 @@ public final class EventBatch: @unchecked Sendable {
     /// The positions of the events, in order.
     public var positions: ClosedRange<Int64> { header.first...header.last }
 
-    /// The commits with events in this batch, in order, each with its events' places.
+    /// The commits with events in this batch, in order, each with the indexes of its events.
     package var commits: [(info: CommitInfo, events: Range<Int>)] {
         var start = 0
         return slices.map { slice in
@@ -106,7 +106,7 @@ public final class EventBatch: @unchecked Sendable {
         }
     }
 
-    /// Whether the first commit has events in the row before, or the last one in the row after.
+    /// Whether the first commit has events in the previous segment, or the last one in the next segment.
     package var beginsInsideCommit: Bool { slices.first?.continuesEarlier ?? false }
     package var endsInsideCommit: Bool { slices.last?.continuesLater ?? false }
 
@@ -120,7 +120,7 @@ public final class EventBatch: @unchecked Sendable {
         try withExtendedLifetime(self) { try body(view) }
     }
 
-    /// The commit of the event at a place.
+    /// The commit of the event at an index.
     package func commit(ofEvent index: Int) -> CommitInfo {
         var remaining = index
         for slice in slices {
@@ -139,7 +139,7 @@ struct DecodedShape {
     var columns: [UInt32]
     var keyStreams: [Int] = []
     var columnStreams: [Int] = []
-    /// The number of each column among those of its entity that the run names, and how many those are.
+    /// The index of each column among those of its entity that the run names, and the number of those columns.
     var columnIndices: [Int] = []
     var columnsOfEntity = 0
 

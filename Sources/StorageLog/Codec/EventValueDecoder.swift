@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// A stream of encoded values and where its reader stands.
+/// A stream of encoded values and the reader's position in it.
 struct DecodedStream {
     let identifier: UInt64
     var heads: ByteReader
@@ -11,28 +11,28 @@ struct DecodedStream {
     var lastWhole: Int64 = 0
 }
 
-/// Puts the values of a row's events together from its streams: the hot loop of reading.
+/// Assembles the values of a segment's events from its streams: the hot loop of reading.
 ///
-/// All that it looks at for each event lies in plain memory of its own, so that the loop neither counts references nor checks
-/// what was checked before.
+/// Everything that the loop reads for each event lies in plain memory of its own, so that it neither counts references nor
+/// repeats earlier checks.
 struct EventValueDecoder: ~Copyable {
-    /// What is to be read for an event of a shape.
+    /// How to read an event of a shape.
     private struct Plan {
         let entity: UInt32
         let isInsert: Bool
         let isUpdate: Bool
-        /// Of `sources`: the parts of the key, then the columns.
+        /// Index in `sources` of the key's first part; the columns follow the key.
         let firstSource: Int
         let keyCount: Int
         let columnCount: Int
-        /// How many columns of the entity the run names.
+        /// The number of the entity's columns that the run names.
         let width: Int
     }
 
     /// Where a value comes from.
     private struct Source {
         let stream: Int
-        /// The number of its column.
+        /// The index of its column among those of its entity.
         let columnIndex: Int
     }
 
@@ -42,13 +42,13 @@ struct EventValueDecoder: ~Copyable {
     private let plans: UnsafeMutableBufferPointer<Plan>
     private let sources: UnsafeMutableBufferPointer<Source>
     private let streams: UnsafeMutableBufferPointer<DecodedStream>
-    /// For each event where the columns of its row lie in `lastValues`.
+    /// For each event, the index in `lastValues` of its row's first column.
     private let rows: UnsafeMutableBufferPointer<Int>
     /// The last value of each column of each row that the run contains, or -1.
     private var lastValues = GrowingBuffer<Int32>(capacity: 1_024)
     private var nextValue = 0
-    /// Texts that were stored as edits. The body, into which the streams point, stays where it is meanwhile; offsets
-    /// from its end on mean this buffer.
+    /// Texts that were stored as edits. The body doesn't move meanwhile, because the streams point into it; offsets beyond its
+    /// end refer to this buffer.
     private var edits = ByteBuffer(capacity: 256)
     private let bodySize: Int
     /// Bytes of the longest text or blob.
@@ -115,7 +115,7 @@ struct EventValueDecoder: ~Copyable {
         attachEdits()
     }
 
-    /// What no commit can have captured. Only very long values can come to so much.
+    /// Rejects commits larger than capture allows. Only very long values can add up to that much.
     private func checkCommits() throws {
         guard longest > Limits.commitBytes / Swift.max(nextValue, 1) else { return }
         for (info, events) in batch.commits {
@@ -148,9 +148,9 @@ struct EventValueDecoder: ~Copyable {
         }
     }
 
-    /// The first event of a row in this run has the key; later ones link to it.
+    /// Reads the key. The first event of a row in this run has it; later ones link to that event.
     ///
-    /// - Returns: Where the row's columns lie in `lastValues`.
+    /// - Returns: The index in `lastValues` of the row's first column.
     @inline(__always)
     private mutating func fillKey(_ plan: Plan, linked: Int) -> Int {
         if linked >= 0 {
@@ -196,7 +196,7 @@ struct EventValueDecoder: ~Copyable {
         case ValueKind.wholeReal:
             let value = stream.pointee.lastWhole &+ unzigzag(head >> 3)
             stream.pointee.lastWhole = value
-            // Beyond it not every whole number is a real.
+            // Beyond 2⁵³ not every whole number is a real.
             if value.magnitude >= 1 << 53 { damaged = true }
             return storage_value(type: UInt32(SQLITE_FLOAT), size: 0, bits: Double(value).bitPattern)
         case ValueKind.wideInteger:
@@ -256,7 +256,7 @@ struct EventValueDecoder: ~Copyable {
         return storage_value(type: base.type, size: UInt32(size), bits: UInt64(offset))
     }
 
-    /// Moves the edited texts behind the body, where their offsets say they are.
+    /// Appends the edited texts to the body, where their offsets refer to.
     private func attachEdits() {
         guard edits.count > 0 else { return }
         batch.append(edits.bytes, behind: bodySize)

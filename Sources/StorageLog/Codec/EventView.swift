@@ -26,7 +26,7 @@ package struct EventView {
         key(of: event) + Int(shape(of: event).key_count)
     }
 
-    /// How many values an event has: its key, and one image of its columns or two.
+    /// The number of an event's values: its key, and one or two images of its columns.
     @inline(__always)
     func valueCount(of event: Int) -> Int {
         let shape = shape(of: event)
@@ -34,7 +34,7 @@ package struct EventView {
         return Int(shape.key_count) + images * Int(shape.column_count)
     }
 
-    /// Bytes of the texts and blobs of some events, keys, old and new values.
+    /// The bytes of the texts and blobs of some events: keys, old values and new values.
     func textBytes(of events: Range<Int>) -> Int {
         var count = 0
         for event in events {
@@ -44,7 +44,7 @@ package struct EventView {
         return count
     }
 
-    /// A value copied out of the run. Text that isn't valid UTF-8 comes out repaired.
+    /// A value copied from the run. Invalid UTF-8 in a text is repaired.
     package func value(_ raw: storage_value) -> StorageValue { raw.value(from: bytes) }
 
     @inline(__always)

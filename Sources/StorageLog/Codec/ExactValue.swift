@@ -2,8 +2,8 @@ package import CSQLite
 internal import Foundation
 package import StorageCore
 
-/// A value exactly as an event holds it, copied out of the run: text by its bytes, which needn't be valid UTF-8, and
-/// reals by their bits.
+/// A value exactly as an event holds it, copied from the run: text by its bytes, which needn't be valid UTF-8, and reals by their
+/// bits.
 package enum ExactValue: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -11,7 +11,7 @@ package enum ExactValue: Hashable, Sendable {
     case text([UInt8])
     case blob([UInt8])
 
-    /// The value as Swift knows it. Text that isn't valid UTF-8 comes out repaired.
+    /// The value as a Swift value. Invalid UTF-8 in a text is repaired.
     package var value: StorageValue {
         switch self {
         case .null: .null
@@ -37,7 +37,7 @@ package enum ExactValue: Hashable, Sendable {
         one.withRaw { one in other.withRaw { one.order(to: $0) < 0 } }
     }
 
-    /// About how much memory the value takes beside its own slot.
+    /// The approximate memory of the value beyond its own slot.
     var byteCount: Int {
         switch self {
         case .text(let bytes), .blob(let bytes): bytes.count + 32
@@ -49,7 +49,7 @@ package enum ExactValue: Hashable, Sendable {
 extension ExactValue {
     /// A copy of a value.
     ///
-    /// - Parameter bytes: From where the value's `bits` count, as in events; nil where they are an address.
+    /// - Parameter bytes: The memory that the value's `bits` are an offset into, as in events; nil if they are an address.
     package init(_ raw: storage_value, bytes: UnsafePointer<UInt8>?) {
         switch Int32(raw.type) {
         case SQLITE_INTEGER: self = .integer(Int64(bitPattern: raw.bits))
@@ -60,7 +60,7 @@ extension ExactValue {
         }
     }
 
-    /// Calls `body` with the value as SQLite has it. Texts and blobs are addresses, good until it returns.
+    /// Calls `body` with the value in SQLite's form. Texts and blobs are addresses, valid until it returns.
     func withRaw<Result>(_ body: (storage_value) throws -> Result) rethrows -> Result {
         switch self {
         case .null: try body(.null)

@@ -1,13 +1,13 @@
 internal import StorageCore
 
-/// Parts that a later version may add to a commit header or to a row's body: for each a varint tag, a varint length and the
+/// Parts that a later version may add to a commit header or to a segment's body: for each a varint tag, a varint length and the
 /// content, in the order of their tags.
 ///
-/// An odd tag says that nothing may be concluded without knowing the part; an even one may be skipped, and is kept where the
-/// rest is written again.
+/// A part with an odd tag is required: a reader that doesn't know it must not interpret the rest. A part with an even tag may be
+/// skipped, and is kept when the rest is rewritten.
 enum ExtensionBlock {
-    /// - Parameter take: Answers whether it knows the part.
-    /// - Returns: The parts that `take` doesn't know, as they are stored; nil where the bytes make no sense.
+    /// - Parameter take: Returns whether it knows the part.
+    /// - Returns: The parts that `take` doesn't know, in their stored form; nil if the bytes are malformed.
     /// - Throws: `unsupported-format` for a part with an odd tag that `take` doesn't know.
     static func read(
         _ block: ByteReader, take: (_ tag: UInt64, _ content: inout ByteReader) -> Bool = { _, _ in false }

@@ -15,7 +15,7 @@ struct GrowingBuffer<Item: BitwiseCopyable>: ~Copyable {
 
     mutating func removeAll() { count = 0 }
 
-    /// Makes room for `additional` items and returns where they go.
+    /// Makes room for `additional` items and returns a pointer to it.
     @inline(__always)
     mutating func reserve(_ additional: Int) -> UnsafeMutablePointer<Item> {
         if count + additional > capacity { grow(to: count + additional) }

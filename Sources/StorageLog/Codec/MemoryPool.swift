@@ -1,22 +1,21 @@
 internal import Synchronization
 
-/// Large pieces of memory that go from one batch to the next: the system would fill them with zeros each time that they are
-/// given back and taken again.
+/// Large pieces of memory that batches reuse: the system would zero them at each new allocation.
 ///
-/// Isolation: `Sendable`; what lies in the pool is behind a mutex, a piece that was taken belongs to who took it.
+/// Isolation: `Sendable`; free pieces are behind a mutex, and a piece that was taken belongs to its taker.
 final class MemoryPool: Sendable {
     /// Sound as `@unchecked Sendable`: it has one owner at a time.
     struct Piece: @unchecked Sendable {
         let start: UnsafeMutableRawPointer
         let capacity: Int
 
-        /// Typed memory for so many items at most as were asked for.
+        /// The memory as items of a type; valid for no more items than were requested.
         func bound<Item>(to type: Item.Type) -> UnsafeMutablePointer<Item> { start.assumingMemoryBound(to: type) }
     }
 
-    /// Smaller pieces are quicker had from the allocator.
+    /// Smaller pieces come faster from the allocator.
     private static let least = 64 << 10
-    /// What lies in the pool at most: about what the few batches take that are there at once in a long read.
+    /// The maximum of free memory in the pool: about what the few batches take that a long read has at the same time.
     private static let limit = 16 << 20
 
     private struct Pieces {
@@ -30,12 +29,12 @@ final class MemoryPool: Sendable {
 
     func take(_ size: Int) -> Piece {
         if size >= Self.least, let known = takeKnown(size) { return known }
-        // Some room for the next batch, which is seldom of the very same size.
+        // Extra room for the next batch, which seldom has exactly the same size.
         let capacity = size < Self.least ? max(size, 1) : size + size / 4
         return Piece(start: .allocate(byteCount: capacity, alignment: 16), capacity: capacity)
     }
 
-    /// The smallest that is large enough, and not much too large.
+    /// The smallest free piece that is large enough, but less than four times too large.
     private func takeKnown(_ size: Int) -> Piece? {
         pieces.withLock { pieces in
             var best: Int?
@@ -48,7 +47,7 @@ final class MemoryPool: Sendable {
         }
     }
 
-    /// Lets go of pieces until so much lies in the pool at most; what is given later comes on top.
+    /// Frees pieces until the pool holds at most `size` bytes; pieces that are returned later come on top.
     func shrink(to size: Int) {
         pieces.withLock { pieces in
             while pieces.size > size, let piece = pieces.free.popLast() {

@@ -1,15 +1,15 @@
 internal import CSQLite
 
-/// A shape as one row of the log knows it: its columns by number of stream.
+/// A shape as one segment contains it: its columns by the indexes of their streams.
 ///
-/// A class, because it is looked at for each event, and copying a value of four arrays counts four references.
+/// A class, because it is looked up for each event, and copying a value of four arrays counts four references.
 final class RunShape {
     let entity: UInt32
     let operation: UInt32
     let columns: [UInt32]
     let keyStreams: [Int]
     let columnStreams: [Int]
-    /// Place of each column among the entity's columns in this run.
+    /// The index of each column among the entity's columns in this run.
     let columnIndices: [Int]
 
     init(

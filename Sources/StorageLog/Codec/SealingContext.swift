@@ -1,13 +1,13 @@
-/// What the bytes of a sealed row depend on besides its events: the rows before it.
+/// The rows before a sealed segment that its bytes depend on, besides its events.
 ///
-/// Rows of ``Limits/baseGroup`` windows may be compressed against one another: that of window *i* of its group against that of
-/// window *i* without its lowest bit, as in a binary indexed tree (Fenwick, 1994). Content that lasts is close to each row that
-/// way, and three rows at the most have to be read before it.
+/// Segments of ``Limits/baseGroup`` windows may be compressed against one another: that of window *i* of its group against that
+/// of window *i* without its lowest bit, as in a binary indexed tree (Fenwick, 1994). That keeps lasting content close to each
+/// segment, and at most three others have to be read before it.
 struct SealingContext {
-    /// The digests up to the row.
+    /// The digests up to the segment.
     var chain: DigestChain
-    /// What the row is compressed against, if anything.
+    /// The segment that this one is compressed against, if any.
     var base: SegmentBase?
-    /// Whether the base has to prove its worth first.
+    /// Whether the base is used only if it makes the segment smaller.
     var mustGain = false
 }

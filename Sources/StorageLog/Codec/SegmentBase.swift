@@ -1,6 +1,6 @@
-/// The body of a sealed row that later rows are compressed against: what they repeat of it costs them a few bytes.
+/// The body of a sealed segment that later ones are compressed against: content that they repeat costs them a few bytes.
 struct SegmentBase: Sendable {
     let position: Int64
-    /// Uncompressed; ``Limits/baseBytes`` at the most.
+    /// Uncompressed; at most ``Limits/baseBytes``.
     let bytes: [UInt8]
 }

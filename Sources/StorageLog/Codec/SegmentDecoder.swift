@@ -3,8 +3,8 @@ internal import CZstd
 internal import Foundation
 internal import StorageCore
 
-/// Reads the bodies of log rows back into events. Damaged bytes are an error, never a crash: every length is checked
-/// against what is there, and the checksum of the frame is checked before the events are looked at.
+/// Decodes the bodies of segments into events. Damaged bytes cause an error, never a crash: every length is checked against the
+/// remaining bytes, and the frame's checksum is verified before the events are decoded.
 ///
 /// Not thread-safe: each reader owns one.
 final class SegmentDecoder {
@@ -23,7 +23,7 @@ final class SegmentDecoder {
     /// Decodes a body whose uncompressed length is `size`.
     ///
     /// - Parameters:
-    ///   - base: What the body is compressed against, if anything.
+    ///   - base: The body that this one is compressed against, if any.
     ///   - last: The position up to which events are wanted; all where nil.
     func decode(
         body: UnsafeRawBufferPointer, size: Int, base: SegmentBase? = nil, through last: Int64? = nil
@@ -31,7 +31,7 @@ final class SegmentDecoder {
         try parse(decompress(body, size: size, base: base), size: size, through: last)
     }
 
-    /// Decodes the body of a row, and makes sure that the row's columns say what its body says.
+    /// Decodes the body of a segment, and checks that the segment's columns agree with it.
     func decode(
         body: UnsafeRawBufferPointer, of header: SegmentHeader, base: SegmentBase? = nil, through last: Int64? = nil
     ) throws -> EventBatch {
@@ -54,7 +54,7 @@ final class SegmentDecoder {
         return memory
     }
 
-    /// The bytes of a body.
+    /// Decompresses a body.
     func decompressed(_ body: [UInt8], size: Int, base: SegmentBase?) throws -> [UInt8] {
         try body.withUnsafeBytes { body in
             try Self.check(body, size: size)
@@ -77,8 +77,8 @@ final class SegmentDecoder {
         }
     }
 
-    /// The library would take more than the format allows: several frames, one without a checksum, one with a dictionary
-    /// (RFC 8878, 3.1.1.1).
+    /// The zstd library accepts more than the format allows: several frames, a frame without a checksum, a frame with a
+    /// dictionary (RFC 8878, 3.1.1.1).
     private static func isOneFrame(_ body: UnsafeRawBufferPointer, size: Int) -> Bool {
         guard ZSTD_findFrameCompressedSize(body.baseAddress, body.count) == body.count, body.count > 5 else {
             return false
@@ -93,7 +93,7 @@ final class SegmentDecoder {
     private func decompress(
         _ body: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer, base: SegmentBase?
     ) throws {
-        // A prefix is good for one frame, and has to stay where it is until that has been read.
+        // A prefix applies to one frame, and must not move until that frame has been read.
         let written = Self.withBytes(of: base) { prefix in
             if let prefix { ZSTD_DCtx_refPrefix(context, prefix.baseAddress, prefix.count) }
             return ZSTD_decompressDCtx(context, memory.baseAddress, memory.count, body.baseAddress, body.count)
@@ -111,7 +111,7 @@ final class SegmentDecoder {
         return try base.bytes.withUnsafeBytes { try body($0) }
     }
 
-    /// Hands over the bytes of a body in parts, whatever its size.
+    /// Calls `take` with the bytes of a body in parts, whatever its size.
     func forEachPart(
         of body: UnsafeRawBufferPointer, size: Int64, base: SegmentBase?, _ take: (UnsafeRawBufferPointer) -> Void
     ) throws {
@@ -136,7 +136,7 @@ final class SegmentDecoder {
     }
 
     private func parse(_ memory: MemoryPool.Piece, size: Int, through last: Int64?) throws -> EventBatch {
-        // The batch gives the memory back, whether or not the rest of it makes sense.
+        // The batch returns the memory, even if the rest of it is malformed.
         var reader = ByteReader(memory.bound(to: UInt8.self), count: size)
         let header = SegmentHeader(from: &reader).with(size: size)
         let parts: Parts
@@ -204,7 +204,7 @@ extension SegmentDecoder {
 }
 
 extension SegmentDecoder {
-    /// - Parameter limit: As many as there are events.
+    /// - Parameter limit: The number of events.
     static func readShapes(_ reader: inout ByteReader, atMost limit: Int) -> [DecodedShape] {
         (0..<reader.count(bytesEach: 4, atMost: limit)).map { _ in
             let entity = reader.varint()
@@ -212,7 +212,7 @@ extension SegmentDecoder {
             var shape = DecodedShape(
                 entity: UInt32(truncatingIfNeeded: entity),
                 operation: UInt32(reader.varint(atMost: STORAGE_DELETE)),
-                // No bytes of the shape stand for the parts of the key.
+                // The shape has no bytes for the parts of the key.
                 keyCount: reader.varint(atMost: Limits.keyColumns), columns: [])
             var column: Int64 = 0
             for _ in 0..<reader.count(bytesEach: 1, atMost: Limits.tableColumns) {
@@ -224,7 +224,7 @@ extension SegmentDecoder {
         }
     }
 
-    /// - Parameter limit: As many as the shapes have parts of keys and columns.
+    /// - Parameter limit: The number of key parts and columns of all shapes.
     private func readStreams(_ reader: inout ByteReader, atMost limit: Int) -> [DecodedStream] {
         (0..<reader.count(bytesEach: 3, atMost: limit)).map { _ in
             let identifier = reader.varint()
@@ -243,7 +243,7 @@ extension SegmentDecoder {
     private func connect(_ shapes: inout [DecodedShape], to streams: [DecodedStream], first: Int64) throws {
         var indexOfStream: [UInt64: Int] = [:]
         for (index, stream) in streams.enumerated() { indexOfStream[stream.identifier] = index }
-        // The last shape that a stream is of, so that one with a column twice is seen.
+        // For each stream, the last shape that uses it, to detect a shape with a column twice.
         var lastShape = [Int](repeating: -1, count: streams.count)
         columnIndices.reset()
         for index in shapes.indices {
@@ -268,7 +268,7 @@ extension SegmentDecoder {
             throw StorageError.corruptLog("row @\(first) has other streams than its columns")
         }
         for index in shapes.indices { shapes[index].columnsOfEntity = columnIndices.count(of: shapes[index].entity) }
-        // Each row of a run gets room for so many. Each column beyond those of one table is an event of the run.
+        // Each row of a run gets room for that many. Each column beyond those of one table is an event of the run.
         guard shapes.allSatisfy({ $0.columnsOfEntity <= Limits.tableColumns + Limits.segmentEvents }) else {
             throw StorageError.corruptLog("row @\(first) names more columns than its tables can have")
         }

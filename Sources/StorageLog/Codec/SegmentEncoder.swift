@@ -3,16 +3,16 @@ internal import CZstd
 internal import Foundation
 package import StorageCore
 
-/// Turns a run of events into the body of one row of the log. `Format.md` describes the bytes.
+/// Encodes a run of events as the body of one segment. `Format.md` describes the bytes.
 ///
 /// Not thread-safe: the writer connection owns one and reuses its memory.
 final class SegmentEncoder {
     private let context: OpaquePointer
-    /// The base of the row, if it has one, and its body right behind it: zstd searches one run of bytes faster than two
-    /// that lie apart.
+    /// The base of the segment, if it has one, directly followed by the body: zstd searches one contiguous run of bytes faster
+    /// than two separate ones.
     private var output = ByteBuffer(capacity: 1 << 16)
     private var baseCount = 0
-    /// Where blocks of the compressed body end, but for the last; counted from where the body begins.
+    /// The ends of the compressed body's blocks except the last; offsets from the body's start.
     private var cuts: [Int] = []
     private var compressed = ByteBuffer()
     private static let blockBytes = 512
@@ -23,8 +23,8 @@ final class SegmentEncoder {
     private static let sealedSearchLog: Int32 = 5
     private var run = EncodedRun()
 
-    /// - Parameter copiesBody: Whether zstd copies each body into a window of its own. From version 1.5.4 on it can read a
-    ///   body where it is although it gets it in parts (`ZSTD_c_stableInBuffer`).
+    /// - Parameter copiesBody: Whether zstd copies each body into its own window. From version 1.5.4 on it can read the body
+    ///   without a copy, although it gets it in parts (`ZSTD_c_stableInBuffer`).
     init(copiesBody: Bool = ZSTD_versionNumber() < 10504) {
         // Creation fails only when memory is exhausted, which Swift can't survive either.
         context = ZSTD_createCCtx()!
@@ -34,7 +34,7 @@ final class SegmentEncoder {
 
     deinit { ZSTD_freeCCtx(context) }
 
-    /// The body of the row that was encoded last, uncompressed.
+    /// The uncompressed body of the segment that was encoded last.
     var lastBody: [UInt8] { Array(body) }
 
     private var body: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: output.bytes[baseCount...]) }
@@ -42,8 +42,8 @@ final class SegmentEncoder {
     /// Encodes `range` of the events, the first of which has position `first`.
     ///
     /// - Parameters:
-    ///   - extensions: Parts that a newer version has given the row.
-    ///   - sealing: What a sealed row needs besides its events; nil for a row of the tail.
+    ///   - extensions: Parts that a newer version has added to the segment.
+    ///   - sealing: What a sealed segment depends on besides its events; nil for a segment of the tail.
     func encode(
         _ view: EventView, range: Range<Int>, first: Int64, commits: [CommitSlice], extensions: [UInt8] = [],
         level: Int32, sealing: SealingContext? = nil
@@ -54,7 +54,7 @@ final class SegmentEncoder {
             lastCommit: commits[commits.count - 1].info.number, firstTime: commits[0].info.time,
             lastTime: commits[commits.count - 1].info.time, entities: run.entities)
         write(header: header, commits: commits, extensions: extensions, behind: sealing?.base)
-        // The decoder refuses more, so that a damaged size can't make it ask for all of the memory.
+        // The decoder refuses larger bodies, so that a damaged size can't make it allocate all memory.
         guard body.count <= Limits.segmentBytes else {
             throw StorageError(
                 .limitExceeded,
@@ -63,7 +63,7 @@ final class SegmentEncoder {
         }
         var segment = EncodedSegment(header: header.with(size: body.count), body: [])
         guard let sealing else {
-            // zstd's fastest level finds nothing to compress, and still adds its checksum.
+            // zstd's fastest level finds nothing to compress, but still adds its checksum.
             let level = body.count <= Self.storedBytes ? ZSTD_minCLevel() : level
             segment.body = try compress(level: level)
             return segment
@@ -124,18 +124,17 @@ extension SegmentEncoder {
         output.append(section.bytes)
     }
 
-    /// Compresses the body. Parts that are long enough get blocks of their own, because letters of one column and
-    /// digits of another need different codes: that is worth 5 to 12 % of the log, for nothing.
+    /// Compresses the body. Parts that are long enough get blocks of their own, because letters of one column and digits of
+    /// another need different codes: that saves 5 to 12 % of the log at no cost.
     ///
-    /// - Parameter searchLog: How many earlier places with the same beginning are compared, as a power of two; nil for as
-    ///   many as the level does.
+    /// - Parameter searchLog: The binary logarithm of the number of earlier matches to compare; nil for the level's default.
     private func compress(level: Int32, searchLog: Int32? = nil, againstBase: Bool = false) throws -> [UInt8] {
         ZSTD_CCtx_reset(context, ZSTD_reset_session_only)
         ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)
         ZSTD_CCtx_setParameter(context, ZSTD_c_searchLog, searchLog ?? 0)
         ZSTD_CCtx_setPledgedSrcSize(context, UInt64(body.count))
         if againstBase { ZSTD_CCtx_refPrefix(context, output.base, baseCount) }
-        // Each block may add a few bytes to what a single run is bound by.
+        // Each block may add a few bytes to the bound of a single run.
         let bound = ZSTD_compressBound(body.count) + 64 * (cuts.count + 1)
         compressed.removeAll()
         var target = ZSTD_outBuffer(dst: compressed.reserve(bound), size: bound, pos: 0)
@@ -154,7 +153,7 @@ extension SegmentEncoder {
         return Array(UnsafeRawBufferPointer(start: target.dst, count: target.pos))
     }
 
-    /// Ends a block of the compressed body here if what lies behind the last end is worth one.
+    /// Ends a block of the compressed body here if the bytes since the last end are worth one.
     private func cut() {
         if body.count - (cuts.last ?? 0) >= Self.blockBytes { cuts.append(body.count) }
     }

@@ -1,7 +1,7 @@
 internal import StorageCore
 
-/// What a row of the log says of itself in its columns, so that a reader can skip it. The body repeats it under the
-/// checksum, so that a changed column is found.
+/// The columns of a segment's row, by which a reader can skip it. The body repeats them under the checksum, so that a changed
+/// column is detected.
 package struct SegmentHeader: Equatable, Sendable {
     package var first: Int64
     package var last: Int64
@@ -15,8 +15,8 @@ package struct SegmentHeader: Equatable, Sendable {
 
     package var count: Int { Int(last - first + 1) }
 
-    /// The header, if its numbers make sense: to be asked once, where they are read from a file. Nothing that is computed from them
-    /// afterwards overflows, and no loop over them is without end.
+    /// Returns the header if its numbers are valid. Call it once, where they are read from a file: afterwards nothing that is
+    /// computed from them overflows, and no loop over them is endless.
     package func checked() throws -> SegmentHeader {
         guard [first, last, firstCommit, lastCommit].allSatisfy(Limits.numbers.contains),
             (0..<Int64(Limits.segmentEvents)).contains(last - first),

@@ -1,12 +1,12 @@
 internal import StorageCore
 
-/// Which values a stream of a log row holds: those of one column, or those of one part of an entity's key.
+/// Identifies the values that a stream of a segment holds: those of one column, or those of one part of an entity's key.
 enum StreamIdentifier {
     static func column(_ column: UInt32) -> UInt64 { UInt64(column) << 1 }
     static func key(entity: UInt32, part: UInt32) -> UInt64 { (UInt64(entity) << 12 | UInt64(part)) << 1 | 1 }
 
-    /// Ids that a row of the log may name: those of the store's own entities and columns, which no catalog holds, and those that
-    /// a catalog gives.
+    /// Whether a segment may name an id: that of one of the store's own entities and columns, which no catalog holds, or one in
+    /// the range that a catalog assigns.
     static func isEntity(_ id: UInt64) -> Bool { isKnown(id, entities) }
     static func isColumn(_ id: UInt64) -> Bool { isKnown(id, ~entities & ((1 << 31) - 4)) }
 

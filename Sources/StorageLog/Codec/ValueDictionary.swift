@@ -21,7 +21,7 @@ struct ValueDictionary {
         return starts.count - 1
     }
 
-    /// Index of the value that the row's column has, if the run contains it.
+    /// The index of the column's last value in a row, if the run contains it.
     @inline(__always)
     func value(_ slot: Int, _ columnIndex: Int) -> Int? {
         guard columnIndex < sizes[slot] else { return nil }
@@ -39,7 +39,7 @@ struct ValueDictionary {
         for index in starts[slot]..<starts[slot] + sizes[slot] { values[index] = -1 }
     }
 
-    /// Moves a slot to the end, with room for columns that appeared after its row did.
+    /// Moves a slot to the end, with room for columns that were added after its row.
     private mutating func widen(_ slot: Int, to size: Int) {
         let old = starts[slot]..<starts[slot] + sizes[slot]
         starts[slot] = values.count

@@ -2,19 +2,18 @@ internal import Crypto
 internal import Foundation
 package import StorageCore
 
-/// How far a writer has said that commits are done: the last position of which the answer was given, kept in the file of the
-/// ``Doorbell`` behind its count.
+/// The last position whose commit a writer has reported as done, kept in the file of the ``Doorbell`` after its count.
 ///
-/// It is written after SQLite has committed and never synchronised, so that it costs a commit next to nothing. So it is a lower bound: a
-/// store whose writer was of `full` durability holds at least that much, whatever has ended the writer. What is missing, foreign or
-/// makes no sense says nothing.
+/// It is written after SQLite has committed and is never synchronised, so that it costs a commit next to nothing. It is therefore
+/// a lower bound: a store whose writer had `full` durability holds at least that much, however the writer ended. A missing,
+/// foreign or invalid acknowledgement counts as none.
 package struct Acknowledgement: Hashable {
     package let position: Int64
     let durability: StorageConfig.Durability
-    /// The number of the store's file: what was known of another one under this name says nothing of this one.
+    /// The inode of the store's file: an acknowledgement for another file of this name doesn't apply.
     let file: UInt64
 
-    /// Bytes that it takes: durability (4), position (8), file (8), checksum (8), numbers in the machine's byte order.
+    /// The size in bytes: durability (4), position (8), file (8), checksum (8), numbers in the machine's byte order.
     static let size = 28
 
     package init(position: Int64, durability: StorageConfig.Durability, file: UInt64) {
@@ -53,22 +52,22 @@ package struct Acknowledgement: Hashable {
         [1: .full, 2: .normal][code]
     }
 
-    /// The first bytes of the SHA-256: what is half written, or was never written by a writer, has another.
+    /// The first bytes of the SHA-256: those of half-written or foreign bytes differ.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         SHA256.hash(data: bytes).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     }
 
-    /// The number of a file; nil where there is none.
+    /// The inode of a store's file; nil if there is no such file.
     package static func file(of store: String) -> UInt64? {
         var found = stat()
         return stat(store, &found) == 0 ? UInt64(found.st_ino) : nil
     }
 
-    /// What the last writer of a store has left; nil where it is unknown.
+    /// The acknowledgement that a store's last writer has left; nil if it is unknown.
     package static func reading(besideStore store: String) -> Acknowledgement? {
         guard let descriptor = Doorbell.openForReading(besideStore: store) else { return nil }
         defer { close(descriptor) }
-        // A writer may be writing it.
+        // Retries, because a writer may be writing it.
         for _ in 0..<3 {
             var bytes = [UInt8](repeating: 0, count: size)
             guard pread(descriptor, &bytes, size, off_t(Doorbell.countSize)) == size else { return nil }

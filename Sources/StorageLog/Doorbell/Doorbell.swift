@@ -2,34 +2,32 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// What the writer of a store rings after each transaction, so that other processes wake up: a number at the beginning of a
-/// file of 32 bytes beside the store, which threads of any process sleep on (futex(2)). Behind it stands the writer's
-/// ``Acknowledgement``.
+/// A count that a store's writer increments after each transaction to wake other processes: a number at the beginning of a file
+/// of 32 bytes beside the store, on which threads of any process sleep (futex(2)). The writer's ``Acknowledgement`` follows it.
 ///
-/// The writer adds one and wakes whoever sleeps, in one call that never waits. It knows nobody: who listens enters nothing
-/// anywhere, needs no more than the right to read the file, and leaves nothing behind, however it ends. Going to sleep compares the
-/// number with the one that was seen before looking, so that no ring falls between looking and sleeping.
+/// The writer adds one and wakes all sleeping threads, in one call that never waits. It knows no listeners: a listener registers
+/// nowhere, needs only the right to read the file, and leaves nothing behind, however it ends. Going to sleep compares the number
+/// with the one that was read before looking at the log, so that no ring is lost between looking and sleeping.
 ///
-/// The number says that there may be commits, never which; it is right to look too often. Where there is no such file the
-/// bell is silent, and who wants to know has to look now and then. On systems without such sleepers there is the file all the
-/// same, for what stands behind the number.
+/// The number says that there may be commits, never which; extra looks are harmless. Without the file the bell is silent, and
+/// listeners have to poll. Systems without futexes have the file all the same, for the acknowledgement in it.
 ///
-/// Isolation: `Sendable`; only the kernel touches what the pointer leads to.
+/// Isolation: `Sendable`; only the kernel accesses the memory behind the pointer.
 final class Doorbell: Sendable {
-    /// Sound as `nonisolated(unsafe)`: it never changes, and nobody reads or writes through it but the kernel.
+    /// Sound as `nonisolated(unsafe)`: it never changes, and only the kernel reads or writes through it.
     private nonisolated(unsafe) let memory: UnsafeMutablePointer<UInt32>
     /// Nil where the bell is silent.
     private let descriptor: Int32?
-    /// What the writer writes with each acknowledgement; nil where it only listens.
+    /// The constant fields of each acknowledgement; nil for a listener.
     private let writing: (durability: StorageConfig.Durability, file: UInt64)?
     static let countSize = MemoryLayout<UInt32>.size
     private static let size = countSize + Acknowledgement.size
 
-    /// Why somebody sleeps no more.
+    /// Why a wait has ended.
     enum Wake: Equatable {
         case rung
         case timedOut
-        /// The bell is of no use any more.
+        /// The bell can't be used any longer.
         case failed
     }
 
@@ -42,7 +40,7 @@ final class Doorbell: Sendable {
         self.writing = writing
     }
 
-    /// A bell that nobody rings, to sleep on where there is no other.
+    /// A bell that never rings, to sleep on if there is no other.
     init() {
         memory = .allocate(capacity: 1)
         memory.initialize(to: 0)
@@ -67,11 +65,11 @@ final class Doorbell: Sendable {
 // MARK: The file
 
 extension Doorbell {
-    /// The bell for the writer of a store, made if need be with the owner and the permissions of the store's file; nil where that
-    /// can't be.
+    /// Returns the bell for the writer of a store, created if necessary with the owner and permissions of the store's file; nil
+    /// if that fails.
     static func making(besideStore store: String, durability: StorageConfig.Durability) -> Doorbell? {
         guard let file = Acknowledgement.file(of: store) else { return nil }
-        // A pipe or a device of that name must neither hold us up nor be written to.
+        // A pipe or a device of that name must neither block this process nor be written to.
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = open(path(ofStore: store), flags, 0o600)
         guard descriptor >= 0 else { return nil }
@@ -80,7 +78,7 @@ extension Doorbell {
             var model = stat()
             if stat(store, &model) == 0 {
                 fchmod(descriptor, model.st_mode & 0o666)
-                // Only root makes files for others.
+                // Only root can create files for others.
                 if geteuid() == 0 { fchown(descriptor, model.st_uid, model.st_gid) }
             }
             let zeros = [UInt8](repeating: 0, count: size)
@@ -89,7 +87,7 @@ extension Doorbell {
         return mapped(descriptor, PROT_READ | PROT_WRITE, writing: (durability, file))
     }
 
-    /// The bell that the writer of a store rings; nil where there is none that can be heard.
+    /// Returns the bell that a store's writer rings; nil if there is none, or if this system can't wait for it.
     static func finding(besideStore store: String) -> Doorbell? {
         guard storage_bell_is_supported() != 0 else { return nil }
         return openForReading(besideStore: store).flatMap { mapped($0, PROT_READ) }
@@ -111,7 +109,7 @@ extension Doorbell {
         return fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG && found.st_size == size
     }
 
-    /// Takes over the descriptor.
+    /// Takes ownership of the descriptor.
     private static func mapped(
         _ descriptor: Int32, _ protection: Int32,
         writing: (durability: StorageConfig.Durability, file: UInt64)? = nil
@@ -125,7 +123,7 @@ extension Doorbell {
         return Doorbell(memory.bindMemory(to: UInt32.self, capacity: 1), descriptor, writing: writing)
     }
 
-    /// Whether this is still the bell that stands beside the store. A writer that finds none makes another.
+    /// Whether this is still the bell beside the store. A writer that finds none creates another.
     func isBeside(store: String) -> Bool {
         guard let descriptor else { return false }
         var (mine, there) = (stat(), stat())
@@ -137,13 +135,13 @@ extension Doorbell {
 // MARK: Ringing and sleeping
 
 extension Doorbell {
-    /// Wakes whoever sleeps, in whatever process.
+    /// Increments the count and wakes all waiting threads of all processes.
     func ring() { storage_bell_ring(memory) }
 
-    /// Wakes all waiting threads without a commit: for those that are to stop listening.
+    /// Wakes all waiting threads without a commit, for those that should stop listening.
     func disturb() { storage_bell_wake(memory) }
 
-    /// How often the bell was rung, modulo 2³²; nil where the file was cut. Read through the file, because reading memory that is gone
+    /// The number of rings, modulo 2³²; nil if the file was truncated. Read through the file, because reading memory that is gone
     /// ends the process.
     var count: UInt32? {
         guard let descriptor else { return 0 }
@@ -151,14 +149,14 @@ extension Doorbell {
         return pread(descriptor, &count, Self.countSize, 0) == Self.countSize ? count : nil
     }
 
-    /// Sleeps, for as long as the count is the one that was seen.
+    /// Sleeps for as long as the count equals `seen`, at most for `duration`.
     func wait(while seen: UInt32?, for duration: Duration) -> Wake {
         guard let seen else { return .failed }
         let (seconds, attoseconds) = duration.components
         let nanoseconds = seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue
         switch Int(storage_bell_wait(memory, seen, nanoseconds + attoseconds / 1_000_000_000)) {
         case STORAGE_BELL_WOKEN: return .rung
-        // Else memory and file differ, as they may where a file system is shared between machines.
+        // Otherwise memory and file differ, as can happen on a file system shared between machines.
         case STORAGE_BELL_CHANGED: return count == seen ? .failed : .rung
         case STORAGE_BELL_TIMED_OUT: return .timedOut
         default: return .failed
@@ -169,14 +167,14 @@ extension Doorbell {
 // MARK: Acknowledging
 
 extension Doorbell {
-    /// Writes down that everything up to a position is committed. It is written through the file, because memory of a file that was
-    /// cut ends the process.
+    /// Records that everything up to a position is committed. Written through the file, because writing to memory of a truncated
+    /// file ends the process.
     ///
-    /// - Parameter synchronising: Whether it comes to the disk before this returns.
+    /// - Parameter synchronising: Whether it reaches the disk before this returns.
     func acknowledge(_ position: Int64, synchronising: Bool = false) {
         guard let descriptor, let writing else { return }
         let bytes = Acknowledgement(position: position, durability: writing.durability, file: writing.file).bytes
-        // Where that fails nothing is known, which is allowed.
+        // A failure leaves the position unknown, which is allowed.
         pwrite(descriptor, bytes, bytes.count, off_t(Self.countSize))
         if synchronising { fsync(descriptor) }
     }

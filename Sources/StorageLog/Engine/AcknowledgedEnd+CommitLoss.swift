@@ -2,22 +2,22 @@ package import StorageCore
 
 /// Finds acknowledged commits that the store has lost.
 extension AcknowledgedEnd {
-    /// What a log that ends at a position is short of.
+    /// The commits that a log ending at a position has lost.
     ///
-    /// - Parameter head: Nil where it isn't known.
+    /// - Parameter head: The log's last position; nil if unknown.
     /// - Complexity: Reads the write-ahead log once; memory for one page.
-    /// - Throws: `io-error` where the write-ahead log can't be read.
+    /// - Throws: `io-error` if the write-ahead log can't be read.
     package func losses(head: Int64?) throws -> [CommitLoss] {
         [try writeAheadLogLoss(), head.flatMap(positionLoss)].compactMap(\.self)
     }
 
-    /// What lies behind the frame at which SQLite stops.
+    /// The commits after the frame at which SQLite stops.
     func writeAheadLogLoss() throws -> CommitLoss? {
         guard let damage = try WriteAheadLog.damage(besideStore: store) else { return nil }
         let log = WriteAheadLog.path(ofStore: store)
         let location = damage.frame == 0 ? "in its header" : "at frame \(damage.frame)"
         let count = damage.transactions == 1 ? "1 transaction" : "\(damage.transactions) transactions"
-        // The header is on the disk before anything is written behind it, with `normal` durability too.
+        // The header reaches the disk before anything is written after it, even with `normal` durability.
         guard damage.frame == 0 || known?.durability != .normal else {
             return CommitLoss(
                 isDamage: false,
@@ -34,7 +34,7 @@ extension AcknowledgedEnd {
         )
     }
 
-    /// What the log is short of at its end.
+    /// The acknowledged commits after the log's end.
     func positionLoss(_ head: Int64) -> CommitLoss? {
         guard let known, known.position > head else { return nil }
         let ends = "The log of \(store) ends at @\(head), and @\(known.position) was acknowledged"

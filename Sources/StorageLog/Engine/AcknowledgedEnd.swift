@@ -1,12 +1,12 @@
 internal import Foundation
 internal import StorageCore
 
-/// What is known beside a store's log of where it must end: the last position that its writer has acknowledged, and what lies in
-/// the write-ahead log behind the frame at which SQLite stops.
+/// Where a store's log must end, known from outside the log: the last position that its writer has acknowledged, and the content
+/// of the write-ahead log after the frame at which SQLite stops.
 ///
-/// It is made before the state that is compared with it: a commit that comes between them makes the log longer.
+/// Create it before reading the state that is compared with it: a commit between the two then only makes the log longer.
 ///
-/// Isolation: `Sendable`; it is a note.
+/// Isolation: `Sendable`; it is a plain value.
 package struct AcknowledgedEnd: Sendable {
     let store: String
     let known: Acknowledgement?
@@ -16,7 +16,7 @@ package struct AcknowledgedEnd: Sendable {
         known = Acknowledgement.reading(besideStore: store)
     }
 
-    /// That of a file that isn't there yet, or that isn't a store: what lies beside it says nothing.
+    /// The end for a file that doesn't exist yet or isn't a store: files beside it don't matter.
     init(ofNew store: String) {
         self.store = store
         known = nil
@@ -26,11 +26,11 @@ package struct AcknowledgedEnd: Sendable {
 // MARK: Opening for writing
 
 extension AcknowledgedEnd {
-    /// Holds a store to what is known of it before SQLite recovers it for a writer, which would throw away what can't be read.
-    /// Nothing is changed.
+    /// Checks a store against its acknowledged end before SQLite recovers it for a writer, which would discard unreadable
+    /// commits. Changes nothing.
     ///
-    /// - Returns: Whether `normal` durability has lost commits.
-    /// - Throws: `corrupt` where more is lost than that.
+    /// - Returns: Whether commits were lost as `normal` durability allows.
+    /// - Throws: `corrupt` if more is lost than that.
     func checkBeforeWriting() throws -> Bool {
         if let loss = try writeAheadLogLoss() { return try accept(loss) }
         guard known != nil, let head = try head(), let loss = positionLoss(head) else { return false }
@@ -42,13 +42,13 @@ extension AcknowledgedEnd {
         return true
     }
 
-    /// Lets the next opening know that commits may be lost with the power from now on, before the first of them is made.
+    /// Records for the next opening that a power failure may lose commits from this point on, before the first of them is made.
     func announceNormalDurability(by doorbell: Doorbell?, hasLost: Bool) {
         guard known?.durability != .normal else { return }
         doorbell?.acknowledge(hasLost ? 0 : known?.position ?? 0, synchronising: true)
     }
 
-    /// Where the log ends; nil where that can't be read, which is said when the store is opened.
+    /// The log's last position; nil if it can't be read, which opening the store reports.
     private func head() throws -> Int64? {
         do {
             return try DatabaseFile(store, .reading).with { try LogHead.load($0).position }

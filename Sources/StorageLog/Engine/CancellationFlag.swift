@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Says once, across threads, that a task was cancelled.
+/// Signals once, across threads, that a task was cancelled.
 final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
     var isSet: Bool { flag.load(ordering: .relaxed) }

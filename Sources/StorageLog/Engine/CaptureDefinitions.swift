@@ -60,8 +60,8 @@ struct CaptureDefinitions {
         }
     }
 
-    /// A fallback as capture wants it. Texts and blobs get memory that is never given back: there is one per default
-    /// of a column that this process saw being added.
+    /// Converts a fallback for capture. Memory for texts and blobs is never freed: there is one per default of a column that this
+    /// process saw being added.
     private static func raw(_ value: StorageValue) -> storage_value {
         value.withRaw { raw in
             guard raw.hasBytes else { return raw }

@@ -1,12 +1,12 @@
 internal import StorageCore
 
-/// What the commit under way has done to the catalog, and what is still to be done about it.
+/// The current commit's changes of the catalog, and the steps that remain to be done for them.
 struct CatalogChanges {
-    /// Rows of the catalog that are written when the commit is finished: capture can't take them while a statement is under way.
+    /// Rows of the catalog to write when the commit is finished: capture can't record them while a statement runs.
     var rows: [UInt32: CatalogRow] = [:]
-    /// The catalog by SQLite's schema version, for the versions that this commit has gone through.
+    /// Earlier states of the catalog in this commit, by SQLite's schema version.
     var states: [Int64: CatalogState] = [:]
-    /// Whether projections haven't heard yet that the catalog has changed.
+    /// Whether projections haven't been notified of the catalog's changes yet.
     var areUnreported = false
     /// Whether the catalog names entities or columns that capture doesn't know yet.
     var isCaptureOutdated = false

@@ -1,7 +1,7 @@
-/// Commits that were acknowledged and that a store doesn't hold any more.
+/// Acknowledged commits that a store no longer holds.
 package struct CommitLoss: Sendable, Hashable {
-    /// Whether it must be damage, or an older copy of the file. Else the last writer was of `normal` durability, which may lose the
-    /// last commits with the power.
+    /// Whether the cause must be damage, or an older copy of the file. Otherwise the last writer had `normal` durability, which
+    /// may lose the last commits in a power failure.
     package let isDamage: Bool
     package let message: String
     package let remedy: String

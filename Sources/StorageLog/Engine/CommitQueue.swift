@@ -1,9 +1,9 @@
 internal import GRDB
 internal import StorageCore
 
-/// The commits that wait for the writer, in order.
+/// The commits that are waiting for the writer, in order.
 struct CommitQueue {
-    /// One commit that waits for its turn.
+    /// A commit that is waiting for its turn.
     struct Job: Sendable {
         let metadata: CommitMetadata
         let time: Int64?
@@ -11,20 +11,20 @@ struct CommitQueue {
         let finish: @Sendable (Result<CommitReceipt, any Error>) -> Void
         let isCancelled: @Sendable () -> Bool
         let called = ContinuousClock.now
-        /// What observers of durations have noted of the task that calls.
+        /// The values that observers of durations have captured on the calling task.
         var captured: [Int: any Sendable] = [:]
     }
 
     private var jobs: [Job] = []
-    /// Whether somebody is at work on the queue on the writer.
+    /// Whether the queue is being processed on the writer.
     private var isDraining = false
 
     var isEmpty: Bool { jobs.isEmpty }
     var count: Int { jobs.count }
 
-    /// Puts a job at the end.
+    /// Appends a job.
     ///
-    /// - Returns: Whether the caller has to see to it that the queue is worked on; nil where there is no room.
+    /// - Returns: Whether the caller has to start processing the queue; nil if the queue is full.
     mutating func append(_ job: Job, limit: Int?) -> Bool? {
         if let limit, jobs.count >= limit { return nil }
         jobs.append(job)
@@ -32,7 +32,7 @@ struct CommitQueue {
         return !isDraining
     }
 
-    /// The jobs that may share the next transaction; nil when there are none, and then nobody is at work any more.
+    /// Removes and returns the jobs that may share the next transaction; nil if there are none, which ends the processing.
     mutating func take(atMost count: Int) -> [Job]? {
         guard !jobs.isEmpty else {
             isDraining = false
@@ -43,6 +43,6 @@ struct CommitQueue {
         return taken
     }
 
-    /// Puts jobs back to the beginning for which there was no room.
+    /// Reinserts jobs at the front that didn't fit the transaction.
     mutating func putBack(_ rest: ArraySlice<Job>) { jobs.insert(contentsOf: rest, at: 0) }
 }

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import StorageCore
 
-/// Measures the commits of one transaction of the queue: how long each took, and what for.
+/// Measures the commits of one transaction of the queue: how long each took, and where the time went.
 struct CommitTimer {
     let start: ContinuousClock.Instant
-    /// Whether the parts of each commit are measured, for somebody who wants to know.
+    /// Whether the parts of each commit are measured, because there are observers.
     let isDetailed: Bool
     var transaction = TransactionTiming()
     private var bodies: [(duration: Duration, projections: Duration)] = []
@@ -14,7 +14,7 @@ struct CommitTimer {
         self.isDetailed = isDetailed
     }
 
-    /// Runs one commit.
+    /// Runs one commit and measures it.
     mutating func measure<Result>(_ writer: LogWriter, _ body: () throws -> Result) rethrows -> Result {
         guard isDetailed else { return try body() }
         writer.projectionTime = .zero
@@ -24,7 +24,7 @@ struct CommitTimer {
         return result
     }
 
-    /// - Parameter index: The commit's place among those that were measured.
+    /// - Parameter index: The commit's index among the measured ones.
     func commit(
         _ index: Int, _ job: CommitQueue.Job, _ outcome: Result<CommitReceipt, any Error>, end: ContinuousClock.Instant
     ) -> CommitTiming {
@@ -41,7 +41,7 @@ struct CommitTimer {
         timing.disk = transaction.disk
         timing.checkpoint = transaction.checkpoint
         timing.groupSize = bodies.count
-        // Also what the transaction does for all of them, such as encoding and appending.
+        // Includes what the transaction does for all of them, such as encoding and appending.
         timing.group = max(
             .zero, end - start - transaction.lock - transaction.disk - own.duration)
         return timing

@@ -1,10 +1,10 @@
 internal import CSQLite
 package import StorageCore
 
-/// Tells which value an SQL literal in a DEFAULT clause gives to rows, by storing it in a column of the same affinity:
-/// `CAST` follows other rules (it leaves 0.0 in a NUMERIC column, where SQLite stores 0).
+/// Evaluates the SQL literal of a DEFAULT clause by storing it in a column of the same affinity: `CAST` follows other rules (it
+/// keeps 0.0 in a NUMERIC column, where SQLite stores 0).
 ///
-/// Not `Sendable`: made where it is used.
+/// Not `Sendable`: created where it is used.
 package final class DefaultValues {
     private var database: Connection?
 
@@ -12,16 +12,17 @@ package final class DefaultValues {
 
     deinit { database?.close() }
 
-    /// The value; NULL for defaults that depend on the moment or on the program's own functions, which never stand for
-    /// rows from before: SQLite refuses them in ADD COLUMN.
+    /// The value; NULL for defaults that depend on the time or on the program's own functions, which never apply to existing
+    /// rows: SQLite refuses them in ADD COLUMN.
     ///
-    /// NULL too where a STRICT table refuses the default, which SQLite looks at when a row takes it.
+    /// NULL too if a STRICT table refuses the default, which SQLite checks only when a row uses it.
     package func value(of literal: String, type: String, isStrict: Bool) throws -> StorageValue {
         let scratch = try scratch()
-        // The names of types in STRICT tables are few and known; others may be anything, and only their affinity counts.
+        // STRICT tables have few, known types; others may have any, and only their affinity counts.
         let declared = isStrict ? type : ColumnAffinity(declaredType: type).rawValue
         try PreparedStatement(scratch, "DROP TABLE IF EXISTS held").execute()
-        // Where it is declared, a word is a text, and what isn't a literal is in parentheses, which SQLite doesn't say.
+        // A declared default may be a bare word, which is a text, or an expression in parentheses; SQLite reports both without
+        // the difference.
         let table = [literal, "(\(literal))"].lazy.compactMap { definition in
             try? PreparedStatement(
                 scratch, "CREATE TABLE held(value \(declared) DEFAULT \(definition))\(isStrict ? " STRICT" : "")")

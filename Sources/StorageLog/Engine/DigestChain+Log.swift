@@ -2,14 +2,14 @@ internal import CSQLite
 internal import StorageCore
 
 extension DigestChain {
-    /// The chain as it stands in front of a row that is to be sealed.
+    /// The chain up to a segment that is to be sealed.
     ///
-    /// - Parameter passes: Whether bodies without a digest in between, which may be large, are read; nil is answered for them
-    ///   otherwise.
+    /// - Parameter passes: Whether to read preceding bodies without a digest, which may be large; if false, the result is nil if
+    ///   there are any.
     init?(before position: Int64, in database: Connection, passes: Bool) throws {
         self.init(store: try StoreLineage.load(database).store)
         var reached: Int64 = 0
-        // Where nothing may be read, one look has to do: many rows without a digest may lie in front.
+        // If nothing may be read, only the previous segment is examined, because many without a digest may precede.
         let condition = passes ? "AND digest IS NOT NULL" : ""
         let last = try PreparedStatement(
             database,

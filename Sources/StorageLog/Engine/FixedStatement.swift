@@ -1,5 +1,5 @@
-/// Statements of the engine that every commit or every transaction runs. Each has a place of its own in the writer: to look a
-/// statement up by its text hashes that text and compares it, which took 17 % of importing rows of three columns.
+/// Statements of the engine that every commit or every transaction runs. The writer keeps each by index: a lookup by text hashes
+/// and compares that text, which took 17 % of importing rows of three columns.
 enum FixedStatement: Int, CaseIterable {
     case sentinel
     case fileCheck

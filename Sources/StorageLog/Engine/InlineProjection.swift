@@ -1,20 +1,19 @@
-/// Derived state that is part of every commit: it has a commit's changes when the commit is there, and not before.
+/// Derived state that is part of every commit: it changes in the same transaction.
 ///
 /// Isolation: used on the writer's queue only.
 package protocol InlineProjection: AnyObject {
-    /// Takes in the events of one commit; the entity tables hold them already.
+    /// Applies the events of one commit; the entity tables hold them already.
     ///
-    /// - Parameter events: The commit's places among the captured events.
+    /// - Parameter events: The indexes of the commit's events among the captured ones.
     func apply(_ events: Range<Int>, of view: EventView, commit: CommitInfo, in writer: LogWriter) throws
-    /// Follows entities whose tables or columns were renamed, dropped or made anew. Called before
-    /// ``apply(_:of:commit:in:)``.
+    /// Adapts to entities whose tables or columns were renamed, dropped or recreated. Called before ``apply(_:of:commit:in:)``.
     ///
-    /// - Parameter renumbered: Entities whose rows have other row numbers than before.
+    /// - Parameter renumbered: Entities whose rows have new rowids.
     func catalogChanged(renumbered: Set<UInt32>, in writer: LogWriter) throws
-    /// Forgets what it remembers of a transaction that was undone.
+    /// Discards its state of a transaction that was rolled back.
     func reload(from writer: LogWriter) throws
-    /// Makes everything again that follows from these entities, whose tables were just made again from the log.
+    /// Rebuilds everything that is derived from these entities, whose tables were just rebuilt from the log.
     func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws
-    /// Takes note that a transaction is durable. Must be quick, and must not write.
+    /// Called when a transaction is durable. Must be quick, and must not write.
     func committed(in writer: LogWriter)
 }

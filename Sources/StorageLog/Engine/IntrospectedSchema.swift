@@ -5,7 +5,7 @@ internal import StorageCore
 /// The tables of the file as SQLite reports them.
 struct IntrospectedSchema {
     var version: Int64
-    /// By name, folded.
+    /// By folded name.
     var tables: [ExactText: IntrospectedTable]
 }
 
@@ -17,16 +17,16 @@ struct IntrospectedTable {
     var hasTriggers: Bool
     /// The SQL of the table, then of its indexes and triggers, by name.
     var definition: [String]
-    /// Those of tables with a reserved name aren't looked at, unless the table is an entity of the store's own.
+    /// Tables with a reserved name have none here, unless they are entities of the store's own.
     var columns: [IntrospectedColumn]
 
-    /// Whether no entity of users can have a table of this name.
+    /// Whether the name is reserved, so that no entity of users can have it.
     var isReserved: Bool { name.lowercasedASCII.hasPrefix("storage_") }
 }
 
 struct IntrospectedColumn {
     var name: String
-    /// The column's number in the table.
+    /// The column's index in the table.
     var ordinal: Int
     var type: String
     var affinity: ColumnAffinity
@@ -38,16 +38,16 @@ struct IntrospectedColumn {
 }
 
 extension LogWriter {
-    /// The cost is a row of SQLite's schema for each table, and more for those only that have changed.
+    /// Reads one row of SQLite's schema for each table, and more only for those that have changed.
     func readSchema() throws -> IntrospectedSchema {
         let found = try IntrospectedSchema(database, knowing: schema.introspected)
         schema.introspected = found
         return found
     }
 
-    /// Tells capture which tables to record and which column has which id.
+    /// Defines for capture which tables to record and the id of each column.
     ///
-    /// - Parameter standIns: Tables that stand in the place of entities' own, by entity.
+    /// - Parameter standIns: Tables that replace entities' own, by entity.
     func defineCapture(_ found: IntrospectedSchema, standIns: [UInt32: String] = [:]) throws {
         var definitions = CaptureDefinitions()
         for entity in CatalogEntity.reserved {
@@ -64,7 +64,7 @@ extension LogWriter {
 }
 
 extension IntrospectedSchema {
-    /// - Parameter earlier: What was found before: of tables that have the same SQL still, no more is asked.
+    /// - Parameter earlier: The schema that was read before: tables with the same SQL aren't inspected again.
     init(_ database: Connection, knowing earlier: IntrospectedSchema? = nil) throws {
         let version = try PreparedStatement(database, "PRAGMA schema_version")
         self.version = try version.step() ? version.integer(0) : 0
@@ -86,7 +86,7 @@ extension IntrospectedSchema {
             {
                 continue
             }
-            // A table that was made anew has another spelling of its name: SQLite writes it when the table is renamed.
+            // SQLite spells the name of a recreated table differently, because renaming a table rewrites its SQL.
             if objects.string(0) == "table" {
                 sql = TableSQL.renaming(sql, to: quoted(objects.string(1))) ?? sql
             }
@@ -102,7 +102,7 @@ extension IntrospectedSchema {
         // Virtual tables have no root page and can't be entities.
         for table in names where table.root > 0 {
             let key = table.name.folded
-            // To the byte: two spellings of é are two names.
+            // Byte for byte: two spellings of é are two names.
             let definition = definitions[key] ?? []
             if var known = earlier?.tables[key], known.definition.map(ExactText.init) == definition.map(ExactText.init)
             {

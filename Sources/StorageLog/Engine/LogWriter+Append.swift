@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import StorageCore
 
-// MARK: Rows of the log
+// MARK: Segments
 
 extension LogWriter {
     /// The captured events; valid until the next change is captured.
@@ -12,12 +12,12 @@ extension LogWriter {
             shapes: somewhere(storage_capture_shapes(capture)), shapeCount: storage_capture_shape_count(capture))
     }
 
-    /// An empty buffer has no address; nothing is read from it then, so any will do.
+    /// An empty buffer has no address; as nothing is read from it, any address will do.
     private func somewhere<Element>(_ address: UnsafePointer<Element>?) -> UnsafePointer<Element> {
         address ?? UnsafePointer(bitPattern: MemoryLayout<Element>.alignment).unsafelyUnwrapped
     }
 
-    /// Writes the commits of this transaction behind the log's end.
+    /// Appends the commits of this transaction to the log.
     func appendOpenCommits(sealing: Bool) throws {
         let view = captured
         var covered = 0
@@ -29,21 +29,21 @@ extension LogWriter {
         }
         guard covered == view.count else { throw StorageError.breach("changes were captured outside of a commit") }
         guard !open.isEmpty else { return }
-        // A large batch fills windows of its own, which get their final form at once.
+        // A large batch fills whole windows, which get their final form at once.
         let fillsWindows = view.count >= 2 * configuration.segmentLength
         try asEngine {
             try appendRows(view, commits: open, first: head.position + 1, sealing: sealing || fillsWindows)
         }
     }
 
-    /// Cuts events into rows at the borders of windows, and writes them.
+    /// Splits events into segments at the borders of windows, and writes them.
     ///
-    /// - Parameter sealing: Whether windows that are full afterwards are written in their final form.
+    /// - Parameter sealing: Whether full windows are written in their final form.
     private func appendRows(
         _ view: EventView, commits: [(info: CommitInfo, events: Range<Int>)], first: Int64, sealing: Bool
     ) throws {
         let window = Int64(configuration.segmentLength)
-        // For this call only: what is rolled back may leave other rows at the same positions.
+        // Only for this call: after a rollback, other segments may be at the same positions.
         let bases = SegmentBaseCache(database)
         var start = 0
         var commit = 0
@@ -54,7 +54,7 @@ extension LogWriter {
             let room = Int(border - position) + 1
             let range = start..<min(view.count, start + room)
             let end = view.cut(range, commits: commits, from: commit, bytes: Limits.segmentTargetBytes)
-            // Sealed rows are always the log's beginning: a window is written sealed only behind a sealed one.
+            // Sealed segments always precede unsealed ones: a window is written sealed only after a sealed one.
             let isWholeWindow = windowStart + 1 >= first && start + room <= view.count
             let context =
                 try sealing && isWholeWindow && firstUnsealed() == position ? sealingContext(position, bases) : nil
@@ -75,7 +75,7 @@ extension LogWriter {
         }
     }
 
-    /// The parts of the commits that lie in a range of events. `commit` is where to begin looking, and moves on.
+    /// The parts of the commits in a range of events. The search begins at index `commit`, which is advanced.
     private func slice(
         _ commits: [(info: CommitInfo, events: Range<Int>)], _ range: Range<Int>, from commit: inout Int
     ) -> [CommitSlice] {
@@ -94,7 +94,7 @@ extension LogWriter {
         return slices
     }
 
-    /// Nil where large bodies in front of the row would have to be read, which the writer isn't held for.
+    /// nil if preceding large bodies would have to be read, which would block the writer for too long.
     private func sealingContext(_ position: Int64, _ bases: SegmentBaseCache) throws -> SealingContext? {
         try SealingContext(
             before: position, windowLength: configuration.segmentLength, in: database, bases: bases, passes: false)
@@ -106,11 +106,11 @@ extension LogWriter {
 }
 
 extension EventView {
-    /// Shortens a range so that its texts, and the metadata of the commits that begin behind its first event, stay under a
-    /// number of bytes, but leaves at least one event. The metadata of the commit that a row begins with is in it however short
-    /// the row is.
+    /// Shortens a range so that its texts, and the metadata of the commits that begin after its first event, stay under a number
+    /// of bytes; keeps at least one event. The metadata of the commit that a segment begins with is included however short the
+    /// segment is.
     ///
-    /// - Parameter first: The first of the commits that can have events in the range.
+    /// - Parameter first: The index of the first commit that can have events in the range.
     func cut(
         _ range: Range<Int>, commits: [(info: CommitInfo, events: Range<Int>)], from first: Int, bytes limit: Int
     ) -> Int {

@@ -2,18 +2,18 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// Back-links: each event knows the previous event of its row.
+/// Back-links: each event names the previous event of its row.
 ///
-/// A row's `_position` is the position of its last event, so the hook reads the back-link of an update or delete from
-/// the old image. What it can't know is filled in here: the deleted predecessor of an inserted row, and rows that a
-/// statement changed without moving their `_position`, as raw SQL does. Where a statement moved the `_position` of a
-/// row and changed nothing else, it is put back.
+/// A row's `_position` is the position of its last event, so the hook reads the back-link of an update or delete from the old
+/// image. This file adds what the hook can't know: the delete that precedes an inserted row, and rows that a statement changed
+/// without updating their `_position`, as raw SQL does. If a statement changed only the `_position` of a row, the old value is
+/// restored.
 ///
-/// Positions that stand in tables may be anybody's: each is checked before it becomes a part of the log.
+/// Any program may have written the positions in tables: each is checked before it becomes a part of the log.
 extension LogWriter {
     func linkEvents(_ range: Range<Int>, touchesFrom firstTouch: Int) throws {
         let base = head.position + 1
-        // Rows whose `_position` isn't that of their last event yet, by entity and row number.
+        // Rows whose `_position` isn't that of their last event yet, by entity and rowid.
         var stale: [RowidAddress: Int64] = [:]
         var touch = firstTouch
         let touches = storage_capture_touch_count(capture)
@@ -56,7 +56,8 @@ extension LogWriter {
         if !defersTombstones { try writeTombstones() }
     }
 
-    /// - Throws: `corrupt` for a row whose previous event can't be where its table says: another program has written to the store.
+    /// - Throws: `corrupt` for a row whose table names an impossible position of its previous event: another program has written
+    ///   to the store.
     private func check(_ earlier: Int64, before position: Int64, _ shape: storage_shape) throws {
         guard (1..<position).contains(earlier) else {
             throw StorageError.foreignRow(of: catalog.entity(id: shape.entity)?.name ?? "", at: earlier)
@@ -66,11 +67,11 @@ extension LogWriter {
     private func stampPositions(_ stale: [RowidAddress: Int64]) throws {
         guard !stale.isEmpty else { return }
         try asEngine {
-            // Triggers of users must not take the engine's bookkeeping for a change.
+            // Triggers of users must not fire for the engine's bookkeeping.
             let triggers = stale.keys.contains { schema.triggered.contains($0.entity) }
             if triggers { database.setTriggersEnabled(false) }
             defer { if triggers { database.setTriggersEnabled(true) } }
-            // In the order of the table, a page is visited once; by hash, the same page would be visited again and again.
+            // In table order, each page is visited once; in hash order, many times.
             let rows = stale.sorted { ($0.key.entity, $0.key.rowid) < ($1.key.entity, $1.key.rowid) }
             var last: (entity: UInt32, update: PreparedStatement?)?
             for (address, position) in rows {
@@ -80,16 +81,16 @@ extension LogWriter {
         }
     }
 
-    /// - Returns: nil where the table was dropped after its rows were changed, and has taken its positions along.
+    /// - Returns: nil if the table was dropped after its rows were changed, so that they have no positions to update.
     private func stamp(of entity: UInt32) throws -> PreparedStatement? {
         guard let entity = catalog.entity(id: entity), !entity.isDropped else { return nil }
         return try statement(
             "UPDATE main.\(quoted(entity.stored)) SET _position = ?1 WHERE \(entity.rowidName ?? "rowid") = ?2")
     }
 
-    /// The position of the delete that an insert brings a row back from.
+    /// Removes the tombstone of an inserted row and returns its position, that of the row's delete.
     private func takeTombstone(_ index: Int, _ shape: storage_shape) throws -> Int64? {
-        // Most bulk inserts can do without looking.
+        // Most bulk inserts need no lookup.
         let mayBeStored = try mayHaveTombstones(shape.entity)
         guard mayBeStored || !tombstones.isEmpty else { return nil }
         let row = RowAddress(captured, at: index)
@@ -116,10 +117,10 @@ extension LogWriter {
         return try select.step() ? select.integer(0) : nil
     }
 
-    /// Writes what has become of tombstones since this was done last.
+    /// Writes the pending changes of tombstones to the file.
     func writeTombstones() throws {
         guard !tombstones.isEmpty else { return }
-        // In the order of the table, a page is visited once.
+        // In table order, each page is visited once.
         let rows = tombstones.positions.sorted {
             $0.key.entity == $1.key.entity
                 ? $0.key.key.lexicographicallyPrecedes($1.key.key) : $0.key.entity < $1.key.entity

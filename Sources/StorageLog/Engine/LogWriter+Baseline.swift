@@ -2,12 +2,12 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// How history begins for a table whose rows are there already.
+/// Begins the history of a table that has rows already.
 extension LogWriter {
-    /// Enters a table in the catalog as it is. Its rows are recorded by ``recordBaseline(of:after:count:)``, in this commit or in
-    /// later ones.
+    /// Adds a table to the catalog as it is. ``recordBaseline(of:after:count:)`` records its rows, in this commit or in later
+    /// ones.
     ///
-    /// - Throws: Where the table isn't there, or is an entity already.
+    /// - Throws: An error if the table doesn't exist, or is an entity already.
     package func declareAdopted(_ table: String) throws -> CatalogEntity {
         guard catalog.entity(stored: table) == nil, let found = try readSchema().tables[table.folded] else {
             throw StorageError(
@@ -29,12 +29,12 @@ extension LogWriter {
         return catalog.entity(id: entity.id) ?? entity
     }
 
-    /// Records the rows that follow a row number as inserts, as they are; part of the commit under way.
+    /// Records the rows after a rowid as inserts with their current values, as a part of the current commit.
     ///
-    /// Each row is written once, to set its `_position`, and that is what capture takes for its insert. So no value takes a
-    /// detour, and no trigger of the user's sees it.
+    /// Each row is written once, to set its `_position`, and capture records that update as the insert. So no value is copied,
+    /// and no trigger of the user's fires.
     ///
-    /// - Returns: The last row number, nil where no row is left.
+    /// - Returns: The last rowid, nil if no row is left.
     package func recordBaseline(of entity: CatalogEntity, after rowid: Int64?, count: Int) throws -> Int64? {
         let name = entity.rowidName ?? "rowid"
         let table = quoted(entity.stored)

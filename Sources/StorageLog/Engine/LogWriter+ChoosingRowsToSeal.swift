@@ -1,14 +1,14 @@
 internal import CSQLite
 internal import StorageCore
 
-/// Sealing: the small rows of a full window become few at a higher level. Positions, times and events stay as they are;
-/// only the bytes that hold them change.
+/// Sealing: the small segments of a full window are merged to few, at a higher compression level. Positions, times and events
+/// don't change; only the bytes that hold them do.
 ///
-/// Rows are sealed in the order of their positions, a run of neighbours at a time. A run is bounded by bytes, so memory
-/// and the time for which the writer is held are bounded too. The merge itself (``SegmentMerge``) needs no writer: rows of
-/// the log never change but by sealing.
+/// Segments are sealed in the order of their positions, a run of neighbours at a time. A run is bounded by bytes, so memory and
+/// the time for which the writer is blocked are bounded too. The merge itself (``SegmentMerge``) needs no writer: segments change
+/// only by sealing.
 extension LogWriter {
-    /// The positions of each of the next rows to seal, in order, without a gap; nil where no window is full that isn't sealed.
+    /// The positions of each of the next segments to seal, in order, without a gap; nil if no full window is unsealed.
     ///
     /// - Parameter last: The end of the log; nil for that of the last transaction.
     func nextSealingRun(through last: Int64? = nil) throws -> [ClosedRange<Int64>]? {
@@ -45,8 +45,8 @@ extension LogWriter {
         }
     }
 
-    /// Rows that are large already stay as they were written: to compress them once more would gain a tenth, and the
-    /// writer would have to be held for as long as all of their bytes take.
+    /// Skips a segment that is large already and stays as it was written: compressing it again would save a tenth, and would
+    /// block the writer for the time that all of its bytes take.
     private func passFinalRow(at position: Int64) throws {
         let select = try statement("SELECT last FROM storage_log WHERE position = ?")
         select.bind(position, at: 1)
@@ -60,7 +60,7 @@ extension LogWriter {
         return ((position - 1) / window + 1) * window
     }
 
-    /// The first position behind those that are sealed or final. Rows are sealed in order, so looking back from the head is
+    /// The first position after those that are sealed or final. Segments are sealed in order, so the search back from the head is
     /// short, and done once.
     func firstUnsealed() throws -> Int64 {
         if let sealedThrough { return sealedThrough + 1 }

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import StorageCore
 
-/// Commit times. They never go backwards, so one wrong reading of the clock would be the time of every commit after it.
+/// Commit times. They never decrease, so one wrong reading of the clock would be the time of every later commit.
 extension LogWriter {
     /// The time of the next commit.
     ///
-    /// - Parameter given: The time that somebody else gives the commit, as imports do; nil for that of the clock.
+    /// - Parameter given: The time that the caller sets, as imports do; nil for the clock's.
     /// - Throws: `clock-ahead` for a time far ahead.
     func commitTime(_ given: Int64?) throws -> (time: Int64, reading: Int64) {
         let reading = given ?? configuration.clock.microseconds
@@ -19,7 +19,7 @@ extension LogWriter {
 }
 
 extension Duration {
-    /// Cut to what can be added to a time.
+    /// Limited to a value that can be added to a time.
     fileprivate var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit = Limits.times.upperBound / 1_000_000

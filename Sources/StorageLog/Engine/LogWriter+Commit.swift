@@ -3,13 +3,13 @@ internal import Foundation
 internal import StorageCore
 
 extension LogWriter {
-    /// How many events wait in the transaction under way.
+    /// The number of captured events in the current transaction.
     package var pendingEvents: Int { storage_capture_count(capture) }
 
-    /// How many events were captured before the commit under way.
+    /// The number of events that were captured before the current commit.
     var commitStart: Int { open.last?.events.upperBound ?? 0 }
 
-    /// How many events of each of the users' entities wait behind the first `count`, by the entities' names.
+    /// The number of captured events of each of users' entities after the first `count`, by the entities' names.
     package func pendingChanges(after count: Int) -> [(entity: String, events: Int)] {
         let view = captured
         var counts: [UInt32: Int] = [:]
@@ -19,22 +19,22 @@ extension LogWriter {
         }
     }
 
-    /// Bytes of the texts and blobs that wait with them.
+    /// The bytes of the captured texts and blobs.
     package var pendingBytes: Int { storage_capture_byte_count(capture) }
 
-    /// One commit inside a group: what `body` changes is recorded together, or, if it throws, undone together.
+    /// Makes one commit inside a group: the changes of `body` are recorded together, or undone together if it throws.
     ///
-    /// - Parameter yields: Whether the commit gives way to those before it in the group once it has taken more than
+    /// - Parameter yields: Whether to abort the commit, in favour of those before it in the group, once it has taken more than
     ///   ``Limits/groupBytes`` or ``Limits/groupMicroseconds``.
-    /// - Throws: ``OutgrownCommit`` where it gave way: nothing of it is there, and it is to run again first in a group.
-    ///   ``GroupFailure`` where the whole group is undone.
+    /// - Throws: ``OutgrownCommit`` if it was aborted: its changes are undone, and it must run again first in a group.
+    ///   ``GroupFailure`` if the whole group is undone.
     package func commit(
         _ metadata: CommitMetadata, at time: Int64? = nil, yields: Bool = false, _ body: () throws -> Void
     ) throws -> CommitReceipt {
         precondition(isInGroup, "commits are made inside a group")
         try metadata.validate()
         if let key = metadata.idempotencyKey, let receipt = try repeated(key) { return receipt }
-        // Before anything is done for nothing.
+        // Before any work that a refused time would waste.
         if time != nil { _ = try commitTime(time) }
         let start = storage_capture_count(capture)
         let touches = storage_capture_touch_count(capture)
@@ -45,7 +45,7 @@ extension LogWriter {
             try run(body, yields: yields)
             let receipt = try finish(metadata, at: time, from: start, touchesFrom: touches)
             try statement(.release).execute()
-            // A savepoint of the body's with the same name was released in its place.
+            // The body has a savepoint of the same name, which was released instead.
             guard storage_capture_depth(capture) == 0 else { throw StorageError.transactionEnded().endingTheGroup() }
             return receipt
         } catch let error as GroupFailure {
@@ -66,7 +66,7 @@ extension LogWriter {
         }
         defer { storage_capture_end_body(capture) }
         try body()
-        // It may have missed the interruption.
+        // The body may have ignored the interruption.
         guard storage_capture_outgrown(capture) == 0 else { throw OutgrownCommit() }
         guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
             throw StorageError.transactionEnded()
@@ -74,17 +74,17 @@ extension LogWriter {
         try checkCapture()
     }
 
-    /// Undoes the commit under way alone.
+    /// Undoes only the current commit.
     ///
-    /// - Returns: The error to throw on.
+    /// - Returns: The error to rethrow.
     private func undo(_ error: any Error, to start: Int) throws -> any Error {
         let hasOutgrown = storage_capture_outgrown(capture) != 0
         let isFull = database.errorCode & 0xFF == SQLITE_FULL
         let error = classified(error)
         guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
             if hasOutgrown { return GroupFailure(cause: error, isOutgrown: true) }
-            // SQLite ends a transaction by itself when the disk fails, something is full or a statement is interrupted;
-            // otherwise the body did.
+            // SQLite itself ends a transaction when the disk fails, something is full or a statement is interrupted; otherwise
+            // the body did.
             let isOfTheStore = (error as? StorageError)?.isStoreFailure ?? false
             return (isOfTheStore || isFull ? error : StorageError.transactionEnded(error)).endingTheGroup()
         }
@@ -105,18 +105,18 @@ extension LogWriter {
         return hasOutgrown ? OutgrownCommit() : error
     }
 
-    /// Gives the events of a commit their places in the log.
+    /// Assigns the events of a commit their positions in the log.
     private func finish(
         _ metadata: CommitMetadata, at time: Int64?, from start: Int, touchesFrom firstTouch: Int
     ) throws -> CommitReceipt {
         try recordSchemaChanges()
         try checkCapture()
-        // Before the connection is put right: to end deferring forgets what was deferred.
+        // Before the connection's settings are restored: turning off deferring forgets the deferred violations.
         try checkReferences()
         try checkConnection()
         let end = storage_capture_count(capture)
         try linkEvents(start..<end, touchesFrom: firstTouch)
-        // A commit of nothing has no consequences, so a clock that can't be right is no reason to refuse it.
+        // A commit without events has no consequences, so an impossible clock is no reason to refuse it.
         let (time, reading) =
             end > start ? try commitTime(time) : (try? commitTime(time)) ?? (pending.time, pending.time)
         let info = CommitInfo(
@@ -135,7 +135,7 @@ extension LogWriter {
         return receipt
     }
 
-    /// Lets derived state follow the commit under way.
+    /// Applies the current commit to derived state.
     private func project(_ events: Range<Int>, _ commit: CommitInfo) throws {
         guard !projections.isEmpty else { return }
         let start = timesProjections ? ContinuousClock.now : nil
@@ -153,7 +153,7 @@ extension LogWriter {
         changes.renumbered = []
     }
 
-    /// Deferred foreign keys are due when SQLite commits, which would fail every commit of the group.
+    /// Checks deferred foreign keys, which SQLite would otherwise check at COMMIT and fail every commit of the group.
     func checkReferences() throws {
         var unresolved: Int32 = 0
         var highest: Int32 = 0

@@ -1,26 +1,26 @@
 internal import CSQLite
 internal import StorageCore
 
-/// What the writer knows of its connection as it set it up, to notice what a body did to it.
+/// The state of the writer's connection after setup, to detect changes by a body.
 struct GuardedState {
-    /// How often the statement that is run at the end of each commit has been prepared again. SQLite prepares every
-    /// statement again after a change of a setting, a function, a collation or the temporary schema.
+    /// How often the statement that runs at the end of each commit was prepared again. SQLite does that for every statement after
+    /// a change of a setting, a function, a collation or the temporary schema.
     var preparations: Int32 = -1
     var isSuspect = false
-    /// Whether statements may have run that the engine's trace didn't see, since the settings were looked at.
+    /// Whether statements may have run unseen by the engine's trace since the settings were last checked.
     var isUnwatched = true
     /// The settings of the connection.
     var settings: [(name: String, value: String)] = []
-    /// What of the schema belongs to the engine, by name.
+    /// The engine's own part of the schema, by name.
     var ownObjects: [String: String] = [:]
 }
 
-/// The guard of the writer connection. Users hold it inside a write and may do with it what GRDB and SQLite allow, so the end
-/// of each commit looks at what would outlast it: settings, functions, temporary objects that hide entities, and the
-/// schema of the engine's own tables. What can't stay is undone and refused with the commit.
+/// The guard of the writer connection. Users get it inside a write and may do with it what GRDB and SQLite allow, so the end of
+/// each commit checks what would outlast it: settings, functions, temporary objects that hide entities, and the schema of the
+/// engine's own tables. A forbidden change is undone and fails the commit.
 ///
-/// The rest of the guard is in `CSQLite`: the bar between transactions, the savepoint around a commit, and writes to the
-/// engine's tables. GRDB keeps SQLite's one authorizer slot, so nothing here depends on an authorizer.
+/// The rest of the guard is in `CSQLite`: it bars writes between transactions, protects the savepoint around a commit, and
+/// refuses writes to the engine's tables. GRDB uses SQLite's only authorizer slot, so nothing here depends on an authorizer.
 extension LogWriter {
     /// SQLite's counter of schema changes, and whether the engine's trace saw the statement that reads it.
     func schemaVersion() throws -> (version: Int64, isTraced: Bool) {
@@ -39,9 +39,9 @@ extension LogWriter {
         return (select.integer(0), isTraced)
     }
 
-    /// Before a commit is finished.
+    /// Checks the connection before a commit is finished.
     ///
-    /// - Throws: `invalid-argument` where its body changed the connection.
+    /// - Throws: `invalid-argument` if the commit's body changed the connection.
     func checkConnection() throws {
         guard guarded.isSuspect else { return }
         if let object = try refusedTemporaryObjects().first {
@@ -61,7 +61,8 @@ extension LogWriter {
             remedy: "Leave the connection as it is; open one of your own for other settings.")
     }
 
-    /// Before a transaction begins: closures that GRDB ran behind the last one can't write, but they have the connection.
+    /// Restores the connection before a transaction begins: closures that GRDB ran after the last one can't write, but have the
+    /// connection.
     func reclaimConnection() throws {
         try restoreConnection()
         _ = checkpoints.takeHook()
@@ -75,16 +76,16 @@ extension LogWriter {
         guarded.isUnwatched = false
     }
 
-    /// Whether those of the settings may be others that SQLite prepares no statement again for.
+    /// Whether settings may have changed for which SQLite prepares no statement again.
     private var mayHaveOtherSettings: Bool { guarded.isUnwatched || storage_capture_set_pragma(capture) != 0 }
 
-    /// Runs `body` with other settings of the connection, between transactions.
+    /// Runs `body` with different settings of the connection, between transactions.
     package func with<Result>(settings: [(name: String, value: String)], _ body: () throws -> Result) throws -> Result {
         let usual = guarded.settings
         defer {
             guarded.settings = usual
             guarded.isSuspect = true
-            // Fails only where the connection is lost, and then nothing follows.
+            // Fails only if the connection is lost, and then nothing follows.
             try? reclaimConnection()
         }
         for (name, value) in settings {
@@ -95,7 +96,7 @@ extension LogWriter {
         return try body()
     }
 
-    /// After a commit was undone: what its body did to the connection isn't undone by a savepoint.
+    /// Restores the connection after a commit was undone: a savepoint doesn't undo what the body did to it.
     func restoreConnection() throws {
         _ = try schemaVersion()
         guard guarded.isSuspect else { return }
@@ -104,7 +105,7 @@ extension LogWriter {
         guarded.isSuspect = false
     }
 
-    /// What the engine itself has just done to the connection is no reason to look at it.
+    /// Accepts the engine's own changes of the connection, which needn't be checked.
     func acceptConnection() throws {
         let wasSuspect = guarded.isSuspect
         _ = try schemaVersion()
@@ -115,21 +116,21 @@ extension LogWriter {
 // MARK: Settings
 
 extension LogWriter {
-    /// Those that change what statements of the engine mean, or keep others from the file. `defer_foreign_keys` is for the
-    /// body to use, and ends with it.
+    /// Settings that change the meaning of the engine's statements, or lock others out of the file. The body may use
+    /// `defer_foreign_keys`, which ends with it.
     private static let settings = [
         "query_only", "ignore_check_constraints", "recursive_triggers", "reverse_unordered_selects", "foreign_keys",
         "legacy_alter_table", "writable_schema", "full_column_names", "short_column_names", "count_changes",
         "empty_result_callbacks", "read_uncommitted", "trusted_schema", "cell_size_check", "automatic_index",
         "secure_delete", "defer_foreign_keys",
     ]
-    /// Those that no statement is prepared again for. To read one is to prepare a statement again, so it is done only where
-    /// a pragma has set something.
+    /// Settings whose change prepares no statement again. Reading one prepares a statement again, so they are read only after a
+    /// pragma has set something.
     private static let fileSettings = ["main.application_id", "main.locking_mode", "main.max_page_count"]
-    /// Those of them that can be changed between transactions only.
+    /// Settings of that kind that can be changed only between transactions.
     private static let outerSettings = ["main.synchronous", "main.journal_mode"]
 
-    /// Takes the settings of the connection for those that have to stay.
+    /// Records the connection's current settings as those to keep.
     package func learnSettings() throws {
         guarded.settings = try (Self.settings + Self.outerSettings + Self.fileSettings).map { ($0, try setting($0)) }
         _ = try schemaVersion()
@@ -142,9 +143,9 @@ extension LogWriter {
         return try select.step() ? select.string(0) : ""
     }
 
-    /// Puts back what was changed.
+    /// Restores changed settings and functions.
     ///
-    /// - Returns: What that was, nil where there was nothing that the body may not change.
+    /// - Returns: A description of the first change that the body wasn't allowed to make; nil if there was none.
     private func restoreSettings() throws -> String? {
         var changed: String?
         for (name, value) in guarded.settings.prefix(Self.settings.count) where try setting(name) != value {
@@ -169,7 +170,7 @@ extension LogWriter {
         return try select.step() && select.integer(0) == 1
     }
 
-    /// Whether the engine's functions are the engine's.
+    /// Whether the engine's SQL functions are still its own.
     private func ownsFunctions() throws -> Bool {
         let proof: Int32 = 0x5354_4B54
         storage_capture_set_engine(capture, proof)
@@ -182,7 +183,7 @@ extension LogWriter {
             && select.integer(3) == 0
     }
 
-    /// Before a group ends: settings that no statement is prepared again for.
+    /// Checks, before a group ends, the settings for which no statement is prepared again.
     func checkHeader() throws {
         guard checkpoints.takeHook() else { throw StorageError.changedSetting("wal_autocheckpoint") }
         guard mayHaveOtherSettings else { return }
@@ -196,8 +197,8 @@ extension LogWriter {
 // MARK: Schema
 
 extension LogWriter {
-    /// A temporary table hides the entity of its name from every later write, and a temporary trigger would follow the
-    /// engine's own statements.
+    /// Temporary objects that outlast their write: a table hides the entity of its name from every later write, and a trigger
+    /// would follow the engine's own statements.
     private func refusedTemporaryObjects() throws -> [(type: String, name: String, hides: Bool)] {
         let select = try PreparedStatement(database, "SELECT type, name FROM sqlite_temp_schema ORDER BY type DESC")
         var refused: [(type: String, name: String, hides: Bool)] = []
@@ -210,23 +211,23 @@ extension LogWriter {
         return refused
     }
 
-    /// Those that were made where no commit could be refused for them: behind a transaction, in the temporary database, which
-    /// has no write-ahead log to be barred from.
+    /// Drops temporary objects that were created where no commit could be refused for them: after a transaction, in the temporary
+    /// database, which has no write-ahead log that could be barred.
     private func dropTemporaryObjects() throws {
-        // A table takes its own triggers along, and its parts where it is a virtual one.
+        // Dropping a table drops its triggers, and dropping a virtual table drops its shadow tables.
         for object in try refusedTemporaryObjects() {
             try PreparedStatement(database, "DROP \(object.type) IF EXISTS temp.\(quoted(object.name))").execute()
         }
         try acceptConnection()
     }
 
-    /// Takes what there is of the engine's own schema for what has to stay.
+    /// Records the engine's own current schema as the one to keep.
     func learnOwnObjects() throws {
         guarded.ownObjects = try ownObjects()
         storage_capture_take_body_changed_schema(capture)
     }
 
-    /// - Throws: `invalid-argument` where the body of a commit changed the engine's own schema.
+    /// - Throws: `invalid-argument` if the body of a commit changed the engine's own schema.
     func checkOwnObjects() throws {
         let objects = try ownObjects()
         let byBody = storage_capture_take_body_changed_schema(capture) != 0
@@ -239,7 +240,7 @@ extension LogWriter {
         throw StorageError.reservedTable(names.sorted().first { objects[$0] != guarded.ownObjects[$0] })
     }
 
-    /// Everything that is named like the engine's, or belongs to a table that is.
+    /// All objects with a reserved name, or of a table with one.
     private func ownObjects() throws -> [String: String] {
         let select = try PreparedStatement(
             database,
@@ -250,7 +251,7 @@ extension LogWriter {
         var objects: [String: String] = [:]
         while try select.step() {
             let (name, sql) = (select.string(0), select.string(1))
-            // Those come and go with their tables, and are made again where they are missing.
+            // These are created and dropped with their tables, and recreated if they are missing.
             if select.string(2) == "trigger", WriteGuard.owns(trigger: name, on: select.string(3), sql: sql) {
                 continue
             }

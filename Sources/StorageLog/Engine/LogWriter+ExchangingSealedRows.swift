@@ -2,9 +2,9 @@ internal import CSQLite
 internal import GRDB
 internal import StorageCore
 
-/// Exchanging rows of the log for the sealed row that they were merged to.
+/// Replaces segments by the sealed segment that they were merged to.
 extension LogWriter {
-    /// Puts a merged row in the place of those that it was made of, in a transaction of its own.
+    /// Replaces segments by their merged one, in a transaction of its own.
     func exchange(_ merged: SegmentMerge, _ db: GRDB.Database) throws {
         do {
             try maintenance(db, changesSchema: false) { try exchange(merged) }
@@ -16,7 +16,7 @@ extension LogWriter {
 
     private func exchange(_ merged: SegmentMerge) throws {
         let (first, last) = (merged.row.header.first, merged.row.header.last)
-        // Somebody else may have sealed them meanwhile, as imports do.
+        // Another task may have sealed them meanwhile, as imports do.
         let select = try statement(
             "SELECT position, last FROM storage_log WHERE position BETWEEN ?1 AND ?2 AND sealed = 0 ORDER BY position")
         select.bind(first, at: 1)
@@ -37,7 +37,7 @@ extension LogWriter {
         sealedThrough = last
     }
 
-    /// Seals what there is up to the end of a window inside of the transaction under way, whose rows nobody else sees yet.
+    /// Seals the segments up to the end of a window inside the current transaction, whose segments no other connection sees yet.
     func sealNow(through border: Int64) throws {
         while try firstUnsealed() <= border, let run = try nextSealingRun(through: border),
             let merged = try SegmentMerge(run, from: database, configuration)

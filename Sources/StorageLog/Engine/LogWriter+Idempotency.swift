@@ -2,7 +2,7 @@ internal import StorageCore
 
 /// A commit with an idempotency key that was used before writes nothing and returns the first receipt.
 extension LogWriter {
-    /// The receipt of the commit that had an idempotency key before; nil where none had.
+    /// The receipt of the commit that used an idempotency key before; nil if there is none.
     func repeated(_ key: String) throws -> CommitReceipt? {
         let select = try statement("SELECT number, first, last, time FROM storage_commit_key WHERE key = ?")
         defer { select.reset() }

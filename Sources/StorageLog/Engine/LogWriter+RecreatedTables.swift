@@ -1,18 +1,18 @@
 internal import CSQLite
 internal import StorageCore
 
-/// Entity tables that were made anew under the same name in the commit under way. Nothing of them is captured until
-/// the log has recorded how the new rows differ from the old.
+/// Entity tables that were recreated under the same name in the current commit. Their changes aren't captured until the log has
+/// recorded how the new rows differ from the old.
 extension LogWriter {
     /// The entities whose tables were replaced, as they were before.
     package var replacedEntities: [CatalogEntity] {
-        // Asked at the end of each commit, of a catalog that may be long.
+        // Called at the end of each commit, with a catalog that may be long.
         schema.replaced.isEmpty ? [] : catalog.live.filter { schema.replaced.contains($0.id) }
     }
 
-    /// Enters the columns of the new table in the catalog, matched by name.
+    /// Adds the columns of the new table to the catalog, matched by name.
     ///
-    /// - Throws: Where the new table can't hold the entity, or where rows of the old one were changed in this commit.
+    /// - Throws: An error if the new table can't hold the entity, or if rows of the old one were changed in this commit.
     package func adoptReplacement(_ entity: CatalogEntity) throws -> CatalogEntity {
         let start = commitStart
         let view = captured
@@ -52,7 +52,7 @@ extension LogWriter {
         return adopted
     }
 
-    /// Lets capture watch another table in the place of the entity's own.
+    /// Makes capture watch another table instead of the entity's own.
     package func captureReplacement(_ entity: CatalogEntity, in table: String) throws {
         let found = try readSchema()
         try defineCapture(found, standIns: [entity.id: table])
@@ -62,7 +62,7 @@ extension LogWriter {
         storage_capture_take_schema_undone(capture)
     }
 
-    /// The new table is from here on what the entity's table is.
+    /// Adopts the new table as the entity's own.
     package func finishReplacement(_ entity: CatalogEntity) throws {
         schema.replaced.remove(entity.id)
         changes.renumbered.insert(entity.id)

@@ -2,37 +2,37 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// What the writer remembers of SQLite's schema, to tell what a statement did to it.
+/// The writer's record of SQLite's schema, to detect what a statement did to it.
 struct SchemaState {
-    /// SQLite's own counter; it moves with every change of the schema.
+    /// SQLite's own counter, which changes with every change of the schema.
     var version: Int64 = -1
-    /// The tables as they were found last, so that only those which have changed are looked at.
+    /// The tables as last read, so that only changed ones are inspected.
     var introspected: IntrospectedSchema?
     /// Root page of each entity's table, which a rename leaves as it is.
     var roots: [UInt32: Int64] = [:]
     /// Entities with triggers of users.
     var triggered: Set<UInt32> = []
-    /// Whether an entity has tombstones, where it is known.
+    /// Whether an entity has tombstones in the file, if known.
     var tombstones: [UInt32: Bool] = [:]
     /// Columns added in this transaction whose rows don't hold their default yet.
     var unfilled: Set<UInt32> = []
-    /// Number of each column in its table, by catalog id.
+    /// The index of each column in its table, by catalog id.
     var ordinals: [UInt32: Int] = [:]
     /// Entities whose tables were dropped in this commit.
     var dropped: [CatalogEntity] = []
-    /// Entities whose tables were gone when the store was opened.
+    /// Entities whose tables were missing when the store was opened.
     var missing: Set<UInt32> = []
-    /// Entities whose tables another program had changed when the store was opened. Their difference isn't recorded as a
-    /// change of a later commit.
+    /// Entities whose tables another program had changed before the store was opened. The difference isn't recorded as a change
+    /// of a later commit.
     var foreign: Set<UInt32> = []
-    /// Entities whose tables were made anew in this commit, and whose rows the log doesn't tell yet.
+    /// Entities whose tables were recreated in this commit, and whose new rows the log doesn't have yet.
     var replaced: Set<UInt32> = []
 }
 
 extension LogWriter {
-    /// Installs capture for the schema as it is. Called once after opening.
+    /// Installs capture for the current schema. Called once after opening.
     ///
-    /// - Parameter toleratesLoss: Whether tables may be missing: ``missingEntities`` has them then.
+    /// - Parameter toleratesLoss: Whether tables may be missing, which ``missingEntities`` then returns.
     func watchSchema(toleratesLoss: Bool = false) throws {
         let found = try readSchema()
         (schema.missing, schema.foreign, schema.replaced, schema.dropped) = ([], [], [], [])
@@ -61,10 +61,10 @@ extension LogWriter {
             }, context)
     }
 
-    /// Entities whose tables another program has dropped. They have to be made again from the log before anything else.
+    /// Entities whose tables another program has dropped. They have to be rebuilt from the log before anything else.
     package var missingEntities: [CatalogEntity] { catalog.live.filter { schema.missing.contains($0.id) } }
 
-    /// Called before the statement behind one that may have changed the schema.
+    /// Called before the first statement after one that may have changed the schema.
     private func schemaMayHaveChanged() -> Bool {
         storage_capture_take_schema_suspicion(capture)
         do {
@@ -75,7 +75,7 @@ extension LogWriter {
         }
     }
 
-    /// Before a commit is finished: tables that changed shape become catalog events of the same commit.
+    /// Records, before a commit is finished, changes of tables as catalog events of the same commit.
     func recordSchemaChanges() throws {
         storage_capture_take_schema_suspicion(capture)
         try compareSchema()
@@ -89,7 +89,7 @@ extension LogWriter {
         for (_, row) in rows { try writeCatalog(row) }
     }
 
-    /// After a rollback: what the catalog said before.
+    /// Restores the catalog's earlier state after a rollback.
     func forgetCatalogChanges() throws {
         schema.tombstones = [:]
         guard catalogIsDirty else { return }
@@ -112,10 +112,10 @@ extension LogWriter {
         catalogIsDirty = true
     }
 
-    /// The least id that neither the catalog nor a row that is to be written has.
+    /// The least id that is neither in the catalog nor in a row that is still to be written.
     var nextCatalogId: UInt32 { max(catalog.nextId, (changes.rows.keys.max() ?? 0) + 1) }
 
-    /// Takes note of tables that the engine itself has just created or changed.
+    /// Registers tables that the engine itself has just created or changed.
     package func schemaChanged() throws { try compareSchema() }
 
     private func writeCatalog(_ row: CatalogRow) throws {
@@ -131,7 +131,7 @@ extension LogWriter {
 extension LogWriter {
     private func compareSchema() throws {
         let (version, isTraced) = try schemaVersion()
-        // The same number can stand for another schema after a savepoint was undone.
+        // After a savepoint was undone, the same number can mean another schema.
         let returned = storage_capture_take_schema_undone(capture) != 0 && returnToCatalog(at: version)
         let hasMoved = version != schema.version
         guard hasMoved || returned || changes.isCaptureOutdated else { return }
@@ -139,7 +139,7 @@ extension LogWriter {
         if hasMoved, !returned {
             changes.states[schema.version] = CatalogState(catalog: catalog, rows: changes.rows, schema: schema)
         }
-        // A known state to compare with is the one before the change, unless that was undone.
+        // The known state before the change, for comparison, unless the change was undone.
         let before = returned ? nil : schema.introspected
         let found = try readSchema()
         for entity in catalog.live where !isUnchanged(entity, found, since: before) { try compare(entity, with: found) }
@@ -151,7 +151,7 @@ extension LogWriter {
         }
         if hasMoved || returned {
             try checkOwnObjects()
-            // A temporary table that was nobody's concern may hide the entity that has just got its name.
+            // A temporary table that was harmless before may hide the entity that has just got its name.
             guarded.isSuspect = true
         }
         schema.version = version
@@ -160,7 +160,7 @@ extension LogWriter {
         changes.isCaptureOutdated = false
     }
 
-    /// Whether the table of an entity is the one that was there before, and what the catalog says of it.
+    /// Whether the table of an entity is the same as before, and matches the catalog.
     private func isUnchanged(_ entity: CatalogEntity, _ found: IntrospectedSchema, since before: IntrospectedSchema?)
         -> Bool
     {
@@ -168,13 +168,13 @@ extension LogWriter {
         let isForeign = schema.foreign.contains(entity.id)
         guard let table = found.tables[name], table.root == schema.roots[entity.id] else { return false }
         guard let earlier = before?.tables[name] else { return isForeign }
-        // To the byte: two spellings of é are two names.
+        // Byte for byte: two spellings of é are two names.
         let definition = table.definition.map(ExactText.init)
         return table.root == earlier.root && definition == earlier.definition.map(ExactText.init)
             && (isForeign || definition == entity.definition.map(ExactText.init))
     }
 
-    /// Takes up what was known of the schema before the changes that have just been undone.
+    /// Restores the schema's known state from before the changes that were just undone.
     private func returnToCatalog(at version: Int64) -> Bool {
         guard let state = changes.states[version] else { return false }
         catalog = state.catalog
@@ -216,7 +216,7 @@ extension LogWriter {
         }
         try compareColumns(&entity, with: table)
         entity.definition = table.definition
-        // First recorded, so that the places of columns that were just added are known when they are renamed.
+        // Recorded first, so that the indexes of columns that were just added are known when they are renamed.
         record(entity)
         adopt(table, for: entity.id)
     }
@@ -236,7 +236,7 @@ extension LogWriter {
         let missing = known.filter { !names.contains($0.stored.folded) }
         for column in missing {
             guard let index = entity.columns.firstIndex(where: { $0.id == column.id }) else { continue }
-            // A renamed column keeps its place among the others.
+            // A renamed column keeps its index in the table.
             let ordinal = schema.ordinals[column.id]
             if let renamed = fresh.firstIndex(where: { $0.ordinal == ordinal }) {
                 entity.columns[index].name = fresh[renamed].name
@@ -278,7 +278,7 @@ extension LogWriter {
         }
     }
 
-    /// Rows from before `ADD COLUMN … DEFAULT` don't hold the column; writing it once makes every later image whole.
+    /// Rows that are older than `ADD COLUMN … DEFAULT` don't hold the column; writing it once makes every later image complete.
     private func fillNewColumns() throws {
         guard !schema.unfilled.isEmpty else { return }
         let columns = schema.unfilled

@@ -3,10 +3,10 @@ internal import Foundation
 package import GRDB
 package import StorageCore
 
-/// The one way in which the writer connection changes the file.
+/// The only way in which the writer connection changes the file.
 ///
-/// Invariants, checked in release builds as well. A breach undoes the transaction, but for the last one, and puts the store
-/// out of use:
+/// Invariants, checked in release builds as well. A breach undoes the transaction, except for the last one, and makes the store
+/// unusable:
 ///
 /// 1. No row was changed between two transactions: capture is empty when one begins, and its hook is in place.
 /// 2. There is no second writer: the file's epoch and the end of its log are the ones this writer knows.
@@ -15,14 +15,14 @@ package import StorageCore
 ///
 /// ``commit(_:at:yields:_:)`` adds one of its own: after a commit was undone, capture is where it was before its body.
 extension LogWriter {
-    /// Runs one SQLite transaction, durable or not there at all when this returns or throws. Outside of it the connection
+    /// Runs one SQLite transaction: when this returns or throws, it is durable or completely undone. Outside of it the connection
     /// is barred from writing.
     ///
     /// - Parameter committed: Called once the transaction is durable, while the captured events are still there.
     private func transaction<Result>(
         _ db: GRDB.Database, committed: () throws -> Void = {}, _ body: () throws -> Result
     ) throws -> Result {
-        // Before the trace is set again: what ran behind the last transaction may have run unseen.
+        // Before the trace is set again: statements after the last transaction may have run unseen.
         do { _ = try schemaVersion() } catch { throw classified(error) }
         guard storage_capture_begin(capture) == 1 else {
             storage_capture_end(capture)
@@ -54,31 +54,31 @@ extension LogWriter {
             return result
         } catch {
             let error = classified(error)
-            // The error that is thrown on is the one that matters; a rollback can fail only when SQLite has rolled
-            // back by itself already.
+            // The original error is the relevant one; a rollback can fail only if SQLite has already rolled back by itself.
             if db.isInsideTransaction { try? db.rollback() }
             storage_capture_reset(capture)
             throw error
         }
     }
 
-    /// Reconnects virtual tables once the transaction under way is durable, so that they give back what they have grown to.
-    /// SQLite then reads the schema again and prepares each statement again when it is run next: half a millisecond in a store of one entity.
+    /// Reconnects virtual tables once the current transaction is durable, so that they free the memory that they have
+    /// accumulated. SQLite then reads the schema again and prepares each statement again when it is run next: half a millisecond
+    /// in a store of one entity.
     package func reconnectVirtualTables() { reconnectsVirtualTables = true }
 
     private func reconnectIfWanted() {
         guard reconnectsVirtualTables else { return }
         reconnectsVirtualTables = false
-        // The transaction is durable whatever comes of this: where it fails, the tables stay as they are.
+        // The transaction is durable either way: if this fails, the tables stay connected.
         try? PreparedStatement(database, "PRAGMA writable_schema = RESET").execute()
     }
 
-    /// Runs one SQLite transaction that holds any number of commits. Each is there wholly or not at all.
+    /// Runs one SQLite transaction that holds any number of commits. Each is recorded completely or not at all.
     ///
     /// - Parameters:
     ///   - sealing: Whether the group is a part of an import: windows that it fills get their final form at once, and nothing in it
     ///     reads the history of rows, so that tombstones are written once, at its end.
-    ///   - rings: Whether those who follow the store are woken before this returns; if not, ``ring()`` does it.
+    ///   - rings: Whether to wake followers of the store before returning; if not, call ``ring()``.
     package func group<Result>(
         _ db: GRDB.Database, sealing: Bool = false, rings: Bool = true, _ body: () throws -> Result
     ) throws -> Result {
@@ -102,7 +102,7 @@ extension LogWriter {
             }
         } catch {
             writeGuard.keptVersion = -1
-            // What was sealed in this transaction isn't.
+            // The rollback has undone what this transaction sealed.
             sealedThrough = nil
             try forgetCatalogChanges()
             catalogIsDirty = false
@@ -110,10 +110,10 @@ extension LogWriter {
         }
     }
 
-    /// A transaction in which derived tables may be made anew. Nothing is captured, and the schema is taken afterwards
-    /// as it is found: whoever calls this vouches for the tables being what the log says.
+    /// Runs a transaction in which derived tables may be recreated. Nothing is captured, and the resulting schema is adopted as
+    /// it is: the caller guarantees that the tables match the log.
     ///
-    /// - Parameter changesSchema: Whether `body` makes, drops or renames tables, and not only fills them.
+    /// - Parameter changesSchema: Whether `body` creates, drops or renames tables, rather than only filling them.
     package func maintenance<Result>(
         _ db: GRDB.Database, changesSchema: Bool = true, _ body: () throws -> Result
     ) throws -> Result {
@@ -132,7 +132,7 @@ extension LogWriter {
         } catch {
             writeGuard.keptVersion = -1
             if changesSchema {
-                // Whatever a projection's statements were taken to do to the tables hasn't happened.
+                // The suspected schema changes of a projection's statements were rolled back.
                 storage_capture_take_schema_suspicion(capture)
                 catalogIsDirty = true
                 try forgetCatalogChanges()
@@ -142,7 +142,7 @@ extension LogWriter {
         }
     }
 
-    /// Copies what it can of the write-ahead log into the file, and cuts it if nobody reads it.
+    /// Copies as much of the write-ahead log into the file as possible, and truncates it if it has no readers.
     package func checkpoint(_ db: GRDB.Database) throws {
         storage_capture_begin(capture)
         defer { storage_capture_end(capture) }
@@ -177,8 +177,8 @@ extension LogWriter {
         }
     }
 
-    /// Marks an error that came from the store's own file. The code of an error says little, because anybody can make one;
-    /// what the writer's connection says of its last call is its own.
+    /// Marks an error that came from the store's own file. The error's code isn't enough, because any code can throw one; the
+    /// writer's connection reports the result of its own last call.
     func classified(_ error: any Error) -> any Error {
         let wrapped = StorageError.wrapping(error)
         guard var known = wrapped as? StorageError, [.ioError, .corrupt].contains(known.code) else {
@@ -194,10 +194,10 @@ extension LogWriter {
         return known
     }
 
-    /// Whether the store's file could have grown. SQLite says "full" also of an AUTOINCREMENT table that has given out its last
-    /// row number, and of a disk that holds temporary files only.
+    /// Whether the store's file could have grown. SQLite also reports "full" for an AUTOINCREMENT table that has used the largest
+    /// rowid, and for a disk that holds only temporary files.
     private func hasRoom() -> Bool {
-        // The limit that the engine has set. What a body does to it is its own affair.
+        // The limit that the engine has set, rather than one that a body has set.
         let limit = guarded.settings.first { $0.name == "main.max_page_count" }.flatMap { Int64($0.value) }
         if let limit, let pages = try? pragma("page_count"), let size = try? pragma("page_size") {
             guard (limit - pages) * size >= Self.leastRoom else { return false }
@@ -208,9 +208,9 @@ extension LogWriter {
         return Double(disk.f_bavail) * Double(disk.f_frsize) >= Double(Self.leastRoom)
     }
 
-    /// A disk that refuses a page has less room than one, but by the time one looks a temporary file may be gone, and some file
-    /// systems refuse before they are empty. Where it is taken for full and isn't, the store has to be opened again; the other
-    /// way round each commit fails by itself.
+    /// A disk that refuses a page has less room than one, but by the time of the check a temporary file may be gone, and some
+    /// file systems refuse before they are full. If the disk is wrongly assumed full, the store has to be opened again; in the
+    /// opposite case each commit fails by itself.
     private static let leastRoom: Int64 = 16 << 20
 
     private func pragma(_ name: String) throws -> Int64 {
@@ -223,7 +223,7 @@ extension LogWriter {
 // MARK: Following
 
 extension LogWriter {
-    /// Wakes those who follow the store, here and in other processes.
+    /// Wakes followers of the store, in this and in other processes.
     func ring() {
         observers.ring()
         if !open.isEmpty { doorbell?.ring() }
@@ -245,7 +245,7 @@ extension LogWriter {
             bytes: storage_capture_attached_bytes(capture))
     }
 
-    /// Lets capture attach to updates what observers ask for.
+    /// Makes capture attach the columns that observers request to updates.
     private func attachRequestedColumns() {
         guard let columns = observers.requestedColumns.all(since: &requestedVersion) else { return }
         columns.withUnsafeBufferPointer { storage_capture_attach(capture, $0.baseAddress, $0.count) }
@@ -263,7 +263,7 @@ extension StorageError {
 
     fileprivate static func unhooked() -> StorageError { breach("the hook that captures changes was replaced") }
 
-    /// A check that the engine makes of itself didn't hold.
+    /// An error for an internal check that failed.
     package static func breach(_ what: String, isUndone: Bool = true) -> StorageError {
         var error = StorageError(
             .unusable,

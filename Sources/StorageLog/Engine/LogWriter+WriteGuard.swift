@@ -2,17 +2,17 @@ internal import CSQLite
 package import GRDB
 internal import StorageCore
 
-/// What the writer knows of the write guard.
+/// The writer's state of the write guard.
 struct WriteGuardState {
     var isOn = false
-    /// The schema at which the triggers were as they should be.
+    /// The schema version at which the triggers were complete.
     var keptVersion: Int64 = -1
-    /// False while what triggers did is written as well.
+    /// False while the effects of triggers are written explicitly.
     var runsTriggers = true
 }
 
 extension LogWriter {
-    /// Turns the write guard on or off, and makes or removes its triggers.
+    /// Turns the write guard on or off, and creates or removes its triggers.
     package func setWriteGuard(_ isOn: Bool, in db: GRDB.Database) throws {
         let before = writeGuard
         (writeGuard.isOn, writeGuard.keptVersion) = (isOn, -1)
@@ -25,7 +25,7 @@ extension LogWriter {
         db.clearSchemaCache()
     }
 
-    /// Before a transaction ends: tables that were made in it get their triggers.
+    /// Creates, before a transaction ends, the triggers of tables that it has created.
     ///
     /// - Returns: Whether the schema was changed.
     func keepWriteGuard() throws -> Bool {
@@ -37,12 +37,12 @@ extension LogWriter {
         return hasChanged
     }
 
-    /// Before a commit: other steps of the engine switch triggers on when they are done.
+    /// Switches triggers off before a commit if they shouldn't run: other steps of the engine switch them on when they are done.
     func setTriggers() {
         if !writeGuard.runsTriggers { database.setTriggersEnabled(false) }
     }
 
-    /// Runs groups in which no triggers run, because what they did is written as well.
+    /// Runs groups without triggers, because their effects are written explicitly.
     package func withoutTriggers<Result>(_ body: () throws -> Result) rethrows -> Result {
         writeGuard.runsTriggers = false
         defer {
@@ -54,7 +54,7 @@ extension LogWriter {
 }
 
 extension StorageEngine {
-    /// Turns the write guard on or off. In a store that has it already, missing triggers are made again.
+    /// Turns the write guard on or off. If it is on already, missing triggers are recreated.
     package func setWriteGuard(_ isOn: Bool) async throws {
         try await withWriter { writer, db in try writer.setWriteGuard(isOn, in: db) }
     }

@@ -26,9 +26,9 @@ extension LogWriter {
     }
 }
 
-/// In whose name the writer works.
+/// The role in which the writer works.
 struct WriterRole {
-    /// What the SQL function storage_engine() answers: 1 for the engine, 2 for a projection.
+    /// The result of the SQL function storage_engine(): 1 for the engine, 2 for a projection.
     var engine: Int32 = 0
     var isSuppressed: Int32 = 0
 }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import GRDB
 package import StorageCore
 
-/// Everything that the writer connection knows and does: capture, commits, the tail of the log.
+/// The state and operations of the writer connection: capture, commits, the tail of the log.
 ///
 /// Isolation: confined to the queue of the writer connection. It isn't `Sendable`; ``StorageEngine`` hands it out only
 /// inside a block that runs there.
@@ -16,10 +16,10 @@ package final class LogWriter {
     package internal(set) var head: LogHead
     package internal(set) var catalog: Catalog
     var schema = SchemaState()
-    /// What the commit under way has done to the catalog.
+    /// The current commit's changes of the catalog.
     var changes = CatalogChanges()
-    /// Whether the catalog in memory may say other than the file since the transaction began, so that a rollback has to read
-    /// it again.
+    /// Whether the catalog in memory may differ from the file since the transaction began, so that a rollback has to read it
+    /// again.
     var catalogIsDirty = false
     package let observers = CommitObservers()
     let signals = EngineSignals()
@@ -28,11 +28,11 @@ package final class LogWriter {
     var lastTransaction = TransactionTiming()
     /// Whether ``projectionTime`` is measured.
     var timesProjections = false
-    /// How long projections have taken, since somebody set it to zero.
+    /// The time that projections have taken since it was last set to zero.
     var projectionTime = Duration.zero
-    /// Up to which change capture knows what observers ask for.
+    /// The version of observers' requested columns that capture uses.
     var requestedVersion = 0
-    /// By which other processes hear of commits, and the next opening of how far they had come; nil where there is none.
+    /// Notifies other processes of commits, and keeps the last acknowledged position for the next opening; nil if there is none.
     let doorbell: Doorbell?
     package private(set) var projections: [any InlineProjection] = []
 
@@ -41,17 +41,17 @@ package final class LogWriter {
     let encoder = SegmentEncoder()
     let decoder = SegmentDecoder()
 
-    /// The commits of the transaction under way, with the place of their first event in the capture buffer.
+    /// The commits of the current transaction, with the indexes of their events in the capture buffer.
     var open: [(info: CommitInfo, events: Range<Int>)] = []
     var pending: LogHead
-    /// What the clock read when the store was opened; nothing where that can't be.
+    /// The clock's reading when the store was opened; `Int64.min` if it is implausible.
     let openingTime: Int64
-    /// First position that may not be sealed yet; nil until somebody looked.
+    /// The last position that is sealed or final; nil until it is looked up.
     var sealedThrough: Int64?
     var isInGroup = false
-    /// Whether virtual tables are to be reconnected behind the transaction under way.
+    /// Whether to reconnect virtual tables after the current transaction.
     var reconnectsVirtualTables = false
-    /// Whether nothing that runs in the group reads the store's history, so that tombstones can wait for its end.
+    /// Whether nothing in the group reads the store's history, so that tombstones can be written at its end.
     var defersTombstones = false
     var tombstones = Tombstones()
     var role = WriterRole()
@@ -72,7 +72,7 @@ package final class LogWriter {
             value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
             commit_events: UInt64(Limits.commitEvents))
         checkpoints = WriteAheadLogCheckpoints(database, pages: Limits.checkpointPages)
-        // Last, so that whatever throws behind it ends in `deinit`, which gives it back.
+        // Last, so that an error thrown after it runs `deinit`, which frees it.
         guard let capture = storage_capture_create(database.handle, limits) else {
             throw StorageError.sqlite(code: SQLITE_ERROR, message: "capture can't be installed", sql: nil)
         }
@@ -88,9 +88,9 @@ package final class LogWriter {
         storage_capture_destroy(capture)
     }
 
-    /// Keeps derived state in step from now on.
+    /// Keeps derived state up to date from this call on.
     ///
-    /// - Throws: Where the store has derived state that nobody would keep.
+    /// - Throws: `invalid-argument` if the store has derived state that no given projection keeps up to date.
     func install(_ projections: [any InlineProjection]) throws {
         self.projections = projections
         let select = try statement("SELECT name FROM storage_projection WHERE kind = 'full-text' LIMIT 1")
@@ -102,7 +102,7 @@ package final class LogWriter {
             remedy: "Open it with openStore.")
     }
 
-    /// A prepared statement that lives as long as the connection.
+    /// A prepared statement, cached by its text.
     package func statement(_ sql: String) throws -> PreparedStatement {
         if let known = statements[ExactText(sql)] { return known }
         let statement = try PreparedStatement(database, sql)

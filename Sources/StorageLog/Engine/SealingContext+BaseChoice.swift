@@ -1,12 +1,13 @@
 internal import CSQLite
 internal import StorageCore
 
-/// Chooses whether a sealed row is compressed against an earlier one, its base, or by itself.
+/// Chooses whether a sealed segment is compressed against an earlier one, its base, or by itself.
 extension SealingContext {
     /// - Parameters:
     ///   - length: The positions of a window.
-    ///   - bases: Where the bases of rows that were sealed before may be at hand.
-    ///   - passes: Whether large bodies that were passed by sealing are read for the digest; nil is answered otherwise.
+    ///   - bases: A cache of bases of segments that were sealed before.
+    ///   - passes: Whether to read large bodies that sealing has skipped for the digest; if false, the result is nil if there are
+    ///     any.
     init?(
         before position: Int64, windowLength length: Int, in database: Connection, bases: SegmentBaseCache,
         passes: Bool = true
@@ -20,7 +21,7 @@ extension SealingContext {
             database, "SELECT base FROM storage_log WHERE position < ? ORDER BY position DESC LIMIT 1")
         previous.bind(position, at: 1)
         mustGain = try !previous.step() || previous.integer(0) == 0
-        // Two rows of a group try whether a base is worth it; the others do as the one before.
+        // Two segments of a group test whether a base is worth it; the others follow the previous one.
         guard !mustGain || index == 1 || index == Limits.baseGroup / 2 else { return }
         let start = (window - index + index & (index - 1)) * Int64(length) + 1
         let find = try PreparedStatement(
@@ -35,8 +36,8 @@ extension SealingContext {
         base = try bases.base(at: find.integer(0))
     }
 
-    /// Whether later rows may be compressed against a row, as the initialiser finds them: the first of a window with an even
-    /// number in its group.
+    /// Whether later segments may be compressed against this one, as the initialiser finds them: the first of a window with an
+    /// even number in its group.
     static func mayBeBase(_ header: SegmentHeader, windowLength length: Int64) -> Bool {
         let (window, offset) = (header.first - 1).quotientAndRemainder(dividingBy: length)
         return offset == 0 && (window % Limits.baseGroup) & 1 == 0 && header.size <= Limits.baseBytes

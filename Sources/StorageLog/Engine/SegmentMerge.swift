@@ -1,15 +1,15 @@
 internal import CSQLite
 internal import StorageCore
 
-/// The row that several rows of the log were merged to, decoded again and found equal to them.
+/// The segment that several segments were merged to, decoded again and verified to equal them.
 struct SegmentMerge: Sendable {
-    /// The rows that it stands for: those of the run up to where their decoded values became too many.
+    /// The segments that it replaces: those of the run up to the limit of their decoded values.
     let replaced: [ClosedRange<Int64>]
     let row: EncodedSegment
 
-    /// Merges rows with these positions as a connection finds them; nil where somebody else has sealed them meanwhile.
+    /// Merges the segments at these positions; nil if another task has sealed them meanwhile.
     ///
-    /// - Throws: Where a row can't be read, or where what was encoded doesn't decode to the same events.
+    /// - Throws: An error if a segment can't be read, or if the encoded segment doesn't decode to the same events.
     init?(_ run: [ClosedRange<Int64>], from database: Connection, _ configuration: StorageConfig) throws {
         let start = run[0].lowerBound
         let decoder = SegmentDecoder()
@@ -27,7 +27,7 @@ struct SegmentMerge: Sendable {
             }
             bytes += batch.textBytes
             if bytes > Limits.segmentTargetBytes, !batches.isEmpty { break }
-            // What a newer version has added belongs to the row that it was added to.
+            // Parts that a newer version has added belong only to the segment that they were added to.
             if !batch.extensions.isEmpty, !batches.isEmpty { break }
             batches.append(batch)
             if !batch.extensions.isEmpty { break }

@@ -3,19 +3,19 @@ internal import GRDB
 internal import StorageCore
 internal import Synchronization
 
-/// What sealing has done since the store was opened.
+/// Statistics of sealing since the store was opened.
 package struct SealingWork: Sendable {
-    /// Runs of rows that were merged.
+    /// Runs of segments that were merged.
     package var runs = 0
-    /// The longest time for which the writer was held for one of them.
+    /// The longest time for which one of them blocked the writer.
     package var longestHold: Duration = .zero
 }
 
 extension StorageEngine {
     package var sealingWork: SealingWork { state.withLock { $0.sealing } }
 
-    /// Seals full windows while no commit waits: rows are merged on a connection that reads, and the writer is held for
-    /// the exchange only. Called on the writer's queue.
+    /// Seals full windows while no commit waits: segments are merged on a reader's connection, and the writer is blocked only for
+    /// the exchange. Called on the writer's queue.
     func sealIfIdle() {
         guard configuration.sealsInBackground, !configuration.isReadOnly, let writer else { return }
         let starts = state.withLock { state in
@@ -41,7 +41,7 @@ extension StorageEngine {
     private func endSealing(_ result: Result<Void, any Error>?) {
         state.withLock { $0.isSealing = false }
         guard case .failure(var error as StorageError)? = result else { return }
-        // A log that can't be read isn't written on to.
+        // Nothing more is written to a log that can't be read.
         if error.code == .corrupt { error.isStoreFailure = true }
         noteFailure(error)
     }
@@ -49,8 +49,8 @@ extension StorageEngine {
     private func exchange(_ merged: SegmentMerge?, _ db: GRDB.Database) throws {
         guard let merged, let writer, !state.withLock({ $0.isClosed || $0.failure != nil }) else { return }
         let start = ContinuousClock.now
-        // Its transaction may be the one that brings the write-ahead log into the file, for which the writer is held, too: then often, and
-        // little at a time.
+        // Its transaction may be the one that checkpoints the write-ahead log, which blocks the writer, too: therefore
+        // checkpoints are frequent and small.
         writer.checkpoints.pages = Limits.sealingCheckpointPages
         defer { writer.checkpoints.pages = Limits.checkpointPages }
         try writer.exchange(merged, db)
@@ -61,9 +61,9 @@ extension StorageEngine {
         }
     }
 
-    /// Seals every full window now. Commits come in between.
+    /// Seals every full window now. Commits may run in between.
     ///
-    /// - Throws: `CancellationError` once the task is cancelled; the rest is sealed later then.
+    /// - Throws: `CancellationError` when the task is cancelled; the remaining windows are sealed later.
     package func seal() async throws {
         while let run = try await withWriter({ writer, _ in try writer.nextSealingRun() }) {
             let merged: SegmentMerge?

@@ -2,13 +2,13 @@ package import GRDB
 internal import Synchronization
 
 extension StorageEngine {
-    /// Makes a commit, or only tries it, and hands out what its body says of it.
+    /// Makes a commit, or only tries it, and returns its body's result.
     ///
     /// - Parameters:
-    ///   - keeps: Whether what the body said is worth a commit; where it isn't, none is made.
-    ///   - checks: Whether a dry run fails where references would be left open.
-    /// - Returns: What the body said, nil where an earlier commit with the same idempotency key stands for this one;
-    ///   and the receipt, nil where no commit was made.
+    ///   - keeps: Whether the body's result is worth a commit; if not, none is made.
+    ///   - checks: Whether a dry run fails if foreign keys are violated.
+    /// - Returns: The body's result, nil if an earlier commit with the same idempotency key replaces this one; and the receipt,
+    ///   nil if no commit was made.
     package func commit<Outcome: Sendable>(
         _ metadata: CommitMetadata, isDryRun: Bool,
         keeps: @escaping @Sendable (Outcome) -> Bool = { _ in true },
@@ -20,7 +20,7 @@ extension StorageEngine {
             let receipt = try await commit(metadata) { writer, db in
                 let outcome = try body(writer, db)
                 let isKept = !isDryRun && keeps(outcome)
-                // What would fail at the end fails here.
+                // Violations that would fail at the commit's end fail here.
                 if isDryRun, checks(outcome) { try writer.checkReferences() }
                 report.outcome.withLock { $0 = (outcome, isKept) }
                 if !isKept { throw DryRun() }

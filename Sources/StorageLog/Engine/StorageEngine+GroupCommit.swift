@@ -5,18 +5,18 @@ internal import StorageCore
 internal import Synchronization
 
 extension StorageEngine {
-    /// Makes one commit. Calls that come in while another is being written share its transaction and its wait for the
-    /// disk, each with its own savepoint, metadata and outcome.
+    /// Makes one commit. Calls during another write share its transaction and its wait for the disk, each with its own savepoint,
+    /// metadata and outcome.
     ///
-    /// A transaction ends after about 2 ms or 1 MB of changes, so nobody waits for a large or long commit that was queued later,
-    /// unless it is long outside of SQLite.
-    /// `body` may therefore run more than once: again where it outgrew a transaction that others wait for, or where
-    /// another commit of the same transaction has ended it. What an earlier run changed in the store is undone before.
+    /// A transaction ends after about 2 ms or 1 MB of changes, so no commit waits for a large or long one that was queued later,
+    /// unless that one is long outside of SQLite. `body` may therefore run more than once: again if it outgrew a transaction that
+    /// others wait for, or if another commit of the same transaction has ended it. The changes of an earlier run are undone
+    /// first.
     ///
-    /// A task that is cancelled before its turn throws `CancellationError` and changes nothing; once the turn has come
-    /// the commit is finished.
+    /// A task that is cancelled before its turn throws `CancellationError` and changes nothing; once its turn has come, the
+    /// commit is completed.
     ///
-    /// - Throws: `overloaded` where ``StorageConfig/maximumQueuedWrites`` commits wait already.
+    /// - Throws: `overloaded` if ``StorageConfig/maximumQueuedWrites`` commits are waiting already.
     package func commit(
         _ metadata: CommitMetadata, at time: Int64? = nil,
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void
@@ -48,7 +48,7 @@ extension StorageEngine {
         if starts { drain() }
     }
 
-    /// - Throws: `failed`, `closed` or `read-only` where the store can't be written to.
+    /// - Throws: `unusable`, `closed` or `read-only` if the store can't be written to.
     func checkUsable() throws {
         let (failure, isClosed) = state.withLock { ($0.failure, $0.isClosed) }
         if let failure { throw failure }
@@ -56,10 +56,10 @@ extension StorageEngine {
         if configuration.isReadOnly { throw StorageError.sqlite(code: SQLITE_READONLY, message: "", sql: nil) }
     }
 
-    /// Whether somebody waits for a commit: work that can be put off makes room then.
+    /// Whether commits are waiting, so that deferrable work should yield.
     package var hasWaitingCommits: Bool { state.withLock { !$0.queue.isEmpty } }
 
-    /// How many commits wait for their turn.
+    /// The number of commits that are waiting for their turn.
     package var waitingCommits: Int { state.withLock { $0.queue.count } }
 
     private func drain() {
@@ -72,7 +72,7 @@ extension StorageEngine {
         }
     }
 
-    /// Runs `body` on the writer and waits for it: for opening, before anybody else has the store.
+    /// Runs `body` on the writer and waits for it: for opening, before the store is shared.
     package func withWriterNow(_ body: (LogWriter, GRDB.Database) throws -> Void) throws {
         try checkUsable()
         do {
@@ -86,7 +86,7 @@ extension StorageEngine {
         }
     }
 
-    /// Runs `body` on the writer, outside of the queue of commits: for whole series of commits such as imports.
+    /// Runs `body` on the writer, outside of the queue of commits: for series of commits such as imports.
     package func withWriter<Result: Sendable>(
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Result
     ) async throws -> Result {
@@ -113,7 +113,7 @@ extension StorageEngine {
         state.withLock { $0.committed = head }
     }
 
-    /// After an error of the store's own file nobody knows what is in memory: the store must be opened again.
+    /// After an error of the store's own file the state in memory is unknown: the store must be opened again.
     func noteFailure(_ error: any Error) {
         guard let error = error as? StorageError, error.isStoreFailure else { return }
         state.withLock { state in
@@ -128,18 +128,18 @@ extension StorageEngine {
 // MARK: Groups
 
 extension StorageEngine {
-    /// What came of jobs that shared a transaction.
+    /// The outcome of jobs that shared a transaction.
     private enum GroupOutcome {
-        /// The first jobs were answered; for the others there was no room.
+        /// The first jobs have results; the others didn't fit.
         case finished([Result<CommitReceipt, any Error>], CommitTimer)
-        /// Nothing is there. `culprit` is the job that ended the transaction, nil where it failed at its end; if it only
-        /// took more than it may beside others, it is to run again.
+        /// Everything was undone. `culprit` is the index of the job that ended the transaction, nil if the transaction failed at
+        /// its end; if the job only took more than its share, it must run again.
         case undone(any Error, culprit: Int?, isOutgrown: Bool)
     }
 
-    /// Runs jobs as one transaction and answers them.
+    /// Runs jobs as one transaction and completes them.
     ///
-    /// - Returns: The jobs for which there was no room.
+    /// - Returns: The jobs that didn't fit.
     private func run(_ jobs: ArraySlice<CommitQueue.Job>, _ db: GRDB.Database) -> ArraySlice<CommitQueue.Job> {
         let (error, culprit, isOutgrown): (any Error, Int?, Bool)
         switch attempt(jobs, db) {
@@ -154,7 +154,7 @@ extension StorageEngine {
             return []
         }
         guard let culprit else {
-            // Whoever it was: alone, each has an outcome of its own.
+            // Whichever job caused it: run alone, each has an outcome of its own.
             guard jobs.count > 1 else {
                 for job in jobs { fail(job, error) }
                 return []
@@ -162,7 +162,7 @@ extension StorageEngine {
             for job in jobs { _ = run([job], db) }
             return []
         }
-        // Those before it had no part in it. Their bodies run again, without it.
+        // The jobs before it didn't cause the failure. Their bodies run again, without it.
         var innocent = jobs.prefix(culprit)
         while !innocent.isEmpty { innocent = run(innocent, db) }
         if isOutgrown { return jobs.dropFirst(culprit) }
@@ -176,12 +176,12 @@ extension StorageEngine {
         let end = ContinuousClock.now
         count(jobs, outcomes, end: end)
         for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
-        // Those who wait for their commits go first.
+        // The callers that wait for these commits come first.
         writer?.ring()
         report(jobs, outcomes, timing, end: end)
     }
 
-    /// Counts commits, before they are answered: whoever has waited for one finds it counted.
+    /// Counts commits before they are completed, so that a caller that has waited for one finds it counted.
     private func count(
         _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>],
         end: ContinuousClock.Instant
@@ -189,7 +189,7 @@ extension StorageEngine {
         signals.note(zip(jobs, outcomes).lazy.map { (end - $0.called, (try? $1.get()) != nil) })
     }
 
-    /// Reports to observers how long commits took that have been answered.
+    /// Reports the durations of completed commits to observers.
     private func report(
         _ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>], _ timing: CommitTimer,
         end: ContinuousClock.Instant
@@ -253,7 +253,7 @@ extension StorageEngine {
         } catch let error as OutgrownCommit {
             throw error
         } catch {
-            // Errors of the disk end the whole transaction, whoever met them first.
+            // Errors of the disk end the whole transaction, whichever commit they occurred in.
             if (error as? StorageError)?.isStoreFailure ?? false { throw error.endingTheGroup() }
             return .failure(error)
         }

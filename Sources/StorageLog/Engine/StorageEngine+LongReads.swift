@@ -3,21 +3,21 @@ internal import StorageCore
 internal import Synchronization
 
 extension StorageEngine {
-    /// Reads one state of the store for as long as it takes: to verify it, to make its past, to read much of the log. Such
-    /// reads have connections of their own, ``StorageConfig/longReaderCount``, so that others never wait for them; more of
-    /// them wait for each other.
+    /// Reads one state of the store without a limit of time: to verify it, to build a snapshot, to read much of the log. Such
+    /// reads have connections of their own, ``StorageConfig/longReaderCount``, so that other reads never wait for them; further
+    /// long reads wait for a free one.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled before it has a connection.
+    /// - Throws: `CancellationError` if the task is cancelled before it has a connection.
     package func readLong<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         try await longReads.pass { try await self.read(body) }
     }
 
-    /// Reads one state of the store for a live query or a view that begins. Such reads have two connections of their own: they
-    /// may take long, and whoever is up to date already must not wait for them.
+    /// Reads one state of the store for a live query or view that begins. Such reads have two connections of their own: they may
+    /// take long, and queries that are up to date already must not wait for them.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled before it has a connection.
+    /// - Throws: `CancellationError` if the task is cancelled before it has a connection.
     package func readFirst<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
@@ -25,7 +25,7 @@ extension StorageEngine {
     }
 }
 
-/// Lets so many tasks pass at a time, in the order in which they came.
+/// Admits a limited number of tasks at a time, in the order of their calls.
 ///
 /// Isolation: `Sendable`, its state behind a mutex.
 final class Lane: Sendable {
@@ -41,7 +41,7 @@ final class Lane: Sendable {
 
     /// Runs `body` when it is this task's turn.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled before; what `body` throws.
+    /// - Throws: `CancellationError` if the task is cancelled before its turn; rethrows the errors of `body`.
     func pass<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await enter()
         defer { leave() }

@@ -4,15 +4,14 @@ package import GRDB
 package import StorageCore
 
 extension StorageEngine {
-    /// Makes the derived state that is part of every commit; before that, tables that are missing.
+    /// Creates the derived state that is part of every commit, after rebuilding tables that are missing.
     package typealias InlineProjectionMaker = @Sendable (LogWriter, GRDB.Database) throws -> [any InlineProjection]
 
-    /// Opens the store at a path, or makes one there.
+    /// Opens the store at a path, or creates one there.
     ///
-    /// - Parameter makeProjections: Called on the writer's queue, where the store is opened for writing.
-    /// - Throws: `busy` where another process writes to it, `not-a-store` for a file that something else made,
-    ///   `unsupported-format` for one from a newer version, `corrupt` where commits that were acknowledged are gone: nothing is
-    ///   changed then.
+    /// - Parameter makeProjections: Called on the writer's queue if the store is opened for writing.
+    /// - Throws: `busy` if another process writes to it, `not-a-store` for a file of another program, `unsupported-format` for
+    ///   one from a newer version, `corrupt` if acknowledged commits are missing: nothing is changed then.
     package static func open(
         path: String, configuration: StorageConfig, makeProjections: InlineProjectionMaker = { _, _ in [] }
     ) throws -> StorageEngine {
@@ -24,7 +23,7 @@ extension StorageEngine {
         }
         if !configuration.takesOver { try StoreFileCheck.checkIsDatabase(path) }
         let lock = try WriterLock(store: path)
-        // Asked under the lock: nobody else makes it.
+        // Checked under the lock, so that no other process creates it meanwhile.
         let isNew = !FileManager.default.fileExists(atPath: path)
         let isStore = !isNew && !configuration.takesOver
         let end = isStore ? AcknowledgedEnd(store: path) : AcknowledgedEnd(ofNew: path)
@@ -35,7 +34,7 @@ extension StorageEngine {
             if configuration.durability == .normal { end.announceNormalDurability(by: doorbell, hasLost: hasLost) }
             let engine = try withWriter(
                 of: pool, path: path, configuration: configuration, lock: lock, doorbell: doorbell, makeProjections)
-            // What is left of lost commits behind the end of the write-ahead log would be taken for damage later.
+            // Remains of lost commits after the end of the write-ahead log would later be mistaken for damage.
             if hasLost { try engine.withWriterNow { writer, db in try writer.checkpoint(db) } }
             doorbell?.acknowledge(engine.committed.position)
             return engine
@@ -45,16 +44,16 @@ extension StorageEngine {
         }
     }
 
-    /// Takes away what a creation has left for which the disk had no room: an empty database would be taken for a new store by some
-    /// and for none by others. Once the tables of a store are in it, it is one and stays.
+    /// Removes the files of a creation for which the disk had no room: some programs would treat an empty database as a new store
+    /// and others wouldn't. Once the file has the tables of a store, it is one and stays.
     private static func removeUnfinished(_ path: String) {
         let isStore = (try? DatabaseFile(path, .reading).with(StoreFormat.isStore)) ?? false
         guard !isStore else { return }
-        // The lock's file stays, as always: another process may hold it open.
+        // The lock's file always stays: another process may hold it open.
         for suffix in ["", "-wal", "-shm", "-journal", ".bell"] { unlink(path + suffix) }
     }
 
-    /// Takes a store away, with its history. Nobody may have it open for writing.
+    /// Deletes a store with its history. It must not be open for writing.
     package static func erase(path: String) throws {
         let path = try StoreFileCheck.validated(path)
         let lock = try WriterLock(store: path)
@@ -71,10 +70,10 @@ extension StorageEngine {
 
     private static let memoryPath = ":memory:"
 
-    /// Whether the store is a file, beside which others may lie.
+    /// Whether the store is a file, which may have others beside it.
     package var isFile: Bool { path != Self.memoryPath }
 
-    /// A store that lives in memory and is gone when it is closed.
+    /// Opens a store in memory, which is discarded when it is closed.
     package static func openInMemory(
         configuration: StorageConfig, makeProjections: InlineProjectionMaker = { _, _ in [] }
     ) throws -> StorageEngine {
@@ -88,8 +87,8 @@ extension StorageEngine {
         doorbell: Doorbell?, _ makeProjections: InlineProjectionMaker
     ) throws -> StorageEngine {
         do {
-            // Sound as `nonisolated(unsafe)`: set by the block, for whose end this thread waits, and handed to the engine, which
-            // nobody else has yet and which uses it on the block's queue from then on.
+            // Sound as `nonisolated(unsafe)`: set by the block, for whose end this thread waits, and passed to the engine, which
+            // isn't shared yet and uses it only on the block's queue.
             nonisolated(unsafe) var writer: LogWriter?
             var opened = configuration
             opened.epoch = try pool.writeWithoutTransaction { db in
@@ -111,8 +110,8 @@ extension StorageEngine {
         _ db: GRDB.Database, _ connection: Connection, configuration: StorageConfig, doorbell: Doorbell?,
         projections makeProjections: InlineProjectionMaker
     ) throws -> LogWriter {
-        // No file beside the store can be part of a commit, and nobody writes to SQLite's own tables or to what full-text
-        // indexes are made of.
+        // No file beside the store can be part of a commit, and no statement may write to SQLite's own tables or to the shadow
+        // tables of full-text indexes.
         sqlite3_limit(connection.handle, SQLITE_LIMIT_ATTACHED, 0)
         storage_set_defensive(connection.handle, 1)
         let writer = try LogWriter(database: connection, configuration: configuration, doorbell: doorbell)
@@ -143,7 +142,7 @@ extension StorageEngine {
                 remedy: "Copy it into a folder that can be written to, or allow writing there.", cause: error)
         } catch {
             let error = StorageError.opening(path, error)
-            // What makes a store of the file may lie behind damage in its write-ahead log.
+            // The tables that mark the file as a store may lie after damage in its write-ahead log.
             guard (error as? StorageError)?.code == .notAStore,
                 let loss = try AcknowledgedEnd(store: path).writeAheadLogLoss(), loss.isDamage
             else { throw error }
@@ -151,8 +150,8 @@ extension StorageEngine {
         }
     }
 
-    /// The end of the log. A store whose last row makes no sense can be opened for reading, so that it can be looked at: whoever
-    /// reads the log finds out.
+    /// The end of the log. A store whose last segment is invalid can be opened for reading, so that it can be inspected: reading
+    /// the log reports the error.
     private static func soundHead(_ connection: Connection) throws -> LogHead {
         do {
             return try LogHead.load(connection)
@@ -161,18 +160,18 @@ extension StorageEngine {
         }
     }
 
-    /// Makes the engine's tables in a new file, or checks those of an existing one; takes the next writer epoch.
+    /// Creates the engine's tables in a new file, or checks those of an existing one; increments the writer epoch.
     private static func prepareStore(
         _ db: GRDB.Database, _ connection: Connection, configuration: StorageConfig
     ) throws -> Int64 {
-        // GRDB's pool has set NORMAL by itself by now.
+        // GRDB's pool has set NORMAL at this point.
         let level = configuration.durability == .full ? 2 : 1
         try PreparedStatement(connection, "PRAGMA synchronous = \(level)").execute()
-        // Room for the pages of a large commit, so that they aren't written before it ends, and checkpoints that are
-        // rare enough for pages that change often.
+        // Room for the pages of a large commit, so that they aren't written before it ends; and checkpoints that are rare enough
+        // for pages that change often.
         try PreparedStatement(connection, "PRAGMA cache_size = -\(configuration.writerCacheKilobytes)").execute()
         try PreparedStatement(connection, "PRAGMA wal_autocheckpoint = \(Limits.checkpointPages)").execute()
-        // A write-ahead log that a long read has let grow is cut again once it starts from its beginning.
+        // Truncates a write-ahead log that grew during a long read, once it restarts from its beginning.
         try PreparedStatement(connection, "PRAGMA journal_size_limit = \(64 << 20)").execute()
         let read = try PreparedStatement(connection, "PRAGMA synchronous")
         guard try read.step(), read.integer(0) == level else {
@@ -201,7 +200,7 @@ extension StorageEngine {
 }
 
 extension GRDB.DatabasePool {
-    /// Opens a pool whose writer may be the first to see the file.
+    /// Opens a pool; its writer may be the first connection to the file.
     fileprivate static func opening(path: String, configuration: StorageConfig) throws -> GRDB.DatabasePool {
         do {
             return try GRDB.DatabasePool(path: path, configuration: .storage(configuration))
@@ -217,7 +216,7 @@ extension GRDB.Configuration {
         configuration.label = "StorageKit"
         configuration.readonly = storage.isReadOnly
         configuration.busyMode = .timeout(storage.busyTimeout / .seconds(1))
-        // Sealing reads beside them, one run of rows at a time, and so do live queries that begin.
+        // Background sealing reads beside them, one run of segments at a time, and so do live queries that begin.
         configuration.maximumReaderCount =
             max(storage.readerCount, 1) + max(storage.longReaderCount, 1) + StorageEngine.firstReaderCount + 1
         configuration.prepareDatabase { db in

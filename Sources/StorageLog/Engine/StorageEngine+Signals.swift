@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension StorageEngine {
-    /// What this process has done with the store since it was opened.
+    /// The counters of this process since it opened the store.
     package var counters: StorageCounters {
         var counters = signals.counters.withLock { $0 }
         let (work, waiting) = state.withLock { ($0.sealing, $0.queue.count) }
@@ -11,7 +11,7 @@ extension StorageEngine {
         return counters
     }
 
-    /// Calls `body` behind the answer of each write that took `threshold` or longer, on the writer's queue: it must be quick.
+    /// Calls `body` after each write that took `threshold` or longer has returned, on the writer's queue: it must be quick.
     ///
     /// - Parameter capture: Called on the task that writes, before it waits; ``CommitTiming/captured`` is what it returns.
     package func observeCommits(

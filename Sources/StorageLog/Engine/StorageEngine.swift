@@ -11,29 +11,29 @@ package final class StorageEngine: Sendable {
     package let path: String
     package let configuration: StorageConfig
     package let pool: any GRDB.DatabaseWriter
-    /// Who is notified of each transaction of this process.
+    /// The observers of this process's transactions.
     package let observers: CommitObservers
-    /// What is counted of commits, and who wants to know how long they take.
+    /// The counters, and the observers of durations.
     let signals: EngineSignals
     private let lock: WriterLock?
-    /// Sound as `nonisolated(unsafe)`: set before the engine is shared; from then on read, used and taken away on the
-    /// writer's queue only, which runs one block at a time; at last taken away by `deinit`, when each of those blocks, which
-    /// hold the engine, is over.
+    /// Sound as `nonisolated(unsafe)`: set before the engine is shared; from then on read, used and removed only on the writer's
+    /// queue, which runs one block at a time; finally removed by `deinit`, when each of those blocks, which hold the engine, has
+    /// ended.
     nonisolated(unsafe) var writer: LogWriter?
     let state = Mutex(State())
     let longReads: Lane
-    /// Of live queries and views.
+    /// For live queries and views that begin.
     let firstReads: Lane
-    /// How many connections there are for them.
+    /// The number of connections for them.
     static var firstReaderCount: Int { 2 }
 
     struct State {
         var queue = CommitQueue()
         var isClosed = false
-        /// Whether rows of the log are being sealed.
+        /// Whether segments are being sealed.
         var isSealing = false
         var sealing = SealingWork()
-        /// The I/O error after which nothing works any more.
+        /// The I/O error after which the store is unusable.
         var failure: StorageError?
         var committed = LogHead()
     }
@@ -57,16 +57,16 @@ package final class StorageEngine: Sendable {
         state.withLock { $0.committed = head }
     }
 
-    /// The writer lets go of its connection before that is closed with the pool, also where nobody has called ``close()``.
+    /// Releases the writer's connection before the pool closes it, even if ``close()`` wasn't called.
     deinit { writer = nil }
 }
 
 // MARK: Reading
 
 extension StorageEngine {
-    /// Reads one state of the store, undisturbed by commits that happen meanwhile.
+    /// Reads one state of the store, isolated from commits that happen meanwhile.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled, also in the middle of a statement.
+    /// - Throws: `CancellationError` if the task is cancelled, even during a statement.
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
@@ -90,7 +90,7 @@ extension StorageEngine {
             }
         } catch {
             let error = StorageError.wrapping(error)
-            // GRDB says so itself for its own statements, not for ours.
+            // GRDB throws this itself for its own statements, but not for ours.
             guard cancellation.isSet, (error as? StorageError)?.code == .interrupted else { throw error }
             throw CancellationError()
         }
@@ -115,43 +115,43 @@ extension StorageEngine {
         }
     }
 
-    /// Rings after every transaction of this process, also after the failure of the store, and ends when it is closed. Of a
-    /// store that is open for reading only it rings when another process has committed. Whoever gets a bell and then reads
-    /// the store misses nothing; a ring can come without a commit.
+    /// Returns a stream that yields after every transaction of this process, also after a failure of the store, and finishes when
+    /// it is closed. For a store that is open for reading only, it yields when another process has committed. A reader that gets
+    /// the stream before it reads the store misses nothing; it may yield without a commit.
     package func commitBell() -> AsyncStream<Void> { observers.bell() }
 
-    /// Calls `body` when ``commitBell()`` would ring, and a last time when the store is closed: something may have been
-    /// committed, look. The call comes on the writer's queue or on the thread that listens to the writer, so `body` does no
-    /// more than pass it on, and doesn't read.
+    /// Calls `body` whenever ``commitBell()`` would yield, and a last time when the store is closed: there may be new commits to
+    /// read. It is called on the writer's queue or on the thread that listens to the writer, so `body` must only pass it on, and
+    /// not read.
     ///
-    /// - Returns: What ends it once it is cancelled or let go of. A call that is under way is finished.
+    /// - Returns: The observation, which ends when it is cancelled or released. A call that is in progress is completed.
     package func onCommit(_ body: @escaping @Sendable () -> Void) -> StorageObservation { observers.onCommit(body) }
 
-    /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of. It costs
-    /// commits nothing.
+    /// Calls `body` when the store is closed, immediately if it already is, until the observation is cancelled or released. It
+    /// costs commits nothing.
     package func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation { observers.onClose(body) }
 
-    /// Where the log must end, as far as it is known beside it; nil in memory.
+    /// Where the log must end, as far as files beside it show; nil in memory.
     package func acknowledgedEnd() -> AcknowledgedEnd? { isFile ? AcknowledgedEnd(store: path) : nil }
 
     /// The end of the log after this process's last commit.
     package var committed: LogHead { state.withLock { $0.committed } }
 
-    /// Lets go of the file on the calling thread: for a store that nobody else has got hold of.
+    /// Closes the file on the calling thread: for a store that isn't shared.
     package func closeNow() {
         state.withLock { $0.isClosed = true }
         observers.close()
         pool.writeWithoutTransaction { _ in writer = nil }
-        // Can fail only for statements in use, and there are none: nobody else has the store.
+        // Can fail only for statements in use, and there are none: the store isn't shared.
         try? pool.close()
         lock?.release()
     }
 
-    /// Lets go of the file. Commits that wait are finished first; later calls throw `closed`.
+    /// Closes the file. Waiting commits are completed first; later calls throw `closed`.
     ///
-    /// - Parameter leavingNoLog: Whether the file must hold everything by itself then: for one that is placed or copied as a
-    ///   file, without the write-ahead log beside it.
-    /// - Throws: With it also what kept the write-ahead log from being brought into the file.
+    /// - Parameter leavingNoLog: Whether the file must then be complete by itself, because it is renamed or copied without the
+    ///   write-ahead log beside it.
+    /// - Throws: With `leavingNoLog`, also the error that prevented the write-ahead log from being copied into the file.
     package func close(leavingNoLog: Bool = false) async throws {
         let wasClosed = state.withLock { state in
             defer { state.isClosed = true }
@@ -172,18 +172,18 @@ extension StorageEngine {
         await observers.watch?.hasEnded()
         try pool.close()
         lock?.release()
-        // Otherwise only a smaller file to open next time: nothing depends on it.
+        // Otherwise the checkpoint only makes the next opening cheaper: nothing depends on it.
         guard leavingNoLog else { return }
         do { try checkpoint.get() } catch { throw StorageError.wrapping(error) }
     }
 }
 
 extension GRDB.Database {
-    /// Runs `body` in a transaction that only reads, whose own statements are kept, which GRDB prepares each time.
+    /// Runs `body` in a read transaction whose own statements are cached; GRDB prepares them each time.
     fileprivate func inOneState<Result>(_ body: () throws -> Result) throws -> Result {
         _ = try withKept("BEGIN") { try $0.next() }
         defer {
-            // Can fail only where there is no transaction any more.
+            // Can fail only if the transaction has already ended.
             _ = try? withKept("COMMIT") { try $0.next() }
         }
         return try body()
@@ -191,8 +191,8 @@ extension GRDB.Database {
 }
 
 extension GRDB.Database {
-    /// Runs `body` in a transaction that only reads, on the one connection of a store in memory: as GRDB's `read` does, which
-    /// passes a null pointer to SQLite where the connection was closed while its reader was on the way here.
+    /// Runs `body` in a read transaction on the only connection of a store in memory: like GRDB's `read`, which passes a null
+    /// pointer to SQLite if the connection was closed while its reader was on the way here.
     fileprivate func inOneStateIfOpen<Result>(_ body: () throws -> Result) throws -> Result {
         _ = try connection
         var result: Result?
@@ -208,11 +208,11 @@ extension GRDB.Database {
 }
 
 extension GRDB.Database {
-    /// Runs `body`, whose statements are interrupted from the moment on when the flag is set. GRDB interrupts only the statement
-    /// that runs in that moment, and keeps only its own from beginning afterwards.
+    /// Runs `body`, whose statements are interrupted once the flag is set. GRDB interrupts only the statement that runs at that
+    /// moment, and afterwards prevents only its own statements from beginning.
     fileprivate func interrupted<Result>(by flag: CancellationFlag, _ body: () throws -> Result) throws -> Result {
         let connection = try connection.handle
-        // So few of SQLite's instructions take far less than a millisecond.
+        // This number of SQLite's instructions takes far less than a millisecond.
         let instructionsBetweenLooks: Int32 = 1_000
         let context = Unmanaged.passUnretained(flag).toOpaque()
         sqlite3_progress_handler(

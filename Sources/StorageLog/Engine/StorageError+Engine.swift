@@ -2,7 +2,7 @@ internal import CSQLite
 package import StorageCore
 
 extension StorageError {
-    /// Whether the machine failed, its disk or its memory: nothing is said of what is stored then.
+    /// Whether the machine failed, its disk or its memory: the error says nothing about the stored data then.
     package var isOfTheMachine: Bool { code == .ioError || code == .outOfMemory }
 
     static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
@@ -86,14 +86,14 @@ extension StorageError {
     }
 }
 
-/// An error after which the other commits of the same transaction can't go on either.
+/// An error after which the other commits of the same transaction can't continue either.
 struct GroupFailure: Error {
     let cause: any Error
-    /// Whether the commit only took more than it may beside others; see ``OutgrownCommit``.
+    /// Whether the commit only took more than its share; see ``OutgrownCommit``.
     var isOutgrown = false
 }
 
-/// A commit gave way to those that wait for it. Nothing of it is there; it runs again, first in a group.
+/// A commit yielded to those that wait for it. Its changes are undone; it runs again, first in a group.
 struct OutgrownCommit: Error {}
 
 extension Error {
@@ -101,7 +101,7 @@ extension Error {
 }
 
 extension CommitMetadata {
-    /// - Throws: `limit-exceeded` or `invalid-value` where a field can't be stored exactly.
+    /// - Throws: `limit-exceeded` or `invalid-value` if a field can't be stored exactly.
     package func validate() throws {
         try validate(actor, "actor")
         try validate(app, "app")

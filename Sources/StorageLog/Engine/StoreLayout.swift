@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// What the file must look like beside its rows.
+/// The required schema of the file, apart from its rows.
 package enum StoreLayout {
     /// The engine's own tables and triggers, with their exact SQL.
     package static var objects: [(name: String, sql: String)] { StoreSchema.objects }

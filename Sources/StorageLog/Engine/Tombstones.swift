@@ -1,20 +1,20 @@
-/// What the commits of a group did to tombstones, the last positions of deleted rows, until it is written: a row that goes and
-/// comes back many times in one group costs the file one write, or none.
+/// The changes of tombstones (the last positions of deleted rows) by the commits of a group that aren't written yet: a row that
+/// is inserted and deleted many times in one group costs the file one write, or none.
 ///
 /// Invariants:
 ///
-/// 1. A row that is here has in the file, once ``LogWriter/writeTombstones()`` has run, what it has here, whatever it has there now.
-/// 2. A commit that is undone leaves no trace, also where its tombstones, and with them those of earlier commits, were written
-///    already: ``undo()`` goes back to what was here at ``begin()``, as the file does to its savepoint.
-/// 3. There are ``most`` rows at the most, and as many changes and rows kept to go back to.
+/// 1. After ``LogWriter/writeTombstones()``, the file holds for each row here what is here, whatever it held before.
+/// 2. A commit that is undone leaves no trace, even if its tombstones, and with them those of earlier commits, were already
+///    written: ``undo()`` restores the state at ``begin()``, as the file returns to its savepoint.
+/// 3. At most ``most`` rows are kept, and as many changes and rows for the undo.
 struct Tombstones {
     static let most = 16_384
 
-    /// The last position of each row that was deleted, 0 for one that has come back.
+    /// The last position of each deleted row, 0 for one that was inserted again.
     private(set) var positions: [RowAddress: Int64] = [:]
-    /// What rows had here before each change by the commit under way, nil for those that weren't here.
+    /// The entries of rows before each change by the current commit, nil for rows without one.
     private var earlier: [(row: RowAddress, position: Int64?)] = []
-    /// What was here before the commit under way, if it has written since.
+    /// The entries before the current commit, if it has written since.
     private var before: [RowAddress: Int64]?
 
     var isEmpty: Bool { positions.isEmpty }
@@ -35,7 +35,7 @@ struct Tombstones {
         begin()
     }
 
-    /// Forgets what has been written.
+    /// Removes the entries, which have been written.
     mutating func removeWritten() {
         if before == nil {
             revertChanges()

@@ -1,13 +1,13 @@
 internal import CSQLite
 
-/// Copies the write-ahead log into the file when it has grown, as SQLite does by itself, and knows how long that took.
+/// Copies the write-ahead log into the file when it has grown, as SQLite does by itself, and measures how long that takes.
 ///
 /// Isolation: confined to the queue of the writer connection.
 final class WriteAheadLogCheckpoints {
     private let database: Connection
     private let state: UnsafeMutablePointer<storage_checkpoints>
 
-    /// - Parameter pages: How many pages the write-ahead log may have after a commit.
+    /// - Parameter pages: The maximum of pages in the write-ahead log after a commit.
     init(_ database: Connection, pages: Int32) {
         self.database = database
         state = .allocate(capacity: 1)
@@ -15,9 +15,9 @@ final class WriteAheadLogCheckpoints {
         _ = takeHook()
     }
 
-    /// Installs itself where a pragma has put something else.
+    /// Installs the hook again if a pragma has replaced it.
     ///
-    /// - Returns: Whether it was there already.
+    /// - Returns: Whether it was still installed.
     func takeHook() -> Bool { storage_checkpoints_install(database.handle, state) != 0 }
 
     deinit {
@@ -25,16 +25,16 @@ final class WriteAheadLogCheckpoints {
         state.deallocate()
     }
 
-    /// How many pages the write-ahead log may have after a commit.
+    /// The maximum of pages in the write-ahead log after a commit.
     var pages: Int32 {
         get { state.pointee.limit }
         set { state.pointee.limit = newValue }
     }
 
-    /// How long checkpoints have taken altogether.
+    /// The total duration of checkpoints.
     var duration: Duration { .nanoseconds(state.pointee.nanoseconds) }
 
-    /// What the connection says of its pages.
+    /// The connection's current page counters.
     var pagesNow: TransactionPages {
         TransactionPages(
             wal: Int(state.pointee.pages), checkpoints: Int(state.pointee.count), checkpointDuration: duration,

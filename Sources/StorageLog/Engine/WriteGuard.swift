@@ -1,14 +1,14 @@
 internal import CSQLite
 internal import StorageCore
 
-/// The write guard: triggers on entity tables that refuse what other programs write.
+/// The write guard: triggers on entity tables that refuse writes of other programs.
 ///
 /// A trigger calls a function that only the engine's writer connection has, so a statement of another program fails when
 /// it is prepared. SQLite's message names the missing function, and that name says why.
 ///
 /// - The setting is a bit of `storage_meta`. A version that doesn't know it reads the store and doesn't write.
-/// - The triggers aren't part of an entity's definition: nothing that makes tables from the catalog makes them. They are
-///   looked after at the end of each transaction that changes the schema (`LogWriter.keepWriteGuard`).
+/// - The triggers aren't part of an entity's definition: code that creates tables from the catalog doesn't create them. They are
+///   maintained at the end of each transaction that changes the schema (`LogWriter.keepWriteGuard`).
 /// - A table with a trigger costs each statement a journal of its own; the decision has the figures.
 package enum WriteGuard {
     private static let bit = StoreSchema.writeGuardBit
@@ -31,7 +31,7 @@ package enum WriteGuard {
         }
     }
 
-    /// The entities whose triggers aren't all there as they should be.
+    /// The entities whose triggers are missing or changed.
     package static func unguarded(_ catalog: Catalog, _ connection: Connection) throws -> [CatalogEntity] {
         let found = try found(connection)
         return catalog.live.filter { entity in
@@ -39,9 +39,9 @@ package enum WriteGuard {
         }
     }
 
-    /// Makes what is missing where the guard is on, and removes what is too much.
+    /// Creates missing triggers if the guard is on, and removes superfluous ones.
     ///
-    /// - Returns: Whether there was something to do.
+    /// - Returns: Whether anything was changed.
     @discardableResult
     package static func install(_ catalog: Catalog, _ connection: Connection) throws -> Bool {
         let wanted = try isOn(connection) ? catalog.live.flatMap(triggers) : []
@@ -57,7 +57,7 @@ package enum WriteGuard {
 
     private static let prefix = "storage_entity_"
 
-    /// Whether a trigger is one of them, on whatever table.
+    /// Whether a trigger is one of the guard's, on any table.
     static func owns(trigger name: String, on table: String, sql: String) -> Bool {
         guard name.hasPrefix(prefix) else { return false }
         let parts = name.dropFirst(prefix.count).split(separator: "_", maxSplits: 1)
@@ -65,7 +65,7 @@ package enum WriteGuard {
         return ExactText(sql) == ExactText(Self.sql(of: name, after: String(parts[1]), on: table))
     }
 
-    /// Triggers with such names, whatever they do.
+    /// All triggers with the guard's names, whatever they do.
     private static func found(_ connection: Connection) throws -> [String: String] {
         let select = try PreparedStatement(
             connection, "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(prefix)[0-9]*'")
@@ -74,7 +74,7 @@ package enum WriteGuard {
         return found
     }
 
-    /// After the row was changed, because a trigger before it makes SQLite look up the row twice.
+    /// AFTER, because a BEFORE trigger makes SQLite look up the row twice.
     private static func sql(of name: String, after operation: String, on table: String) -> String {
         """
         CREATE TRIGGER \(name) AFTER \(operation.uppercased()) ON \(quoted(table))

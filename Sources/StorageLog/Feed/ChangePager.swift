@@ -1,28 +1,28 @@
 internal import StorageCore
 
-/// Cuts the log into pages of changes.
+/// Divides the log into pages of changes.
 ///
-/// A value that is carried through as many reads of the store as a page takes, so that no read lasts long, however much of the
-/// log doesn't match.
+/// A value that is passed through as many reads of the store as a page takes, so that no read lasts long, however much of the log
+/// doesn't match.
 struct ChangePager {
     private let start: ChangeToken
     private let query: LogQuery
     private let limit: Int
-    /// Everything up to here is in `commits`, in `current`, or doesn't match.
+    /// All events up to here are in `commits`, in `current`, or don't match.
     private(set) var reached: LogHead
     private var lineage: StoreLineage?
     private var commits: [CommitChanges] = []
     private var count = 0
-    /// The commit under way, with its matching events so far.
+    /// The current commit, with its matching events so far.
     private var current: Commit?
     private var isFull = false
-    /// Rows of the log that one read decodes.
+    /// The number of segments that one read decodes.
     private static let rowsPerRead = 64
 
     private struct Commit {
         let info: CommitInfo
         var events: [StorageEvent] = []
-        /// The last place that is known to be the commit's.
+        /// The last position that is known to be the commit's.
         var head: LogHead
     }
 
@@ -33,12 +33,12 @@ struct ChangePager {
         reached = LogHead(position: start.position, commit: start.commit, time: start.time)
     }
 
-    /// Reads on.
+    /// Continues reading.
     ///
-    /// - Returns: The page, or nil where another read has to follow.
+    /// - Returns: The page, or nil if another read has to follow.
     mutating func read(_ reader: LogReader) throws -> ChangePage? {
         let head = try reader.head()
-        // No store changes its lineage while it is open.
+        // A store doesn't change its lineage while it is open.
         let lineage = try lineage ?? StoreLineage.load(reader.database)
         self.lineage = lineage
         guard head.position > reached.position else { return page(lineage) }
@@ -57,7 +57,7 @@ struct ChangePager {
                 rows += 1
             }
             take(part, of: batch, catalog: catalog, lineage: lineage)
-            // The parts of a row that come later may hold nothing that matches; then this is an end as good as any.
+            // The later parts of a segment may hold no matches; then this part's end serves as the page's end.
             if !isFull { pass(batch, part) }
             return !isFull
         }
@@ -69,7 +69,7 @@ struct ChangePager {
 
     private mutating func pass(_ batch: EventBatch, _ part: CommitPart) {
         let last = batch.header.first + Int64(part.events.upperBound) - 1
-        // The first row may hold commits from before the page.
+        // The first segment may hold commits from before the page.
         guard last > reached.position else { return }
         reached = LogHead(position: last, commit: part.info.number, time: part.info.time)
         if current?.info.number == part.info.number { current?.head = reached }
@@ -110,7 +110,7 @@ struct ChangePager {
 
     private mutating func page(_ lineage: StoreLineage) -> ChangePage {
         closeCurrent(isEnd: true, lineage)
-        // A page that isn't full has seen everything up to here.
+        // A page that isn't full covers everything up to here.
         let next = isFull ? commits.last?.token ?? start : ChangeToken(reached, lineage)
         return ChangePage(commits: commits, next: next, hasMore: isFull)
     }

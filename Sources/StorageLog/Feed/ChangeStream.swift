@@ -7,7 +7,7 @@ package import StorageCore
 /// new ones. It reads on demand, so a slow reader blocks no writer and costs no memory; a reader that stops asking
 /// leaves nothing behind.
 ///
-/// It ends when the store is closed or the reader's task is cancelled. What it hasn't handed over by then comes when it is
+/// It ends when the store is closed or the reader's task is cancelled. Changes that weren't returned by then come when it is
 /// continued with the last change's token.
 public struct ChangeStream: AsyncSequence, Sendable {
     public typealias Element = CommitChanges
@@ -24,7 +24,7 @@ public struct ChangeStream: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        /// The most events of a commit that come at once.
+        /// The maximum of events per page.
         private static let pageSize = 1_024
         private let engine: StorageEngine
         private let query: LogQuery
@@ -45,7 +45,7 @@ public struct ChangeStream: AsyncSequence, Sendable {
             do {
                 while !Task.isCancelled {
                     if let changes = buffer.popFirst() { return changes }
-                    // Before the first read, so that what is committed meanwhile is heard.
+                    // Before the first read, so that commits during it are noticed.
                     if bell == nil { bell = engine.commitBell().makeAsyncIterator() }
                     let page = try await engine.changes(since: cursor, matching: query, limit: Self.pageSize)
                     cursor = .known(page.next)
@@ -62,11 +62,11 @@ public struct ChangeStream: AsyncSequence, Sendable {
     }
 }
 
-/// Where changes are read from.
+/// Where reading of changes begins.
 package enum ChangeStart: Sendable {
     case point(StoragePoint)
     case token(ChangeToken)
-    /// A token that this open store has given just now.
+    /// A token that this open store has just returned.
     case known(ChangeToken)
 }
 

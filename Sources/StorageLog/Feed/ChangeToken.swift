@@ -7,15 +7,15 @@ internal import StorageCore
 /// try Data(page.next.text.utf8).write(to: file)
 /// ```
 ///
-/// It names a position together with the commit there, its time and the lineage of the store, so that a token of another store, or
-/// of a history that was replaced since, is refused instead of leaving something out. In a copy of the store (a backup) it holds for
-/// what both have in common.
+/// It names a position together with the commit there, its time and the lineage of the store, so that a token of another store,
+/// or of a history that was replaced since, is refused instead of skipping changes. In a copy of the store (a backup) it is valid
+/// for the history that both share.
 public struct ChangeToken: Sendable, Hashable, Codable {
     /// The last position that was read.
     public let position: Int64
     let commit: Int64
     let time: Int64
-    /// The id of the line that the position belongs to.
+    /// The id of the lineage's line that the position belongs to.
     private let line: [UInt8]
 
     init(_ head: LogHead, _ lineage: StoreLineage) {
@@ -29,9 +29,9 @@ public struct ChangeToken: Sendable, Hashable, Codable {
         self.line = line
     }
 
-    /// The token with this ``text``.
+    /// Creates the token with this ``text``.
     ///
-    /// - Throws: `invalid-argument` for a text that isn't one.
+    /// - Throws: `invalid-argument` for a text that isn't a token.
     public init(text: String) throws {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.prefix(3).map { Int64($0) }
@@ -58,7 +58,7 @@ public struct ChangeToken: Sendable, Hashable, Codable {
         return stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
     }
 
-    /// - Throws: ``StorageError`` with `invalid-argument` for a text that is no token.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a text that isn't a token.
     public init(from decoder: any Decoder) throws {
         try self.init(text: try decoder.singleValueContainer().decode(String.self))
     }
@@ -82,7 +82,7 @@ extension LogReader {
         return ChangeToken(LogHead(position: position, commit: commit.number, time: commit.time), lineage)
     }
 
-    /// - Throws: `not-found` where the token is of another history.
+    /// - Throws: `not-found` if the token is of another history.
     package func check(_ token: ChangeToken) throws {
         guard token.position <= (try head().position), try self.token(at: token.position) == token else {
             throw StorageError(

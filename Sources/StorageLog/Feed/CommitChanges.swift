@@ -1,15 +1,15 @@
-/// What one commit changed, as far as it was asked for.
+/// The changes of one commit that were requested.
 ///
-/// It is the whole commit, unless that has more events than a page may hold: then it comes in parts that follow one another,
-/// of which only the first ``beginsCommit`` and only the last ``endsCommit``.
+/// It is the whole commit, unless that has more events than a page may hold: then it comes in consecutive parts, of which only
+/// the first has ``beginsCommit`` and only the last has ``endsCommit``.
 public struct CommitChanges: Sendable, Hashable {
     /// The commit.
     public let commit: CommitInfo
     /// The events that match, in order; at least one.
     public let events: [StorageEvent]
-    /// False where an earlier part of the commit came before, or where reading began inside of it.
+    /// False if an earlier part of the commit came before, or if reading began inside of it.
     public let beginsCommit: Bool
-    /// False where more of the commit's events follow.
+    /// False if more of the commit's events follow.
     public let endsCommit: Bool
     /// Where to resume after these changes.
     public let token: ChangeToken
@@ -30,11 +30,11 @@ public struct CommitChanges: Sendable, Hashable {
 
 /// A page of changes: whole commits, oldest first.
 public struct ChangePage: Sendable {
-    /// As many as have no more events than the limit. Only a commit that has more by itself comes in parts, each a page.
+    /// As many commits as have no more events than the limit in total. A commit that alone has more comes in parts, each a page.
     public let commits: [CommitChanges]
-    /// Where the next page begins. At the end of the log too: what is committed later comes behind it.
+    /// Where the next page begins, also at the end of the log: later commits follow it.
     public let next: ChangeToken
-    /// Whether more changes that match followed when the page was read.
+    /// Whether more matching changes followed when the page was read.
     public let hasMore: Bool
 
     /// The events of all commits, in order.

@@ -2,25 +2,26 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// A connection to a database file beside the store's own: to read one that isn't a store, or to make one that isn't in use.
+/// A connection to a database file other than the store's own: to read a file that isn't a store, or to create one that isn't in
+/// use yet.
 ///
-/// Not `Sendable`: it belongs to whoever made it, one call at a time.
+/// Not `Sendable`: it belongs to its creator, one call at a time.
 package final class DatabaseFile {
     package enum Access {
         /// Nothing is changed, not even the write-ahead log.
         case reading
-        /// The file is complete and nobody writes to it: it is read without any file beside it.
+        /// The file is complete and has no writers: it is read without any file beside it.
         case unchanging
-        /// The only connection to the file; what it writes counts when the file is placed.
+        /// The only connection to the file; its writes take effect when the file is renamed to its final name.
         case making
-        /// The only connection to a file that others know.
+        /// The only connection to a file that other processes know.
         case owning
     }
 
     private let connection: Connection
-    /// How long to wait for others that have the file locked.
+    /// The time to wait for others that have locked the file.
     private static let busyMilliseconds: Int32 = 5_000
-    /// Pages that a copy takes before it says how far it is.
+    /// Pages that a copy reads between two reports of its progress.
     private static let pagesOfAStep: Int32 = 1_024
 
     /// - Throws: `not-found`, `not-a-store` or `busy`.
@@ -51,7 +52,7 @@ package final class DatabaseFile {
             case .owning: try own(path)
             default: break
             }
-            // The first look at the file shows whether it is a database at all.
+            // The first read shows whether the file is a database at all.
             try PreparedStatement(connection, "SELECT count(*) FROM sqlite_schema").execute()
         } catch let error as StorageError where error.code == .corrupt {
             throw StorageError(
@@ -63,14 +64,14 @@ package final class DatabaseFile {
 
     deinit { connection.close() }
 
-    /// Lends the connection, which stays open for as long.
+    /// Calls `body` with the connection, which stays open during the call.
     package func with<Result>(_ body: (Connection) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) { try body(connection) }
     }
 
     package func run(_ sql: String) throws { try connection.execute(sql) }
 
-    /// The lock is kept from here on until the connection is closed.
+    /// Takes the lock, which is kept until the connection is closed.
     private func own(_ path: String) throws {
         do {
             try run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT")
@@ -82,14 +83,14 @@ package final class DatabaseFile {
 }
 
 extension DatabaseFile {
-    /// Copies every page of a database into another, as one state, while others may go on writing to it.
+    /// Copies every page of a database to another, as one consistent state, while others may continue to write to it.
     ///
-    /// SQLite's backup and not `VACUUM INTO`, which gives rows of tables without an integer key other row numbers, by which
-    /// full-text indexes know them.
+    /// Uses SQLite's backup rather than `VACUUM INTO`, which changes the rowids of tables without an integer key, by which
+    /// full-text indexes identify rows.
     ///
     /// - Parameters:
-    ///   - source: A connection inside a read transaction, or one that nobody else can write beside.
-    ///   - progress: Called with the pages that are copied and all pages.
+    ///   - source: A connection inside a read transaction, or one without concurrent writers.
+    ///   - progress: Called with the number of copied pages and of all pages.
     package static func copy(
         _ source: Connection, into target: Connection,
         progress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }

@@ -2,14 +2,14 @@ internal import Foundation
 internal import StorageCore
 internal import Synchronization
 
-/// A file that gets its name only when it is whole: it is made under another name in the same folder, brought to the disk,
-/// and then renamed. Whoever is interrupted leaves nothing under the final name.
+/// A file that gets its name only when it is complete: it is written under another name in the same folder, flushed to the disk,
+/// and then renamed. An interrupted process leaves nothing under the final name.
 ///
 /// Isolation: `Sendable`, without state of its own.
 package struct FilePlacement: Sendable {
     /// The final name.
     package let destination: String
-    /// Where the file is made.
+    /// The path at which the file is written.
     package let partial: String
     private let replaces: Bool
 
@@ -17,8 +17,8 @@ package struct FilePlacement: Sendable {
     private static let mark = ".partial-"
     private static let sidecars = ["-wal", "-shm", "-journal", ".lock", ".bell"]
 
-    /// - Parameter replacing: Whether a file of that name may be replaced.
-    /// - Throws: `conflict` where there is one that may not be.
+    /// - Parameter replacing: Whether an existing file of that name may be replaced.
+    /// - Throws: `conflict` if there is one that may not be replaced.
     package init(_ path: String, replacing: Bool) throws {
         try self.init(checking: path, replacing: replacing)
         removeLeftovers()
@@ -32,14 +32,14 @@ package struct FilePlacement: Sendable {
         try checkDestination()
     }
 
-    /// Whether a file could be made there, without touching anything.
+    /// Checks whether a file could be created at a path, without changing anything.
     ///
-    /// - Throws: What making it would throw at its beginning.
+    /// - Throws: The errors of `init(_:replacing:)`.
     package static func check(_ path: String, replacing: Bool) throws {
         _ = try FilePlacement(checking: path, replacing: replacing)
     }
 
-    /// - Throws: `conflict` where a name is that of the file that is read: it would be replaced by what is made of it.
+    /// - Throws: `conflict` if the path is that of the source file, which would be replaced by its own result.
     package static func check(_ path: String, isNot source: String) throws {
         var (own, its) = (stat(), stat())
         guard stat(source, &own) == 0, stat(path, &its) == 0, own.st_dev == its.st_dev, own.st_ino == its.st_ino else {
@@ -49,11 +49,11 @@ package struct FilePlacement: Sendable {
             .conflict, "\(path) is the source file itself.", remedy: "Give the output another name.")
     }
 
-    /// What makes the name impossible. Looked for twice, because making the file takes its time.
+    /// Checks whether the name is available. Called twice, because creating the file takes time.
     private func checkDestination() throws {
         guard FileManager.default.fileExists(atPath: destination) else { return }
         guard replaces else { throw taken() }
-        // A write-ahead log would be taken for that of the new file.
+        // SQLite would read the write-ahead log as that of the new file.
         if let log = Self.log(of: destination) {
             throw StorageError(
                 .busy, "\(destination) is in use, or was left in the middle of a change: there is a \(log).",
@@ -61,7 +61,7 @@ package struct FilePlacement: Sendable {
         }
     }
 
-    /// The file beside a database that holds a part of its content; nil where the database is whole by itself.
+    /// The file beside a database that holds a part of its content; nil if the database is complete by itself.
     private static func log(of path: String) -> String? {
         ["-wal", "-journal"].map { path + $0 }.first { name in
             var info = stat()
@@ -69,7 +69,7 @@ package struct FilePlacement: Sendable {
         }
     }
 
-    /// - Throws: `io-error` where a part of what was made lies in a file beside it, which gets no name.
+    /// - Throws: `io-error` if a part of the content is in a file beside it, which wouldn't be renamed.
     package func checkIsWhole() throws {
         guard let log = Self.log(of: partial) else { return }
         throw StorageError(
@@ -85,11 +85,11 @@ package struct FilePlacement: Sendable {
 
     private func removeLeftovers() { for path in Self.leftovers(of: destination) { unlink(path) } }
 
-    /// Files that processes which were ended have left behind when they made a file of this name.
+    /// Files that ended processes have left behind while they created a file of this name.
     package static func leftovers(of destination: String) -> [String] {
         let folder = (destination as NSString).deletingLastPathComponent
         let prefix = (destination as NSString).lastPathComponent + mark
-        // A folder that can't be listed shows when the file is made.
+        // If the folder can't be listed, creating the file fails with the reason.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
         return names.filter { name in
             guard name.hasPrefix(prefix) else { return false }
@@ -99,14 +99,14 @@ package struct FilePlacement: Sendable {
         }.sorted().map { (folder as NSString).appendingPathComponent($0) }
     }
 
-    /// Takes away the names under which a file was made and which it still has beside its own: whoever placed it was ended
-    /// between the two.
+    /// Removes the names under which a file was created and which it still has besides its own, because its process ended between
+    /// linking and unlinking.
     static func removeSecondNames(of path: String) {
         let folder = (path as NSString).deletingLastPathComponent
         let prefix = (path as NSString).lastPathComponent + mark
         var own = stat()
         guard stat(path, &own) == 0 else { return }
-        // A folder that can't be listed or written to leaves the file with two names, which its opening refuses.
+        // If the folder can't be listed or written to, the file keeps two names, and opening it is refused.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
             var its = stat()
             guard stat(folder + "/" + name, &its) == 0, its.st_dev == own.st_dev, its.st_ino == own.st_ino else {
@@ -116,10 +116,10 @@ package struct FilePlacement: Sendable {
         }
     }
 
-    /// Brings the file to the disk and gives it its name.
+    /// Flushes the file to the disk and gives it its name.
     ///
-    /// - Throws: `conflict` or `busy` where the name can't be had, `io-error` where the file isn't whole, or where it has its
-    ///   name and that can't be brought to the disk.
+    /// - Throws: `conflict` or `busy` if the name isn't available; `io-error` if the file isn't complete, or if it has its name
+    ///   but its folder can't be flushed.
     package func place() throws {
         try checkIsWhole()
         try synchronize(partial)
@@ -131,7 +131,7 @@ package struct FilePlacement: Sendable {
             guard rename(partial, destination) == 0 else { throw failure("renamed to \(destination)") }
         } else {
             forgetFormer()
-            // Unlike a rename, a link never takes the place of a file that has come there meanwhile.
+            // Unlike a rename, a link never replaces a file that was created there meanwhile.
             guard link(partial, destination) == 0 else {
                 throw errno == EEXIST ? taken() : failure("named \(destination)")
             }
@@ -147,10 +147,10 @@ package struct FilePlacement: Sendable {
         }
     }
 
-    /// What was acknowledged of a former file of this name isn't expected of the new one.
+    /// Removes the acknowledgement of a former file of this name, which doesn't apply to the new one.
     private func forgetFormer() { unlink(Doorbell.path(ofStore: destination)) }
 
-    /// Removes what was made so far.
+    /// Removes what was written so far.
     package func discard() {
         for suffix in [""] + Self.sidecars { unlink(partial + suffix) }
     }

@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import StorageCore
 
-/// Cuts the log of a file that nobody else has open.
+/// Truncates the log of a file that no other process has open.
 package enum LogTruncation {
-    /// Takes away everything behind the end of a commit. Rows of the log that lie before stay as they are, to the byte; one that
-    /// holds later events too is written anew with those that stay.
+    /// Removes everything after the end of a commit. Earlier segments stay byte for byte the same; one that also holds later
+    /// events is rewritten with the events that remain.
     ///
     /// - Parameter position: The last position of a commit, or 0.
     package static func run(_ database: Connection, through position: Int64) throws {
@@ -37,7 +37,7 @@ package enum LogTruncation {
                 level: StorageConfig().tailLevel)
         }
         try PreparedStatement(database, "DELETE FROM storage_log WHERE position >= ?").run(first)
-        // Not sealed: the window that it lies in is open again.
+        // Not sealed: its window is open again.
         try row.insert(with: PreparedStatement(database, EncodedSegment.insertion))
     }
 }

@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// The file beside a store in which the tables of a program's projection are made again, so that a rebuild that was
-/// interrupted is gone on with.
+/// The file beside a store in which the tables of a program's projection are rebuilt, so that an interrupted rebuild can be
+/// resumed.
 ///
-/// Isolation: `Sendable`; it is a name.
+/// Isolation: `Sendable`; it is only a name.
 package struct ProjectionRebuildFile: Sendable {
     private static let infix = ".fold-"
     private static let sidecars = ["", "-wal", "-shm"]
-    /// Apart from letters that some file systems take for each other.
+    /// Without letters that some file systems treat as equal.
     private static let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyz0123456789_")
 
     package let path: String
     private let store: String
 
-    /// nil where the projection has too long a name for a file.
+    /// nil if the projection's name is too long for a file name.
     package init?(store: String, projection: String) {
         guard let name = projection.addingPercentEncoding(withAllowedCharacters: Self.plain), name.utf8.count <= 150
         else { return nil }
@@ -21,13 +21,13 @@ package struct ProjectionRebuildFile: Sendable {
         path = store + Self.infix + name
     }
 
-    /// Makes it anew and empty, for those to read alone who may read the store.
+    /// Creates the file again, empty and readable only by users who may read the store.
     package func create() {
         remove()
         var info = stat()
         let mode = stat(store, &info) == 0 ? info.st_mode & 0o777 : 0o600
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR, 0o600)
-        // Where it can't be created, opening it reports why.
+        // If it can't be created, opening it reports why.
         guard descriptor >= 0 else { return }
         fchmod(descriptor, mode)
         close(descriptor)

@@ -10,7 +10,7 @@ extension StorageError {
             cause: cause)
     }
 
-    /// What went wrong while a file was opened, with the file's name.
+    /// An error of opening a file, with the file's name.
     static func opening(_ path: String, _ error: any Error) -> any Error {
         let error = wrapping(error)
         guard let error = error as? StorageError, error.code == .corrupt else { return error }

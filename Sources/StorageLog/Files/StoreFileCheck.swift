@@ -4,11 +4,11 @@ internal import StorageCore
 
 /// Checks of the file before SQLite sees it.
 enum StoreFileCheck {
-    /// The absolute form of a path, its symbolic links resolved: the lock, the write-ahead log and everything else beside the
-    /// store go by its name, so it must have one only.
+    /// The absolute form of a path with its symbolic links resolved: the lock, the write-ahead log and the other files beside the
+    /// store are found by its name, so it must have exactly one.
     ///
-    /// - Throws: `invalid-name` for URIs, which SQLite would take options from, and for NUL; `invalid-argument` for a file that has
-    ///   a second name (a hard link).
+    /// - Throws: `invalid-name` for URIs, in which SQLite would interpret options, and for NUL; `invalid-argument` for a file
+    ///   that has a second name (a hard link).
     static func validated(_ path: String) throws -> String {
         guard !path.isEmpty, !path.utf8.contains(0), !path.lowercased().hasPrefix("file:"), path != ":memory:" else {
             throw StorageError(
@@ -22,7 +22,7 @@ enum StoreFileCheck {
                 .notAStore, "\(path) is a folder.", remedy: "Give the path of a file inside it.")
         }
         var info = stat()
-        // Of a pipe or device nobody knows when its first byte comes.
+        // Reading from a pipe or device could block forever.
         guard stat(absolute, &info) != 0 || info.st_mode & S_IFMT == S_IFREG else {
             throw StorageError(.notAStore, "\(path) isn't a file, but a pipe or device.", remedy: "Check the name.")
         }
@@ -66,7 +66,7 @@ enum StoreFileCheck {
         try checkIsDatabase(path)
     }
 
-    /// A file that isn't empty must begin as SQLite's do and be ours, before it may be touched.
+    /// Checks that a file that isn't empty begins like an SQLite file and is a store, before it may be changed.
     static func checkIsDatabase(_ path: String) throws {
         let head = try head(of: path)
         guard !head.isEmpty else { return }
@@ -82,9 +82,9 @@ enum StoreFileCheck {
     private static let headerBytes = 100
     private static let applicationIdOffset = 68
 
-    /// The file's header; empty where there is none.
+    /// The file's header; empty if there is no file.
     ///
-    /// - Throws: `io-error` where the disk doesn't give it: nothing is known of the file then.
+    /// - Throws: `io-error` if it can't be read: nothing is known about the file then.
     static func head(of path: String) throws -> Data {
         guard let handle = FileHandle(forReadingAtPath: path) else { return Data() }
         defer { try? handle.close() }
@@ -101,13 +101,14 @@ enum StoreFileCheck {
         head.dropFirst(applicationIdOffset).prefix(4).reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationId
     }
 
-    /// Opening a file for writing switches it to a write-ahead log, which a stranger's file must not suffer. Our own
-    /// may have its identity in the write-ahead log still, so SQLite has to look.
+    /// Checks the file through SQLite. Opening it for writing would switch it to a write-ahead log, which must not happen to
+    /// another program's file. A store's application id may still be only in its write-ahead log, so its header isn't enough.
     private static func lookInside(_ path: String) throws {
         do {
             try lookInside(path, SQLITE_OPEN_READONLY)
         } catch let error as StorageError where error.code == .readOnly {
-            // A file whose creation was interrupted has a rollback journal, which SQLite plays back before anybody may read.
+            // A file whose creation was interrupted has a rollback journal, which SQLite must roll back before the file can be
+            // read.
             try lookInside(path, SQLITE_OPEN_READWRITE)
         }
     }

@@ -1,8 +1,8 @@
 internal import StorageCore
 
-/// Whether a file is a store of a format that this version knows, and what it needs that this version lacks.
+/// Checks whether a file is a store in a format that this version supports, and which features it needs.
 package enum StoreFormat {
-    /// Whether the file says of itself that it is a store, of whatever format.
+    /// Whether the file is marked as a store, in any format.
     package static func isStore(_ connection: Connection) throws -> Bool {
         let identity = try PreparedStatement(connection, "PRAGMA application_id")
         return try identity.step() && identity.integer(0) == StoreSchema.applicationId
@@ -20,7 +20,7 @@ package enum StoreFormat {
                 .notAStore, "The file is an SQLite database, but not a StorageKit store.",
                 remedy: "Check the name; storagekit adopt converts another program's database.")
         }
-        // What stands there instead of the table could be without end.
+        // Another kind of object with this name, such as a view, could return rows endlessly.
         let table = try PreparedStatement(connection, "SELECT type FROM sqlite_schema WHERE name = 'storage_meta'")
         guard try table.step(), table.string(0) == "table" else {
             throw StorageError.corruptLog("it has no table storage_meta")
@@ -36,8 +36,8 @@ package enum StoreFormat {
         try checkFeatures(connection, forWriting: forWriting)
     }
 
-    /// A newer version says in bits which features a store uses: this one knows the write guard. Those that are compatible
-    /// don't matter to who doesn't know them.
+    /// Checks the bits in which a newer version records the features that a store uses: this version knows the write guard.
+    /// Unknown compatible features can be ignored.
     private static func checkFeatures(_ connection: Connection, forWriting: Bool) throws {
         let select: PreparedStatement
         do {
@@ -59,16 +59,16 @@ package enum StoreFormat {
                 "The store uses features that this version of StorageKit can't write (read_only_compatible \(select.integer(1))).",
                 remedy: "Open it for reading only, or with a newer version.")
         }
-        // A log that begins elsewhere has a baseline, which is an incompatible feature.
+        // A log that begins at another position has a baseline, which is an incompatible feature.
         guard select.integer(2) == 1 else {
             throw StorageError.corruptLog("its first position is \(select.integer(2))")
         }
     }
 
-    /// Before anything is written: the engine's tables are those that it made, with its triggers on them and no others, which
-    /// would change tables behind the log.
+    /// Checks before any write that the engine's tables are as it created them, with its triggers and no others, which would
+    /// change tables without events.
     ///
-    /// - Throws: `corrupt`, naming what isn't as it was made.
+    /// - Throws: `corrupt`, naming the object that differs.
     static func checkObjects(_ connection: Connection) throws {
         var expected = Dictionary(uniqueKeysWithValues: StoreSchema.objects.map { ($0.name, $0.sql) })
         let own = Set(expected.keys)
@@ -81,7 +81,7 @@ package enum StoreFormat {
             guard type == "trigger" || type == "index", own.contains(table) else { continue }
             throw StorageError.foreignObject("it has a \(type) \"\(name)\" on \(table) that isn't StorageKit's")
         }
-        // A guard that is gone lets others write to the log, which is no reason to write nothing oneself; verify says so.
+        // A missing guard lets others write to the log, but doesn't prevent our own writes; verify reports it.
         let missing = StoreSchema.objects.first { expected[$0.name] != nil && !$0.sql.hasPrefix("CREATE TRIGGER") }
         if let missing = missing?.name { throw StorageError.foreignObject("\(missing) is missing") }
         let epoch = try PreparedStatement(
@@ -94,7 +94,7 @@ package enum StoreFormat {
 }
 
 extension StorageError {
-    /// What another program did to the engine's tables.
+    /// An error for a change of the engine's tables by another program.
     fileprivate static func foreignObject(_ problem: String) -> StorageError {
         StorageError(
             .corrupt, "The store can't be written to: \(problem). Another program has changed it.",

@@ -3,9 +3,9 @@ internal import StorageCore
 
 /// The bytes of a write-ahead log: a header of 32 bytes, then frames, each of 24 bytes and a page.
 ///
-/// Numbers are stored with their highest byte first. Checksums are over words in the order that the header says.
+/// Numbers are stored with their highest byte first. Checksums sum words in the byte order that the header declares.
 ///
-/// Not `Sendable`: it belongs to whoever reads it.
+/// Not `Sendable`: it belongs to its reader.
 final class WriteAheadLogFile {
     /// Two sums over words of 32 bits.
     struct Checksum: Hashable {
@@ -15,7 +15,7 @@ final class WriteAheadLogFile {
     struct Header: Hashable {
         var isBigEndian: Bool
         var pageSize: Int
-        /// Both salts; a new pair with each round of the log.
+        /// Both salts; each round of the log has a new pair.
         var salts: UInt64
         var checksum: Checksum
         var isValid: Bool
@@ -23,7 +23,7 @@ final class WriteAheadLogFile {
 
     struct Frame {
         let page: UInt32
-        /// How many pages the database has after the transaction that this frame ends; 0 where it doesn't end one.
+        /// The number of the database's pages after the transaction that this frame ends; 0 if it doesn't end one.
         let databasePages: UInt32
         let salts: UInt64
         let checksum: Checksum
@@ -33,7 +33,7 @@ final class WriteAheadLogFile {
 
     private static let headerSize = 32
     private static let frameHeaderSize = 24
-    /// The lowest bit says in which order words are summed.
+    /// The lowest bit says in which byte order words are summed.
     private static let magic: UInt32 = 0x377f_0682
 
     private let descriptor: Int32
@@ -42,7 +42,7 @@ final class WriteAheadLogFile {
     private let beforeReading: (Int) throws -> Void
     private var buffer: [UInt8]
 
-    /// - Parameter size: How many bytes there are to be read; more may come meanwhile.
+    /// - Parameter size: The number of bytes to read; the file may grow meanwhile.
     init(_ descriptor: Int32, size: Int, name: String, beforeReading: @escaping (Int) throws -> Void) {
         self.descriptor = descriptor
         self.size = size
@@ -51,7 +51,7 @@ final class WriteAheadLogFile {
         buffer = [UInt8](repeating: 0, count: Self.frameHeaderSize)
     }
 
-    /// - Returns: nil where the file is shorter.
+    /// - Returns: nil if the file is shorter.
     func header() throws -> Header? {
         guard try fill(Self.headerSize, from: 0) else { return nil }
         return buffer.withUnsafeBytes { bytes in
@@ -68,10 +68,10 @@ final class WriteAheadLogFile {
         }
     }
 
-    /// What a frame says of itself.
+    /// Reads the header of a frame.
     ///
     /// - Parameter number: From 1.
-    /// - Returns: nil behind the last whole one.
+    /// - Returns: nil after the last complete frame.
     func frame(_ number: Int, of header: Header) throws -> Frame? {
         let start = offset(of: number, header)
         try beforeReading(start)
@@ -86,7 +86,7 @@ final class WriteAheadLogFile {
         }
     }
 
-    /// Whether a frame belongs to this round of the log and goes on from a checksum.
+    /// Whether a frame belongs to this round of the log and its checksum continues from another.
     func isChained(_ frame: Frame, number: Int, to before: Checksum, header: Header) throws -> Bool {
         guard frame.salts == header.salts, frame.page > 0,
             try fill(Self.frameHeaderSize + header.pageSize, from: offset(of: number, header))
@@ -102,9 +102,9 @@ final class WriteAheadLogFile {
         Self.headerSize + (number - 1) * (Self.frameHeaderSize + header.pageSize)
     }
 
-    /// Reads that many bytes to the beginning of the buffer.
+    /// Reads a number of bytes to the beginning of the buffer.
     ///
-    /// - Returns: Whether there are as many.
+    /// - Returns: Whether the file has that many.
     private func fill(_ count: Int, from offset: Int) throws -> Bool {
         if buffer.count < count { buffer = [UInt8](repeating: 0, count: count) }
         var done = 0
@@ -132,7 +132,7 @@ final class WriteAheadLogFile {
 }
 
 extension WriteAheadLogFile.Header {
-    /// What the header may have been, where its own checksum says that it isn't what it was.
+    /// Headers that this one may have been, if its own checksum shows that it was changed.
     var guesses: [Self] {
         let orders = [isBigEndian, !isBigEndian]
         return WriteAheadLogFile.pageSizes.flatMap { size in
@@ -144,7 +144,7 @@ extension WriteAheadLogFile.Header {
         }
     }
 
-    /// The same with what the first frame says: its salts are those of the header.
+    /// The header with the salts and checksum of the first frame: its salts are those of the header.
     func taking(_ first: WriteAheadLogFile.Frame?) -> Self? {
         guard let first else { return nil }
         var header = self
@@ -154,13 +154,13 @@ extension WriteAheadLogFile.Header {
 }
 
 extension WriteAheadLogFile.Checksum {
-    /// - Parameter bytes: A multiple of eight of them.
+    /// - Parameter bytes: Their number is a multiple of eight.
     fileprivate func adding(_ bytes: Slice<UnsafeRawBufferPointer>, isBigEndian: Bool) -> Self {
         let words = UnsafeRawBufferPointer(rebasing: bytes)
         var (first, second) = (first, second)
         for offset in stride(from: 0, to: words.count, by: 8) {
             let pair = words.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            // As it lies in memory: the first word is the one with the lower address.
+            // In memory order: the first word is the one with the lower address.
             let ordered = isBigEndian ? UInt64(bigEndian: pair) : UInt64(littleEndian: pair)
             let (one, two) =
                 isBigEndian

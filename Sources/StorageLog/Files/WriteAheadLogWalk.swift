@@ -1,12 +1,13 @@
-/// One way through the frames of a write-ahead log, as SQLite goes when it recovers, and on behind the frame at which it stops.
+/// One pass over the frames of a write-ahead log, as SQLite makes it in recovery, which continues after the frame at which SQLite
+/// stops.
 ///
-/// Not `Sendable`: it belongs to whoever goes.
+/// Not `Sendable`: it belongs to its creator.
 struct WriteAheadLogWalk {
     private typealias Frame = WriteAheadLogFile.Frame
 
     private let file: WriteAheadLogFile
     private let header: WriteAheadLogFile.Header
-    /// The next frame that SQLite would look at, and the checksum that it must go on from.
+    /// The next frame that SQLite would read, and the checksum that it must continue from.
     private var number = 1
     private var checksum: WriteAheadLogFile.Checksum
 
@@ -16,28 +17,28 @@ struct WriteAheadLogWalk {
         checksum = header.checksum
     }
 
-    /// What lies behind a header that is wrong, so that SQLite doesn't look at any frame.
+    /// The damage after a wrong header, because of which SQLite reads no frame.
     func damageBehindHeader() throws -> WriteAheadLog.Damage? {
         let rest = try behind(1)
         return rest.followed > 0 ? .init(frame: 0, transactions: rest.transactions) : nil
     }
 
-    /// What lies behind the end that SQLite finds.
+    /// The damage after the end that SQLite finds.
     mutating func damage() throws -> WriteAheadLog.Damage? {
         while true {
             try advance()
             let rest = try behind(number)
-            // GRDB writes the first transaction of a log that was empty while it opens the file, without a sync: the second one may
-            // come to the disk without it.
+            // While GRDB opens the file, it writes the first transaction of an empty log without a sync: the second transaction
+            // may reach the disk without it.
             guard rest.followed > 1 else { return nil }
-            // A writer may just have been writing it when it was read. By now it isn't.
+            // The frame may have been read while a writer wrote it, which is complete by now.
             guard let frame = try file.frame(number, of: header),
                 try file.isChained(frame, number: number, to: checksum, header: header)
             else { return .init(frame: number, transactions: rest.transactions) }
         }
     }
 
-    /// Goes as far as SQLite would.
+    /// Advances to the frame at which SQLite would stop.
     private mutating func advance() throws {
         while let frame = try file.frame(number, of: header),
             try file.isChained(frame, number: number, to: checksum, header: header)
@@ -47,10 +48,10 @@ struct WriteAheadLogWalk {
         }
     }
 
-    /// The transactions behind a frame: how many end there, and how many of them another one goes on from.
+    /// Counts the transactions after a frame: how many end there, and how many of them another one continues from.
     ///
-    /// Of a frame nothing is believed but what the checksum of its predecessor vouches for: a frame that is torn may hold the
-    /// end of one and the beginning of another.
+    /// A frame counts only as far as the checksum of its predecessor confirms it: a torn frame may hold the end of one and the
+    /// beginning of another.
     private func behind(_ wrong: Int) throws -> (transactions: Int, followed: Int) {
         var (transactions, followed) = (0, 0)
         guard var before = try file.frame(wrong, of: header) else { return (0, 0) }
@@ -68,8 +69,8 @@ struct WriteAheadLogWalk {
         return (transactions, followed)
     }
 
-    /// SQLite writes the last frame of a transaction again, up to the end of a sector, where a disk is said to harm bytes beside
-    /// those that it writes.
+    /// Whether a frame repeats the one before: SQLite writes the last frame of a transaction again, up to the end of a sector,
+    /// because a disk may damage bytes next to those that it writes.
     private static func isRepetition(_ frame: Frame, of before: Frame) -> Bool {
         frame.endsTransaction && before.page == frame.page && before.databasePages == frame.databasePages
     }

@@ -4,16 +4,16 @@ internal import Synchronization
 
 /// The right to write to a store, held by one process for the writer's life.
 ///
-/// SQLite before 3.51.3 can corrupt a database while one process checkpoints and another commits, so a second writer
-/// must be impossible rather than unlikely. The lock is an `flock` on a file beside the store; the kernel lets go of it
-/// when the process ends, however it ends.
+/// SQLite before 3.51.3 can corrupt a database while one process checkpoints and another commits, so a second writer must be
+/// impossible rather than unlikely. The lock is an `flock` on a file beside the store; the kernel releases it when the process
+/// ends, however it ends.
 ///
 /// Isolation: `Sendable`, its one state behind a mutex.
 package final class WriterLock: Sendable {
     /// Nil once the lock was released.
     private let descriptor: Mutex<Int32?>
 
-    /// - Throws: `busy`, naming the holder, where another writer has the store.
+    /// - Throws: `busy`, naming the holder, if another writer has the store open.
     package init(store path: String) throws {
         let path = try StoreFileCheck.validated(path)
         let lockPath = path + ".lock"
@@ -38,11 +38,11 @@ package final class WriterLock: Sendable {
 
     deinit { release() }
 
-    /// Lets another writer have the store.
+    /// Releases the lock.
     package func release() {
         descriptor.withLock { descriptor in
             if let open = descriptor {
-                // Said aloud, because a child process that is just being made holds the file open for another moment.
+                // Explicitly, because a child process that is just being created holds the file open for another moment.
                 flock(open, LOCK_UN)
                 close(open)
             }
@@ -50,9 +50,9 @@ package final class WriterLock: Sendable {
         }
     }
 
-    /// The process that writes to a store now; nil where none does. Asked with a shared lock, which is let go of at once.
+    /// The process that currently writes to a store; nil if none does. Tested with a shared lock, which is released immediately.
     package static func holder(of path: String) -> Int? {
-        // A path that can't be one of a store has no writer either.
+        // An invalid path has no writer either.
         let path = (try? StoreFileCheck.validated(path)) ?? path
         let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }

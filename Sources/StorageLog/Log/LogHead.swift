@@ -15,7 +15,7 @@ package struct LogHead: Sendable, Equatable {
 
     private static let select = "SELECT last, last_commit, last_time FROM storage_log ORDER BY position DESC LIMIT 1"
 
-    /// The same as of a connection's pointer, without preparing the statement each time.
+    /// Loads the head through GRDB's connection, with a cached statement.
     package static func load(_ database: GRDB.Database) throws -> LogHead {
         try database.withKept(select) { rows in
             guard try rows.next() else { return LogHead() }
@@ -31,7 +31,7 @@ package struct LogHead: Sendable, Equatable {
         return try LogHead(position: select.integer(0), commit: select.integer(1), time: select.integer(2)).checked()
     }
 
-    /// What follows it can be counted on from these numbers without an overflow.
+    /// Returns the head if its numbers are valid: counting on from them doesn't overflow.
     private func checked() throws -> LogHead {
         guard Limits.numbers.contains(position), Limits.numbers.contains(commit), commit <= position,
             Limits.times.contains(time)

@@ -30,7 +30,7 @@ package struct RowAddress: Hashable, Sendable {
 
     /// The key, value for value.
     package var values: [ExactValue] {
-        // Only what was read from a damaged file isn't a key.
+        // Only bytes from a damaged file aren't a key.
         (try? KeyCoding.decode(key)) ?? []
     }
 }

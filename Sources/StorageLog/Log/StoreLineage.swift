@@ -2,17 +2,18 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// Which history a store holds: its own since it was made, or that of another store up to where it was copied from it.
+/// The lineage of a store's history: its own since the store was created, or that of another store up to the position at which it
+/// was copied.
 ///
-/// Each time that a copy is made to be written to, it begins a lineage of its own behind the last position that it shares with the
-/// original. A position is the same event in two stores if both have it in the same lineage. What was copied without StorageKit
-/// can't know that it is a copy.
+/// A copy that is made to be written to begins a lineage of its own after the last position that it shares with the original. A
+/// position is the same event in two stores if both have it in the same lineage. A copy made without StorageKit can't know that
+/// it is a copy.
 package struct StoreLineage: Sendable, Equatable {
     /// A history by itself.
     package struct Line: Sendable, Equatable {
         /// 16 random bytes.
         package let id: [UInt8]
-        /// The last position that belongs to the line before; 0 in the first.
+        /// The last position that belongs to the previous line; 0 in the first.
         package let fork: Int64
     }
 
@@ -21,15 +22,15 @@ package struct StoreLineage: Sendable, Equatable {
 
     static let idBytes = 16
 
-    /// What names the store and all of its copies.
+    /// The id that the store shares with all of its copies.
     package var store: [UInt8] { lines[0].id }
 
-    /// The line that an event belongs to.
+    /// The line that the event at a position belongs to.
     package func line(of position: Int64) -> Line { lines.last { $0.fork < position } ?? lines[0] }
 }
 
 extension StoreLineage {
-    /// - Throws: `corrupt` where there is none, or where its numbers make no sense.
+    /// - Throws: `corrupt` if there is no lineage, or if its numbers are invalid.
     package static func load(_ database: Connection) throws -> StoreLineage {
         let select = try PreparedStatement(database, "SELECT number, id, fork FROM storage_lineage ORDER BY number")
         var lines: [Line] = []
@@ -44,7 +45,7 @@ extension StoreLineage {
         return StoreLineage(lines: lines)
     }
 
-    /// Begins a line behind a position: the first of a store, or one more of a copy. Lines that began later end with it.
+    /// Begins a line after a position: the first of a store, or another one of a copy. Deletes lines that began later.
     package static func begin(after position: Int64, in database: Connection) throws {
         try PreparedStatement(database, "DELETE FROM storage_lineage WHERE fork > ?").run(position)
         let insert = try PreparedStatement(

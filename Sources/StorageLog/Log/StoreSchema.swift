@@ -88,7 +88,7 @@ enum StoreSchema {
             )
             """
         ),
-        // Quoted, because that is how SQLite writes the name when a rebuilt table takes its place.
+        // Quoted, because SQLite writes the name that way when a rebuilt table replaces this one.
         (
             "storage_tag",
             """

@@ -1,8 +1,8 @@
 package import CSQLite
 
-/// Values that updates of a transaction left alone, captured because their columns were requested; lent like the events.
+/// Values of requested columns that updates of a transaction left unchanged; lent like the events.
 ///
-/// There may be fewer than were asked for, and none of a transaction that had begun before.
+/// There may be fewer than were requested, and none for a transaction that began before the request.
 package struct AuxiliaryValues {
     /// In the order of the events.
     package let values: UnsafeBufferPointer<storage_attachment>

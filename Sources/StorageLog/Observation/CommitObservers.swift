@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Who wants to know of commits. Costs a writer one look at a number while nobody does.
+/// The observers of a store's commits. Without observers, they cost a writer one read of a number.
 ///
-/// A process reports its own commits by ``notify(_:)`` and ``ring()``. Where the store is open for reading only, a
-/// ``CommitWatcher`` rings for the commits of others; it is at work while there are bells.
+/// A process reports its own commits by ``notify(_:)`` and ``ring()``. If the store is open for reading only, a ``CommitWatcher``
+/// rings for the commits of others; it runs while there are bells.
 ///
 /// Isolation: `Sendable`, its state behind a mutex; observers are called on the writer's queue and must be quick.
 package final class CommitObservers: Sendable {
@@ -15,15 +15,15 @@ package final class CommitObservers: Sendable {
     private let observers = Mutex<[Int: Observer]>([:])
     private let count = Atomic(0)
     private let next = Atomic(0)
-    /// What observers want to know of updated rows beside the events.
+    /// The columns whose values observers want of updated rows besides the events.
     package let requestedColumns = RequestedColumns()
     private let bells = Mutex(Bells())
-    /// Nil where the store's writer rings by itself.
+    /// Rings for the commits of another process; nil if the store's writer rings by itself.
     let watch: CommitWatcher?
 
     private struct Bells {
         var ringing: [Int: Bell] = [:]
-        /// Who only wants to know of the end.
+        /// Called only when the store is closed.
         var ends: [Int: @Sendable () -> Void] = [:]
         var isClosed = false
     }
@@ -37,10 +37,10 @@ package final class CommitObservers: Sendable {
 
     deinit { watch?.end() }
 
-    /// Whether nobody wants to know which rows were changed.
+    /// Whether there are no observers of changed rows.
     package var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-    /// Calls `observer` after every transaction that has events until the observation is let go of.
+    /// Calls `observer` after every transaction that has events until the observation is cancelled or released.
     ///
     /// - Parameter closed: Called when the store is closed.
     package func add(
@@ -64,8 +64,8 @@ package final class CommitObservers: Sendable {
 // MARK: Bells
 
 extension CommitObservers {
-    /// Rings after transactions until it is let go of, and ends when the store is closed. Several rings that nobody has heard yet
-    /// are one.
+    /// Returns a stream that yields after transactions and finishes when the store is closed. Rings that weren't consumed yet are
+    /// merged to one.
     func bell() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let token = next.add(1, ordering: .relaxed).newValue
@@ -74,14 +74,14 @@ extension CommitObservers {
         return stream
     }
 
-    /// Calls `body` after transactions until the observation is let go of, and a last time when the store is closed.
+    /// Calls `body` after transactions until the observation is cancelled or released, and a last time when the store is closed.
     func onCommit(_ body: @escaping @Sendable () -> Void) -> StorageObservation {
         let token = next.add(1, ordering: .relaxed).newValue
         addBell(token, Bell(ring: body, end: body))
         return StorageObservation { [weak self] in self?.removeBell(token) }
     }
 
-    /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of.
+    /// Calls `body` when the store is closed, immediately if it already is, until the observation is cancelled or released.
     func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation {
         let token = next.add(1, ordering: .relaxed).newValue
         let isClosed = bells.withLock { bells in
@@ -106,7 +106,7 @@ extension CommitObservers {
     }
 
     func ring() {
-        // Outside of the lock, because whoever hears it may want to hear no more.
+        // Outside of the lock, because a body may remove its own bell.
         for bell in bells.withLock({ $0.ringing }).values { bell.ring() }
     }
 
@@ -122,6 +122,6 @@ extension CommitObservers {
         for observer in observers.withLock({ Array($0.values) }) { observer.closed() }
     }
 
-    /// How many bells somebody holds.
+    /// The number of registered bells.
     package var bellCount: Int { bells.withLock { $0.ringing.count } }
 }

@@ -1,19 +1,17 @@
 internal import Foundation
 internal import Synchronization
 
-/// Looks whether another process has committed, and rings the bells of this one. It has a thread of its own, which is there
-/// for as long as somebody holds a bell.
+/// Watches for commits of other processes, and rings the bells of this one. It has a thread of its own while there are bells.
 ///
-/// The thread notes how often the writer has rung, looks at the log, and sleeps unless the writer has rung since. So nothing is
-/// lost between looking and sleeping, and many commits that come quickly are one look. Should the writer have ended
-/// between a commit and its ring, a slow heartbeat finds it. Where there is no bell, or one that was found silent about
-/// a commit, it looks all the time.
+/// The thread notes the bell's count, looks at the log, and sleeps unless the count has changed since. So nothing is lost between
+/// looking and sleeping, and many quick commits cause one look. If the writer ended between a commit and its ring, a slow
+/// heartbeat finds the commit. Without a bell, or after a commit for which the bell didn't ring, the thread polls.
 ///
 /// Isolation: `Sendable`, its state behind a mutex; what the thread alone needs is local to it.
 final class CommitWatcher: Sendable {
     private let store: String
     private let heartbeat: Duration
-    /// How often it looks where no bell can be relied on.
+    /// The interval of looks if no bell can be relied on.
     private static let pollingInterval: Duration = .milliseconds(20)
     /// Called on the thread between looking and sleeping, for the tests.
     private let beforeSleep: @Sendable () -> Void
@@ -22,7 +20,7 @@ final class CommitWatcher: Sendable {
     private struct State {
         var isRunning = false
         var isEnded = false
-        /// What the thread sleeps on.
+        /// The bell that the thread sleeps on.
         var bell: Doorbell?
     }
 
@@ -32,7 +30,7 @@ final class CommitWatcher: Sendable {
         self.beforeSleep = beforeSleep
     }
 
-    /// Starts the thread if it isn't there. The bell must have been entered with the observers before.
+    /// Starts the thread if it isn't running. The observer's bell must be registered before.
     func begin(for observers: CommitObservers) {
         let starts = state.withLock { state in
             defer { state.isRunning = !state.isEnded }
@@ -46,26 +44,26 @@ final class CommitWatcher: Sendable {
         thread.start()
     }
 
-    /// Lets the thread see that somebody has left.
+    /// Wakes the thread after an observer was removed.
     func disturb() { state.withLock { $0.bell }?.disturb() }
 
-    /// Ends the thread, soon and for ever.
+    /// Ends the thread, soon and for good.
     func end() {
         state.withLock { $0.isEnded = true }
         disturb()
     }
 
-    /// Returns once the thread is gone, with the files that it had open.
+    /// Returns after the thread has ended and closed its files.
     func hasEnded() async {
         while state.withLock({ $0.isRunning }) {
             // Again, because the thread may have been just about to sleep.
             disturb()
-            // A cancelled task doesn't sleep; it asks again at once.
+            // A cancelled task doesn't sleep; it checks again at once.
             try? await Task.sleep(for: .milliseconds(1))
         }
     }
 
-    /// Whether there is a thread.
+    /// Whether the thread is running.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 }
 
@@ -74,7 +72,7 @@ final class CommitWatcher: Sendable {
 extension CommitWatcher {
     private func run(_ observers: () -> CommitObservers?) {
         listen(observers)
-        // After all that it had open is closed. Whoever came meanwhile gets another thread.
+        // After it has closed all that it had open. Bells that were added meanwhile get another thread.
         let next = state.withLock { state in
             state.isRunning = false
             return state.isEnded ? nil : observers()
@@ -83,7 +81,7 @@ extension CommitWatcher {
     }
 
     private func listen(_ observers: () -> CommitObservers?) {
-        // Without a connection of its own it can't tell, and rings whenever it would look.
+        // Without a connection of its own it can't detect commits, and rings at every look.
         let poller = try? HeadPoller(store: store)
         var bell = Doorbell.finding(besideStore: store) ?? Doorbell()
         var isDeaf = false
@@ -104,9 +102,9 @@ extension CommitWatcher {
         state.withLock { $0.bell = nil }
     }
 
-    /// Rings if there are commits. The observers are held no longer than this takes, so that letting go of the store ends the thread.
+    /// Rings if there are commits. The observers are retained only during the call, so that releasing the store ends the thread.
     ///
-    /// - Returns: Whether there were commits; nil where no observer is left.
+    /// - Returns: Whether there were commits; nil if no observer is left.
     private func look(_ poller: HeadPoller?, _ observers: () -> CommitObservers?) -> Bool? {
         guard let observers = observers(), observers.bellCount > 0, !state.withLock({ $0.isEnded }) else { return nil }
         let hasMoved = (try? poller?.hasMoved()) ?? true

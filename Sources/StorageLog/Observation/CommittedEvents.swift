@@ -3,16 +3,16 @@ internal import Foundation
 
 /// The events of one transaction that has just become durable, lent to the observers.
 ///
-/// Nothing of it is copied or decoded until somebody asks. It is valid only during the notification; ``batch(byteLimit:where:)`` is what
-/// can be kept and handed on.
+/// Nothing is copied or decoded until it is needed. Valid only during the notification; ``batch(byteLimit:where:)`` returns a
+/// copy that can be kept and passed on.
 package struct CommittedEvents {
     package let view: EventView
     /// The position of the first event.
     package let first: Int64
-    /// The transaction's commits that have events, with their events' places.
+    /// The transaction's commits that have events, each with the indexes of its events.
     package let commits: [(info: CommitInfo, events: Range<Int>)]
     package let catalog: Catalog
-    /// What was asked for beside the events. It isn't part of a ``batch(byteLimit:where:)``.
+    /// Requested values besides the events. They aren't part of a ``batch(byteLimit:where:)``.
     package let attached: AuxiliaryValues
 
     /// The last position of the transaction.
@@ -34,14 +34,14 @@ package struct CommittedEvents {
         return keys
     }
 
-    /// All events as a batch of its own, as if it had been read from the log; nil where none of them is of an entity
-    /// that is wanted, or where they take more than `byteLimit`: then the log is where to read them.
+    /// Returns all events as a batch of their own, as if read from the log; nil if none of them is of a wanted entity, or if they
+    /// take more than `byteLimit` and have to be read from the log.
     package func batch(byteLimit: Int = 1 << 20, where isWanted: (UInt32) -> Bool) -> EventBatch? {
         guard view.count > 0, !commits.isEmpty, concerns(isWanted), size <= byteLimit else { return nil }
         return EventBatch(copying: self)
     }
 
-    /// Whether any event is of an entity that is wanted.
+    /// Whether any event is of a wanted entity.
     package func concerns(_ isWanted: (UInt32) -> Bool) -> Bool {
         var last: UInt32?
         for index in 0..<view.count {
@@ -53,17 +53,17 @@ package struct CommittedEvents {
         return false
     }
 
-    /// How many values the events have.
+    /// The number of values of all events.
     var valueCount: Int {
         view.count == 0 ? 0 : Int(view.events[view.count - 1].first_value) + view.valueCount(of: view.count - 1)
     }
 
-    /// About how much memory the events take.
+    /// The approximate memory of the events.
     private var size: Int {
         view.count * MemoryLayout<storage_event>.stride + valueCount * MemoryLayout<storage_value>.stride + byteCount
     }
 
-    /// How far the texts and blobs reach: they lie in the order of the values.
+    /// The end of the last text or blob: they lie in the order of the values.
     var byteCount: Int {
         for index in stride(from: valueCount - 1, through: 0, by: -1) {
             let value = view.values[index]
@@ -75,7 +75,7 @@ package struct CommittedEvents {
 }
 
 extension EventBatch {
-    /// The events of a transaction, which may be more than a row of the log holds.
+    /// Copies the events of a transaction, which may be more than a segment holds.
     convenience init(copying events: CommittedEvents) {
         let view = events.view
         var shapeIndices: [UInt32: UInt32] = [:]
@@ -93,7 +93,7 @@ extension EventBatch {
             lastCommit: infos.last?.number ?? 0, firstTime: infos.first?.time ?? 0, lastTime: infos.last?.time ?? 0,
             entities: entities.sorted())
         let (valueCount, byteCount) = (events.valueCount, events.byteCount)
-        // Of its own: few transactions are kept at once, and most are small.
+        // A separate pool: few transactions are kept at the same time, and most are small.
         let pool = MemoryPool()
         let bytes = pool.take(byteCount)
         bytes.start.copyMemory(from: view.bytes, byteCount: byteCount)

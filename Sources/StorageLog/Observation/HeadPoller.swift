@@ -1,12 +1,12 @@
 internal import StorageCore
 
-/// Sees whether the log of a store has grown, by whatever process.
+/// Detects whether the log of a store has grown, through any process.
 ///
-/// It has a connection of its own, because `PRAGMA data_version` counts the commits of others since the same connection
-/// was asked before. That question is the cheaper one and is asked first; the head of the log is what counts, since
-/// checkpoints and work without events move the version, too.
+/// It has a connection of its own, because `PRAGMA data_version` counts the commits of others since the same connection read it
+/// last. That check is cheaper and comes first; the head of the log decides, because checkpoints and transactions without events
+/// change the version, too.
 ///
-/// Not `Sendable`: it belongs to the thread that looks.
+/// Not `Sendable`: it belongs to the thread that polls.
 final class HeadPoller {
     private let file: DatabaseFile
     private let selectVersion: PreparedStatement
@@ -26,7 +26,7 @@ final class HeadPoller {
 
     /// Whether the log has grown since the last call. The first call returns true.
     func hasMoved() throws -> Bool {
-        // Before the head: what is committed in between is seen now, and found old the next time.
+        // Before the head: what is committed in between is seen by this call, and is no growth for the next.
         let version = try value(of: selectVersion)
         guard version != self.version else { return false }
         let head = try value(of: selectHead)
@@ -36,7 +36,7 @@ final class HeadPoller {
     }
 
     private func value(of statement: PreparedStatement) throws -> Int64 {
-        // A statement that isn't reset holds on to the state that it has read.
+        // A statement that isn't reset keeps its read snapshot.
         defer { statement.reset() }
         return try statement.step() ? statement.integer(0) : 0
     }

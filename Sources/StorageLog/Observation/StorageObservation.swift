@@ -10,7 +10,7 @@ public final class StorageObservation: Sendable {
 
     deinit { cancel() }
 
-    /// Ends it. A call that is under way is finished.
+    /// Ends the observation. A call that is in progress is completed.
     public func cancel() {
         let onCancel = onCancel.withLock { onCancel in
             defer { onCancel = nil }

@@ -1,10 +1,9 @@
 internal import StorageCore
 
 extension StorageEngine {
-    /// Records what was done, in a commit of its own.
+    /// Records an operation in a commit of its own.
     ///
-    /// No row of users changes, so undo passes over it, and it isn't what `head~1` counts; see
-    /// ``CatalogEntity/isAnnotation(_:)``.
+    /// It changes no row of users, so undo skips it and `head~1` doesn't count it; see ``CatalogEntity/isAnnotation(_:)``.
     @discardableResult
     package func record(_ operation: StorageOperation, metadata: CommitMetadata) async throws -> CommitReceipt {
         try await commit(metadata) { writer, _ in try writer.enter(operation) }
@@ -12,11 +11,11 @@ extension StorageEngine {
 }
 
 extension LogWriter {
-    /// Records what was done, in a commit of its own inside the group under way.
+    /// Records an operation in a commit of its own inside the current group.
     ///
-    /// - Parameter time: The commit's; nil for the present. An import gives the time of the last commit that it made: with
-    ///   the present one every older commit of a history that is imported later would get that time, because times in
-    ///   the log never go back. The row's column `at` has the real time.
+    /// - Parameter time: The commit's time; nil for the present. An import passes the time of its last commit: with the present
+    ///   time, every older commit of a history imported later would get that time, because times in the log never decrease. The
+    ///   row's column `at` has the real time.
     @discardableResult
     package func record(
         _ operation: StorageOperation, metadata: CommitMetadata, at time: Int64? = nil
@@ -24,9 +23,9 @@ extension LogWriter {
         try commit(metadata, at: time) { try enter(operation) }
     }
 
-    /// Records what was done as a part of the commit under way.
+    /// Records an operation as a part of the current commit.
     ///
-    /// The row's key is the position of its own event, so no two ever have the same.
+    /// The row's key is the position of its own event, so it is unique.
     package func enter(_ operation: StorageOperation) throws {
         try run(
             """

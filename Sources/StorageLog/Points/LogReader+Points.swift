@@ -6,7 +6,7 @@ extension LogReader {
         PointResolver(log: self, index: try LogIndex(self), tags: TagReader(self))
     }
 
-    /// The last position that belongs to the past as a point sees it.
+    /// The last position that a point includes.
     ///
     /// - Throws: `not-found` for a point that isn't in the log.
     package func position(of point: StoragePoint) throws -> Int64 {

@@ -20,9 +20,9 @@ extension LogReader {
         return try found == 0 ? 0 : lastPosition(ofCommitAt: found)
     }
 
-    /// How many commits that end at some positions only tag, note or record what was done.
+    /// The number of commits ending at some positions that contain only tags, notes or operations.
     ///
-    /// Decodes only rows of the log that hold such events. One that is spread over several rows isn't counted.
+    /// Decodes only segments that hold such events. A commit that spans several segments isn't counted.
     package func annotationCount(in positions: ClosedRange<Int64>) throws -> Int64 {
         var count: Int64 = 0
         try forEachBatch(in: positions, where: { $0.entities.contains(where: CatalogEntity.isAnnotation) }) { batch in

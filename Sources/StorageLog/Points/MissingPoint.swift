@@ -1,23 +1,23 @@
 package import StorageCore
 
-/// Why a point names nothing.
+/// Why a point can't be resolved.
 ///
-/// Whoever speaks to users of the library throws its ``error``; whoever speaks in other words has all that there is to tell.
+/// The library throws its ``error`` to users; other callers can word a message from the values.
 package enum MissingPoint: Error, Equatable {
     /// The log has no such position.
     case position(Int64, head: LogHead)
     /// The log has no such commit.
     case commit(Int64, head: LogHead)
-    /// There is no such tag, but these.
+    /// There is no such tag; `known` are the existing ones.
     case tag(String, known: [String])
-    /// So many commits aren't there before a point: only `available`. `last` is the commit at the point.
+    /// There are only `available` commits before a point, fewer than `commits`. `last` is the commit at the point.
     case earlier(commits: Int64, than: StoragePoint, available: Int64, last: Int64)
     /// No commit is at the point or before it.
     case anyCommit(at: StoragePoint, head: LogHead)
 }
 
 extension MissingPoint {
-    /// The same for users of the library.
+    /// The error for users of the library.
     package var error: StorageError {
         switch self {
         case .position(let position, let head):
@@ -41,9 +41,9 @@ extension MissingPoint {
 }
 
 extension MissingPoint {
-    /// Runs `body` for users of the library.
+    /// Runs `body` and converts a missing point to the error for users of the library.
     ///
-    /// - Throws: What `body` throws, but ``error`` in the place of a missing point.
+    /// - Throws: What `body` throws, but ``error`` instead of a missing point.
     package static func explained<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

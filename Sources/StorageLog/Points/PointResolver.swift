@@ -1,6 +1,6 @@
 package import StorageCore
 
-/// Turns points into positions and commits of one state of a store.
+/// Resolves points to positions and commits in one state of a store.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 package struct PointResolver {
@@ -14,7 +14,7 @@ package struct PointResolver {
         self.tags = tags
     }
 
-    /// The last position that belongs to the past as a point sees it; 0 is the time before the first event.
+    /// The last position that a point includes; 0 is the time before the first event.
     ///
     /// - Throws: ``MissingPoint``.
     package func position(of point: StoragePoint) throws -> Int64 {
@@ -38,7 +38,7 @@ package struct PointResolver {
     /// The end of the last commit that isn't later than a time, in microseconds since 1970; 0 where there is none.
     package func position(atOrBefore time: Int64) throws -> Int64 { try index.lastPosition(atOrBefore: time) }
 
-    /// - Throws: ``MissingPoint`` with the tags that there are.
+    /// - Throws: ``MissingPoint`` with the existing tags.
     package func tag(named name: String) throws -> StorageTag {
         guard let tag = try tags.tag(named: name) else { throw MissingPoint.tag(name, known: try tags.names()) }
         return tag
@@ -57,17 +57,18 @@ package struct PointResolver {
         return try position(of: .commit(number))
     }
 
-    /// The commit that is a number of commits before another, without those that only tag, note or record what was done,
-    /// which are no steps of the data.
+    /// Finds the commit that is a number of commits before another, skipping those that contain only tags, notes or operations,
+    /// which don't change users' data.
     ///
-    /// - Returns: Its number, 0 for the time before the first, nil where there aren't so many; and how many there are.
+    /// - Returns: Its number, 0 for the time before the first commit, nil if there aren't that many; and the number of available
+    ///   commits.
     private func step(_ commits: Int64, back last: Int64) throws -> (number: Int64?, available: Int64) {
         guard commits > 0 else { return (nil, last) }
-        // More than there are is as good as one more.
+        // Any number beyond the existing commits is equivalent to one more than they are.
         let commits = min(commits, last + 1)
         var number = last - commits
         var seen = last
-        // Each that is skipped is one step more, which may pass others.
+        // Each skipped commit is one step more, which may cross others to skip.
         while seen > max(number, 0) {
             let first = max(number, 0) + 1
             guard let start = try index.commit(first), let end = try index.commit(seen) else { break }
@@ -86,8 +87,8 @@ package struct PointResolver {
 
     /// The position that a tag or note of a point gets.
     ///
-    /// The head and times are taken without the tags, notes and operations that came last, which change no state: who tags twice
-    /// tags the same, and a tag points to a commit that users see.
+    /// For the head and for times, trailing tags, notes and operations are excluded, because they change no state: tagging twice
+    /// tags the same position, and a tag points to a commit that users see.
     package func taggedPosition(of point: StoragePoint) throws -> Int64 {
         switch point {
         case .head, .time: try log.lastChange(through: position(of: point))
@@ -95,8 +96,8 @@ package struct PointResolver {
         }
     }
 
-    /// The commit that a point names: the one at it, or the last before it. The head's is the newest that does more than
-    /// tag, note or record an operation.
+    /// The commit at a point, or the last one before it. For the head, it is the newest commit that contains more than tags,
+    /// notes or operations.
     ///
     /// - Throws: ``MissingPoint``.
     package func commit(of point: StoragePoint) throws -> LogIndex.Commit {

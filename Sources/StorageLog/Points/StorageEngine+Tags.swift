@@ -2,12 +2,12 @@ internal import GRDB
 package import StorageCore
 
 extension StorageEngine {
-    /// Makes a tag, or changes one.
+    /// Creates a tag, or changes one.
     ///
     /// - Parameters:
-    ///   - note: Another text; empty takes it away, nil leaves it as it is.
-    ///   - moves: Whether a tag that points elsewhere is moved.
-    /// - Throws: `invalid-name`; `not-found` for the point; `conflict` where the tag points elsewhere and isn't moved.
+    ///   - note: The new note; empty removes it, nil leaves it unchanged.
+    ///   - moves: Whether to move a tag that points elsewhere.
+    /// - Throws: `invalid-name`; `not-found` for the point; `conflict` if the tag points elsewhere and isn't moved.
     package func tag(
         _ name: String, at point: StoragePoint, note: String? = nil, moves: Bool = false, metadata: CommitMetadata,
         isDryRun: Bool = false
@@ -37,7 +37,7 @@ extension StorageEngine {
         }
     }
 
-    /// Deletes a tag. What was tagged stays as it is, and the log keeps the tag's history.
+    /// Deletes a tag. The tagged data stays unchanged, and the log keeps the tag's history.
     ///
     /// - Throws: `not-found`.
     package func removeTag(
@@ -51,9 +51,9 @@ extension StorageEngine {
         }
     }
 
-    /// Notes a text of a point, in the place of what was noted of it before; nil takes the note away.
+    /// Sets the note of a point, replacing an earlier one; nil deletes the note.
     ///
-    /// - Throws: `not-found` for the point, or where a note is to go and there is none; `invalid-value` for empty text.
+    /// - Throws: `not-found` for the point, or if there is no note to delete; `invalid-value` for empty text.
     package func note(
         _ text: String?, at point: StoragePoint, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> TagReport {
@@ -83,7 +83,7 @@ extension StorageEngine {
         }
     }
 
-    /// A point of the past doesn't change, so it needn't be found inside of the commit.
+    /// A point in the past doesn't change, so it needn't be resolved inside the commit.
     private func taggedPosition(of point: StoragePoint) async throws -> Int64 {
         try await read { db in
             let connection = try db.connection

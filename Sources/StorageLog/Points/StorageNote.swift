@@ -1,4 +1,4 @@
-/// What was noted of a point of the history after the fact. Writing, changing and deleting it are events of the log.
+/// A note on a point of the history, added after the fact. Writing, changing and deleting it are events of the log.
 public struct StorageNote: Sendable, Hashable {
     /// The last position that belongs to the point: of a commit, its last event.
     public let position: Int64

@@ -4,7 +4,7 @@ public struct StorageTag: Sendable, Hashable {
     public let name: String
     /// The last position that belongs to the point.
     public let position: Int64
-    /// What was noted of it.
+    /// The note of the tag.
     public let note: String?
     /// The commit that changed the tag last: who did it, when and why.
     public let commit: CommitInfo

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import StorageCore
 
-/// Reads the tags and notes that there are in one state of a store.
+/// Reads the tags and notes in one state of a store.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 package final class TagReader {
@@ -17,8 +17,7 @@ package final class TagReader {
         return try select.step() ? try tag(select) : nil
     }
 
-    /// The tags that point to one of some positions, in the order of positions, then of names, until `body` answers
-    /// false.
+    /// Calls `body` with the tags that point to one of some positions, ordered by position, then by name, until it returns false.
     package func forEachTag(
         in positions: ClosedRange<Int64> = 0...Int64.max, _ body: (StorageTag) throws -> Bool
     ) throws {
@@ -32,7 +31,7 @@ package final class TagReader {
         while try select.step() { if try !body(tag(select)) { return } }
     }
 
-    /// The notes of points at some positions, in their order, until `body` answers false.
+    /// Calls `body` with the notes of points at some positions, in order, until it returns false.
     package func forEachNote(
         in positions: ClosedRange<Int64> = 0...Int64.max, _ body: (StorageNote) throws -> Bool
     ) throws {

@@ -1,18 +1,18 @@
-/// What became of a tag or note, and the commit that did it.
+/// The change of a tag or note, and the commit that made it.
 package struct TagReport: Sendable, Equatable {
     package enum Change: Sendable, Equatable {
         case made
-        /// The tag pointed to another position.
+        /// The tag pointed to another position before.
         case moved(from: Int64)
-        /// The text is another: in the place of one that is lost, or of none.
+        /// The text was changed: it replaced an earlier one, or there was none.
         case annotated(isReplacing: Bool)
         case removed
-        /// Everything is as it was wanted already.
+        /// Nothing: the tag or note was already as requested.
         case none
     }
 
     package let change: Change
-    /// The position that it points to, or pointed to.
+    /// The tag's or note's position, also after its deletion.
     package let position: Int64
     /// nil for a dry run.
     package let receipt: CommitReceipt?

@@ -4,9 +4,9 @@ internal import StorageCore
 extension Catalog {
     /// The catalog as it was after the commit that a position belongs to; 0 is the time before everything.
     ///
-    /// The end of the commit counts, because a commit's rows precede its changes of the schema. Rows of
-    /// the catalog are never deleted, so each one is taken back along its own chain of events: the cost is one look-up
-    /// for each change of the schema since then.
+    /// The end of the commit counts, because a commit's rows precede its changes of the schema. Rows of the catalog are never
+    /// deleted, so each one is reverted along its own chain of events: the cost is one look-up for each change of the schema
+    /// since then.
     package static func load(_ database: Connection, at position: Int64) throws -> Catalog {
         let reader = LogReader(database)
         let last = try reader.lastPosition(ofCommitAt: position)
@@ -20,7 +20,7 @@ extension Catalog {
         return try Catalog(rows: rows)
     }
 
-    /// - Returns: Whether the row was there already.
+    /// - Returns: Whether the row existed then.
     private static func undo(
         _ row: inout CatalogRow, from newest: Int64, to last: Int64, _ reader: LogReader
     ) throws -> Bool {

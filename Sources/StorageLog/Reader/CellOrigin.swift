@@ -8,27 +8,27 @@ public struct CellOrigin: Sendable, Hashable {
     public let position: Int64
     /// The commit of that event: who, when and why.
     public let commit: CommitInfo
-    /// Whether the commit was to be ignored, but inserted the row.
+    /// Whether the commit was to be ignored but is the one that inserted the row.
     public let isIgnored: Bool
 }
 
 extension LogReader {
-    /// Where each value of a row comes from, in the order of its columns: one look-up for each version of the row, back
-    /// to where all is known.
+    /// Finds the origin of each value of a row, in the order of its columns. Costs one look-up for each version of the row, back
+    /// to where all origins are known.
     ///
     /// - Parameters:
-    ///   - entity: The row's entity as it is now.
+    ///   - entity: The row's entity in the current schema.
     ///   - position: The state to explain.
-    ///   - wanted: The columns to explain, by their ids; all outside the key where nil. The key comes with the row.
-    ///   - ignored: Commits to look through: the event before counts as the origin.
-    /// - Returns: nil where there was no such row.
+    ///   - wanted: The columns to explain, by their ids; all outside the key if nil. The key's origin is the row's insert.
+    ///   - ignored: Commits to ignore: the event before counts as the origin.
+    /// - Returns: nil if there was no such row.
     package func origins(
         of key: [StorageValue], in entity: CatalogEntity, at position: Int64, columns wanted: Set<UInt32>? = nil,
         ignoring ignored: (CommitInfo) -> Bool = { _ in false }
     ) throws -> [CellOrigin]? {
         let then = try Catalog.load(database, at: position).entity(id: entity.id) ?? entity
         var columns = then.live.filter { wanted?.contains($0.id) ?? ($0.keyOrdinal == 0) }
-        // Of a row that is all key, the key is what there is to tell.
+        // A row without other columns is explained by its key.
         if columns.isEmpty, wanted == nil { columns = then.key }
         let image = try image(
             of: key, in: entity, at: position, columns: Set(columns.map(\.id)), ignoring: ignored)

@@ -26,9 +26,9 @@ package enum ChangeText {
         row(table, key.map { StorageEvent.Field(column: "", value: $0) })
     }
 
-    /// `3 inserted, 1 updated`: what didn't happen isn't counted.
+    /// `3 inserted, 1 updated`: counts of 0 are left out.
     ///
-    /// - Returns: nil where nothing happened.
+    /// - Returns: nil if all counts are 0.
     package static func counts(inserted: Int, updated: Int, deleted: Int) -> String? {
         let parts = [(inserted, "inserted"), (updated, "updated"), (deleted, "deleted")].filter { $0.0 > 0 }
         return parts.isEmpty ? nil : parts.map { "\($0) \($1)" }.joined(separator: ", ")

@@ -1,14 +1,15 @@
-/// Puts the parts of commits together that a reader hands over row by row, each with its matching events counted.
+/// Assembles commits from their parts, which a reader passes segment by segment, and counts their matching events.
 ///
-/// A commit is done as soon as its last row was read, so that the first one comes early however far the next one is.
+/// A commit is complete as soon as its last segment was read, so that the first one is returned early, however far away the next
+/// one is.
 package struct CommitAssembly {
     private let index: LogIndex
     private let catalog: Catalog
     private let isDescending: Bool
-    /// The commit of which more may follow.
+    /// The commit that more parts may follow.
     private var open: CommitTally?
 
-    /// Whether a commit is open, of which parts may follow.
+    /// Whether more parts of a commit may follow.
     package var isOpen: Bool { open != nil }
 
     package init(_ index: LogIndex, _ catalog: Catalog, descending: Bool) {
@@ -17,9 +18,9 @@ package struct CommitAssembly {
         isDescending = descending
     }
 
-    /// Takes a part of a commit, in order.
+    /// Adds a part of a commit, in order.
     ///
-    /// - Returns: Whether more are wanted, as `body` said of the commits that were done.
+    /// - Returns: Whether to continue: false if `body` has returned false for a complete commit.
     package mutating func add(
         _ part: CommitPart, of batch: EventBatch, _ body: (CommitSummary) throws -> Bool
     ) throws -> Bool {
@@ -37,7 +38,7 @@ package struct CommitAssembly {
         return try goesOn || finish(body)
     }
 
-    /// Hands over the open commit, after which nothing follows.
+    /// Calls `body` with the open commit, after its last part.
     package mutating func finish(_ body: (CommitSummary) throws -> Bool) throws -> Bool {
         guard let done = open else { return true }
         open = nil

@@ -3,7 +3,7 @@
 /// Made by ``EventLog/commits(_:)``. The header's properties can be read from it: `commit.number`, `commit.metadata`.
 @dynamicMemberLookup
 public struct CommitSummary: Sendable, Hashable {
-    /// How many events there are of each operation.
+    /// The number of events by operation.
     public struct Counts: Sendable, Hashable {
         /// The number of inserted rows.
         public var insert = 0
@@ -22,7 +22,7 @@ public struct CommitSummary: Sendable, Hashable {
     public let info: CommitInfo
     /// The positions of all of its events, whether they match or not.
     public let positions: ClosedRange<Int64>
-    /// Its events that match, by the name that their table has now.
+    /// The counts of its matching events, by the table's current name.
     public let changes: [String: Counts]
 
     package init(info: CommitInfo, positions: ClosedRange<Int64>, changes: [String: Counts]) {

@@ -15,7 +15,7 @@ package struct CommitTally {
         counts[shape.entity, default: CommitSummary.Counts()].add(StorageEvent.Operation(shape))
     }
 
-    /// The counts by the names of tables. Tables that were dropped and made again share a name.
+    /// The counts by table name. A table that was dropped and created again has one count.
     package func summary(_ catalog: Catalog) -> CommitSummary {
         var byName: [String: CommitSummary.Counts] = [:]
         for (entity, counts) in counts {

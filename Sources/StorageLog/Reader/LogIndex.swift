@@ -2,12 +2,12 @@ internal import CSQLite
 
 /// Finds commits and times in the log by bisection.
 ///
-/// Commits and times rise with positions, and every segment says between which of them it lies, so a search reads the
-/// heads of a few segments, O(log n) of them, and decodes the one that it ends at.
+/// Commits and times rise with positions, and every segment records its first and last of both, so a search reads the headers of
+/// O(log n) segments and decodes the one at which it ends.
 ///
-/// Not `Sendable`: it belongs to its connection's thread, and to the state of the log that it was made in.
+/// Not `Sendable`: it belongs to its connection's thread, and to the state of the log in which it was created.
 package final class LogIndex {
-    /// What a segment says of itself.
+    /// The header of a segment.
     package struct Segment {
         package let positions: ClosedRange<Int64>
         package let commits: (first: Int64, last: Int64)
@@ -54,7 +54,7 @@ package final class LogIndex {
             isSealed: select.integer(8) != 0)
     }
 
-    /// The last segment of which something holds that holds of all segments before it too.
+    /// The last segment for which a condition holds that also holds for all segments before it.
     private func lastSegment(where holds: (Segment) -> Bool) throws -> Segment? {
         var low: Int64 = 1
         var high = head.position
@@ -99,8 +99,8 @@ package final class LogIndex {
         return batch.header.first + Int64(part.events.upperBound) - 1
     }
 
-    /// All positions of a commit of which a segment holds a part; other segments are looked at only where the part touches
-    /// the segment's edge.
+    /// All positions of a commit of which a segment holds a part; other segments are read only if the part reaches the segment's
+    /// first or last event.
     package func positions(of part: CommitPart, in batch: EventBatch) throws -> ClosedRange<Int64> {
         try positions(of: (part.info, part.events), in: batch)
     }

@@ -13,7 +13,7 @@ public struct LogQuery: Sendable {
     public var positions: ClosedRange<Int64>
     /// Microseconds since 1970 UTC between which commits were made, both included. See ``dates``.
     public var times: ClosedRange<Int64> = Int64.min...Int64.max
-    /// Entities by name; every entity of users where nil.
+    /// Entities by name; all of users' entities if nil.
     public var tables: Set<String>?
     /// Events of these operations only; nil for all.
     public var operations: Set<StorageEvent.Operation>?
@@ -30,7 +30,7 @@ public struct LogQuery: Sendable {
     /// Newest first.
     public var descending: Bool
 
-    /// Everything that isn't said is as it is without: `LogQuery()` reads every event of users, oldest first.
+    /// Creates a query; a parameter that is left out restricts nothing: `LogQuery()` reads every event of users, oldest first.
     public init(
         positions: ClosedRange<Int64> = 1...Int64.max, tables: Set<String>? = nil,
         operations: Set<StorageEvent.Operation>? = nil, actors: Set<String>? = nil, apps: Set<String>? = nil,
@@ -49,7 +49,7 @@ public struct LogQuery: Sendable {
         self.dates = dates
     }
 
-    /// ``times`` as dates, both included: those of commits and receipts are found by themselves. Nil where every time is wanted.
+    /// ``times`` as dates, both included: the date of a commit or receipt finds that commit. nil if every time is wanted.
     public var dates: ClosedRange<Date>? {
         get {
             guard times != Int64.min...Int64.max else { return nil }
@@ -71,7 +71,7 @@ public struct LogQuery: Sendable {
         return value.map(wanted.contains) ?? false
     }
 
-    /// Ids of the entities that are asked for, dropped ones included.
+    /// Ids of the wanted entities, dropped ones included.
     func entities(in catalog: Catalog) -> Set<UInt32> {
         var ids: Set<UInt32> = []
         for entity in catalog.entities {
@@ -90,12 +90,12 @@ public struct LogQuery: Sendable {
     }
 }
 
-/// The part of a commit that lies in one row of the log, with those of its events that match a query.
+/// The part of a commit that lies in one segment, with its events that match a query.
 package struct CommitPart {
     package let info: CommitInfo
-    /// Places of all of the commit's events in the batch.
+    /// Indexes of all of the commit's events in the batch.
     package let events: Range<Int>
-    /// Places of the matching events, in the order of the query; maybe none.
+    /// Indexes of the matching events, in the order of the query; may be empty.
     package let matching: [Int]
 
     package init(info: CommitInfo, events: Range<Int>, matching: [Int]) {
@@ -106,7 +106,7 @@ package struct CommitPart {
 }
 
 extension LogReader {
-    /// Hands over the parts of commits in the rows of the log that may hold matching events, until `body` answers false.
+    /// Calls `body` with the parts of commits in segments that may hold matching events, until it returns false.
     package func forEachPart(
         _ query: LogQuery, catalog: Catalog, _ body: (EventBatch, CommitPart) throws -> Bool
     ) throws {
@@ -135,7 +135,7 @@ extension LogReader {
         }
     }
 
-    /// Hands over the matching events, until `body` answers false.
+    /// Calls `body` with the matching events, until it returns false.
     package func forEachEvent(
         _ query: LogQuery, catalog: Catalog, _ body: (EventBatch, Int, CommitInfo) throws -> Bool
     ) throws {

@@ -2,11 +2,11 @@ internal import CSQLite
 internal import StorageCore
 
 extension LogReader {
-    /// The last event of each row of an entity that was there after a position, newest first, until `body` answers
+    /// Calls `body` with the last event of each row of an entity that existed after a position, newest first, until it returns
     /// false.
     ///
-    /// Reads the log once, backward. An event is the last one of its row if no later event points back to it, so a bit
-    /// for each position is all that has to be remembered.
+    /// Reads the log once, backward. An event is the last one of its row if no later event points back to it, so one bit for each
+    /// position is enough memory.
     package func forEachLastEvent(
         of entity: UInt32, at position: Int64, _ body: (EventBatch, Int) throws -> Bool
     ) throws {
@@ -30,9 +30,9 @@ extension LogReader {
         }
     }
 
-    /// Goes back from an event of a row to the one that counts: that sets one of the columns and isn't looked through.
+    /// Follows a row's events backward to the first one that sets one of the columns and isn't ignored.
     ///
-    /// - Returns: The event, and whether it is the row's first one in want of a better.
+    /// - Returns: The event, and whether its commit is to be ignored, which is possible only for the row's first event.
     package func origin(
         _ batch: EventBatch, _ index: Int, columns: Set<UInt32>?, ignoring ignored: (CommitInfo) -> Bool
     ) throws -> (batch: EventBatch, index: Int, isIgnored: Bool) {

@@ -7,29 +7,29 @@ package import StorageCore
 /// Not `Sendable`: it belongs to its connection's thread, and sees the state that the connection's transaction sees.
 package final class LogReader {
     package let database: Connection
-    /// Had only when it is needed: a look at the head is not worth it.
+    /// Taken from the pool when first needed: reading the head doesn't need one.
     private var decoder: SegmentDecoder?
     private var containing: PreparedStatement?
-    /// The batches that were asked for last: the versions of a row often lie close together.
+    /// The most recently read batches: the versions of a row often lie close together.
     private var recent: [EventBatch] = []
     private lazy var outlines = OutlineDecoder()
-    /// The outlines that were asked for last: rows whose histories are read one after the other were often changed together.
+    /// The most recently read outlines: rows whose histories are read one after another were often changed together.
     private var recentOutlines: [SegmentOutline] = []
     private lazy var bases = SegmentBaseCache(database)
 
     package init(_ database: Connection) { self.database = database }
 
     deinit {
-        // Those that somebody still holds give their memory back later.
+        // Batches that are still in use return their memory later.
         recent.removeAll()
         if let decoder { DecoderPool.shared.give(decoder) }
     }
 
     package func head() throws -> LogHead { try LogHead.load(database) }
 
-    /// Hands over the rows of the log that hold any of `positions`, until `body` answers false.
+    /// Calls `body` with the segments that hold any of `positions`, until it returns false.
     ///
-    /// - Parameter wanted: Whether a row is to be decoded, from what its columns say of it.
+    /// - Parameter wanted: Whether to decode a segment, judged by its columns.
     package func forEachBatch(
         in positions: ClosedRange<Int64>, descending: Bool = false,
         where wanted: (SegmentHeader) -> Bool = { _ in true },
@@ -59,10 +59,10 @@ package final class LogReader {
         }
     }
 
-    /// Most reads end with so many rows; longer ones are worth a second thread.
+    /// Most reads end within this number of segments; longer ones are worth a second thread.
     private static let fewRows = 2
 
-    /// The rows that hold any position from the first parameter to the second.
+    /// Selects the segments that hold any position from the first parameter to the second.
     private static func selectRows(descending: Bool) -> String {
         """
         SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, base, body
@@ -72,12 +72,12 @@ package final class LogReader {
         """
     }
 
-    /// The row of the log that holds a position.
+    /// The segment that holds a position.
     package func batch(containing position: Int64) throws -> EventBatch? {
         try batch(containing: position, through: nil)
     }
 
-    /// - Parameter last: The position up to which events are wanted; all where nil.
+    /// - Parameter last: The last wanted position; all events of the segment if nil.
     private func batch(containing position: Int64, through last: Int64?) throws -> EventBatch? {
         let known = recent.first { batch in
             batch.positions.contains(position)
@@ -85,7 +85,7 @@ package final class LogReader {
         }
         if let known { return known }
         return try row(containing: position) { row, header in
-            // Before another takes memory, so that it takes the same.
+            // Before the next batch is allocated, so that it reuses the memory.
             if recent.count >= 2 { recent.removeFirst() }
             let batch = try decode(row, header, through: last)
             recent.append(batch)
@@ -116,7 +116,7 @@ package final class LogReader {
         return try body(select, header)
     }
 
-    /// - Throws: `corrupt` where its numbers make no sense.
+    /// - Throws: `corrupt` if its numbers are invalid.
     private static func header(of row: PreparedStatement) throws -> SegmentHeader {
         var header = SegmentHeader(
             first: row.integer(0), last: row.integer(1), firstCommit: row.integer(2), lastCommit: row.integer(3),
@@ -161,7 +161,7 @@ package final class LogReader {
 // MARK: Beginnings
 
 extension LogReader {
-    /// What the row of the log that holds a position says before its values, at a small part of the cost of its events.
+    /// The outline of the segment that holds a position, at a small part of the cost of its events.
     package func outline(containing position: Int64) throws -> SegmentOutline? {
         let known = recentOutlines.first { $0.header.first <= position && position <= $0.header.last }
         if let known { return known }
@@ -174,13 +174,12 @@ extension LogReader {
         }
     }
 
-    /// Enough for rows with so many versions each, at a small cost where nothing is found among them.
+    /// Enough for rows with that many versions each, at a small cost if the search finds none.
     private static let fewOutlines = 16
 
-    /// Hands over what the rows of the log that hold any of `positions` say before their values, last first, until `body`
-    /// answers false.
+    /// Calls `body` with the outlines of the segments that hold any of `positions`, last first, until it returns false.
     ///
-    /// - Parameter wanted: Whether a row is to be read, from what its columns say of it.
+    /// - Parameter wanted: Whether to read a segment, judged by its columns.
     package func forEachOutline(
         in positions: ClosedRange<Int64>, where wanted: (SegmentHeader) -> Bool = { _ in true },
         _ body: (SegmentOutline) throws -> Bool
@@ -196,9 +195,9 @@ extension LogReader {
         }
     }
 
-    /// The least first part among the keys of an entity's rows that were changed in a range, in SQLite's order.
+    /// The least first key part, in SQLite's order, among an entity's rows that were changed in a range.
     ///
-    /// - Returns: nil where there are none, or where a key's place in that order isn't beyond doubt.
+    /// - Returns: nil if there are none, or if they include NULLs or reals, whose order isn't certain.
     package func leastKey(of entity: UInt32, in positions: ClosedRange<Int64>) throws -> ExactValue? {
         let select = try PreparedStatement(database, Self.selectRows(descending: false))
         select.bind(positions.lowerBound, at: 1)
@@ -221,7 +220,7 @@ extension LogReader {
 }
 
 extension LogReader {
-    /// The position of a row's last event; nil when the row never was.
+    /// The position of a row's last event; nil if the row never existed.
     package func lastPosition(of key: [StorageValue], in entity: CatalogEntity) throws -> Int64? {
         if let position = try livePosition(of: key, in: entity) { return position }
         let select = try PreparedStatement(
@@ -231,7 +230,7 @@ extension LogReader {
         return try select.step() ? select.integer(0) : nil
     }
 
-    /// The position of the last event of a row that is there; nil when there is no such row.
+    /// The position of an existing row's last event; nil if there is no such row.
     package func livePosition(of key: [StorageValue], in entity: CatalogEntity) throws -> Int64? {
         let columns = entity.key
         guard key.count == columns.count else {
@@ -245,14 +244,15 @@ extension LogReader {
         let select = try PreparedStatement(
             database, "SELECT _position, \(names) FROM \(quoted(entity.stored)) WHERE \(condition)")
         try select.bind(key)
-        // SQLite finds 1 for 1.0, which is another row in the log.
+        // SQLite finds 1 for 1.0, which is a different row in the log.
         guard try select.step(), key.indices.allSatisfy({ select.row.value(at: Int32($0 + 1)) == key[$0] }) else {
             return nil
         }
         return select.integer(0)
     }
 
-    /// Where the events of one row stand, newest first, until `body` answers false; their values aren't read.
+    /// Calls `body` with the outline and index of each event of one row, newest first, until it returns false; values aren't
+    /// read.
     package func forEachVersionOutline(
         of key: [StorageValue], in entity: CatalogEntity, _ body: (SegmentOutline, Int) throws -> Bool
     ) throws {
@@ -263,14 +263,14 @@ extension LogReader {
             }
             let index = Int(position - outline.header.first)
             guard try body(outline, index) else { return }
-            // Less than its own position: the decoder has made sure.
+            // Less than its own position: the decoder has checked that.
             position = outline.previous(ofEvent: index)
         }
     }
 
-    /// The events of one row, newest first, until `body` answers false. Costs one look-up per version.
+    /// Calls `body` with the events of one row, newest first, until it returns false. Costs one look-up per version.
     ///
-    /// What comes behind an event in its row of the log may be missing from its batch.
+    /// Events after it in the same segment may be missing from its batch.
     package func forEachVersion(
         of key: [StorageValue], in entity: CatalogEntity, _ body: (EventBatch, Int) throws -> Bool
     ) throws {

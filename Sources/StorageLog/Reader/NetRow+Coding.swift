@@ -1,8 +1,7 @@
 internal import Foundation
 internal import StorageCore
 
-/// A net change as bytes, for temporary tables: nothing outside this process ever reads them. The row's key is kept beside
-/// them.
+/// A net change as bytes, for temporary tables that only this process reads. The row's key is stored separately.
 extension NetRow {
     package var bytes: [UInt8] {
         var buffer = ByteBuffer(capacity: 256)

@@ -3,8 +3,8 @@ internal import Foundation
 
 /// The net change of one row over a range of the log: one change, however many events there were.
 ///
-/// A single event is such a change, and two that follow each other make one again (``followed(by:)``), so a range can
-/// be folded in pieces of any size.
+/// A single event is such a change, and two consecutive ones combine to one (``followed(by:)``), so a range can be folded in
+/// pieces of any size.
 package struct NetRow: Hashable, Sendable {
     package struct Cell: Hashable, Sendable {
         /// The column's id in the catalog.
@@ -19,19 +19,18 @@ package struct NetRow: Hashable, Sendable {
 
     /// The row, of the entity of the last event.
     package let row: RowAddress
-    /// The entity of the first event: another one where a table was dropped and another one took its name.
+    /// The entity of the first event, which differs if a table was dropped and another one got its name.
     package private(set) var firstEntity: UInt32
-    /// Whether the row was there before the first event, and whether it is after the last one.
+    /// Whether the row existed before the first event, and whether it exists after the last one.
     package private(set) var existed: Bool
     package private(set) var exists: Bool
-    /// Whether the row began or ended inside the range, so that ``new`` is all there is of it and ``old`` all that
-    /// there was.
+    /// Whether the row was inserted or deleted inside the range, so that ``new`` and ``old`` are complete rows.
     package private(set) var isWhole: Bool
-    /// Columns that were touched, by rising id, as they were before and as they are after.
+    /// The changed columns, by rising id, with their values before and after.
     package private(set) var old: [Cell]
     package private(set) var new: [Cell]
 
-    /// A row that nothing has happened to yet, of which these columns are known.
+    /// Creates a change of a row that has no events yet, with its known columns.
     package init(untouched cells: [Cell], of row: RowAddress) {
         self.row = row
         firstEntity = row.entity
@@ -42,7 +41,7 @@ package struct NetRow: Hashable, Sendable {
         new = old
     }
 
-    /// One event.
+    /// Creates the change of one event.
     package init(_ view: EventView, event: Int) {
         let shape = view.shape(of: event)
         let count = Int(shape.column_count)
@@ -62,11 +61,11 @@ package struct NetRow: Hashable, Sendable {
         new = exists ? cells(shape.isUpdate ? first + count : first) : []
     }
 
-    /// One change of a whole row; its cells come by rising column.
+    /// Creates a change of a whole row; its cells are ordered by rising column.
     ///
     /// - Parameters:
-    ///   - old: nil where there was no row before.
-    ///   - new: nil where there is none after.
+    ///   - old: nil if there was no row before.
+    ///   - new: nil if there is no row after.
     package init(whole old: [Cell]?, to new: [Cell]?, of row: RowAddress) {
         self.init(
             row: row, firstEntity: row.entity, existed: old != nil, exists: new != nil, isWhole: true, old: old ?? [],
@@ -92,42 +91,42 @@ package struct NetRow: Hashable, Sendable {
         return cells
     }
 
-    /// This change and then another one of the same row, as one.
+    /// Combines this change with a later one of the same row.
     package func followed(by later: NetRow) -> NetRow {
         var result = later
         result.firstEntity = firstEntity
         result.existed = existed
         result.isWhole = isWhole || later.isWhole
-        // What the later change found in columns that this one left alone was there from the beginning.
+        // A value that the later change replaced in a column that this one left unchanged was there from the beginning.
         result.old = existed && !isWhole ? Self.merged(later.old, under: old) : old
         if !later.isWhole { result.new = Self.merged(new, under: later.new) }
         return result
     }
 
-    /// The row as it was before the change; nil where there was none.
+    /// The row as it was before the change; nil if there was none.
     ///
-    /// - Parameter after: The row as it is after it; nil where that isn't known, and needn't be.
+    /// - Parameter after: The row after the change; nil if it is unknown and not needed.
     package func before(_ after: [Cell]? = nil) -> [Cell]? {
         guard existed else { return nil }
         return isWhole ? old : after.map { Self.merged($0, under: old) }
     }
 
-    /// The row as it is after the change; nil where there is none.
+    /// The row as it is after the change; nil if there is none.
     ///
-    /// - Parameter before: The row as it was before it; nil where that isn't known, and needn't be.
+    /// - Parameter before: The row before the change; nil if it is unknown and not needed.
     package func after(_ before: [Cell]? = nil) -> [Cell]? {
         guard exists else { return nil }
         return isWhole ? new : before.map { Self.merged($0, under: new) }
     }
 
-    /// The change without some of the values before it.
+    /// The change without some of its old values.
     package func forgettingOld(where isForgotten: (Cell) -> Bool) -> NetRow {
         var change = self
         change.old.removeAll(where: isForgotten)
         return change
     }
 
-    /// The cells of both, those of `upper` where both have one.
+    /// The merged cells; those of `upper` replace those of `lower`.
     private static func merged(_ lower: [Cell], under upper: [Cell]) -> [Cell] {
         var output: [Cell] = []
         output.reserveCapacity(max(lower.count, upper.count))
@@ -144,7 +143,7 @@ package struct NetRow: Hashable, Sendable {
         return output
     }
 
-    /// About how much memory the change takes.
+    /// The approximate memory of the change.
     package var byteCount: Int {
         (old + new).reduce(96 + row.key.count) { $0 + MemoryLayout<Cell>.stride + $1.value.byteCount }
     }

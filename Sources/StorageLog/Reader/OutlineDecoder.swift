@@ -3,7 +3,7 @@ internal import CZstd
 internal import Foundation
 internal import StorageCore
 
-/// Reads the beginnings of log rows' bodies, decompressing no more than that.
+/// Decodes the beginnings of segments' bodies, decompressing nothing else.
 ///
 /// Not thread-safe: each reader owns one.
 final class OutlineDecoder {
@@ -23,7 +23,7 @@ final class OutlineDecoder {
         bytes.deallocate()
     }
 
-    /// Decompresses as much of a body as `parse` needs, which answers nil for more.
+    /// Decompresses as much of a body as `parse` needs, which returns nil to get more.
     private func read<Result>(
         _ body: UnsafeRawBufferPointer, size: Int, base: SegmentBase?, _ parse: (ByteReader) throws -> Result?
     ) throws -> Result {
@@ -44,7 +44,7 @@ final class OutlineDecoder {
         var wanted = 4_096
         while true {
             output.size = min(wanted, size)
-            // Room for what has come, and not for what the row says will come.
+            // Room for the bytes that were read, not for the number that the segment claims.
             makeRoom(output.size, keeping: output.pos)
             output.dst = UnsafeMutableRawPointer(bytes)
             while output.pos < output.size {
@@ -120,7 +120,7 @@ final class OutlineDecoder {
 // MARK: Keys
 
 extension OutlineDecoder {
-    /// The least first part among the keys of an entity's rows that events at `positions` are about.
+    /// The least first key part among an entity's rows that events at `positions` changed.
     func leastKey(
         of entity: UInt32, at positions: ClosedRange<Int64>, in body: UnsafeRawBufferPointer, _ row: SegmentHeader,
         base: SegmentBase? = nil
@@ -143,15 +143,15 @@ extension OutlineDecoder {
                     wanted: wanted)
                 return least
             }
-            // A row that says it holds the entity's events, and doesn't.
+            // The segment's columns name the entity, but its body has no key of it.
             return reader.failed ? nil : LeastKey(isPlain: false)
         }
     }
 }
 
-/// The least of the values of a stream, in SQLite's order. Valid while the bytes that were read are.
+/// The least value of a stream, in SQLite's order. Valid while the bytes that it was read from are.
 struct LeastKey {
-    /// Whether there are neither NULLs nor reals among them, whose place in that order isn't beyond doubt.
+    /// Whether there are neither NULLs nor reals among the values, whose order isn't certain.
     private(set) var isPlain = true
     private var integer: Int64?
     private var text: UnsafeBufferPointer<UInt8>?
@@ -165,7 +165,7 @@ struct LeastKey {
         return integer.map(ExactValue.integer) ?? text.map { .text(Array($0)) } ?? blob.map { .blob(Array($0)) }
     }
 
-    /// - Parameter wanted: Which of the values count; all where nil.
+    /// - Parameter wanted: Which of the values to include; all if nil.
     fileprivate mutating func add(heads: ByteReader, bodies: ByteReader, wanted: [Bool]?) {
         var (heads, bodies) = (heads, bodies)
         var last: Int64 = 0

@@ -1,4 +1,4 @@
-/// Positions of the log up to a last one, a bit each.
+/// A set of positions of the log up to a maximum, one bit each.
 package struct PositionSet: Sendable {
     private var words: [UInt64]
 
@@ -8,7 +8,7 @@ package struct PositionSet: Sendable {
 
     package func contains(_ position: Int64) -> Bool { words[Int(position / 64)] & 1 << UInt64(position % 64) != 0 }
 
-    /// Hands over the positions, newest first, until `body` answers false.
+    /// Calls `body` with the positions, newest first, until it returns false.
     package func forEachDescending(_ body: (Int64) throws -> Bool) rethrows {
         for index in words.indices.reversed() {
             var word = words[index]

@@ -6,7 +6,7 @@ internal import Dispatch
 ///
 /// Isolation: not `Sendable`, it belongs to its reader's thread.
 final class ReadAheadDecoder {
-    /// One row, on its way to the other thread and back.
+    /// One segment, on its way to the other thread and back.
     ///
     /// Sound as `@unchecked Sendable`: the queue is serial, so the decoder has one user at a time, and the reader looks at
     /// `batch` only after it has been signalled.
@@ -33,12 +33,12 @@ final class ReadAheadDecoder {
         }
     }
 
-    /// Rows that are under way at once: few at first, because a short read would throw them away; then so many that neither side
-    /// waits at each row, because a thread that is woken for the fraction of a millisecond that a row takes is seldom given a
-    /// processor of its own.
+    /// Segments in progress at the same time: few at first, because a short read would discard them; then so many that neither
+    /// side waits for each segment, because a thread that is woken for the fraction of a millisecond that a segment takes seldom
+    /// gets a processor of its own.
     private static let fewRows = 2
     private static let manyRows = 8
-    /// Of large rows there are fewer: their bodies take so much together, unless two alone take more.
+    /// The maximum of the bodies' bytes together, unless two alone exceed it.
     private static let bytes = 4 << 20
 
     private let queue = DispatchQueue(label: "StorageKit decoding")
@@ -47,9 +47,9 @@ final class ReadAheadDecoder {
     private var size = 0
     private var room = ReadAheadDecoder.fewRows
 
-    /// Takes a row, and gives one that came earlier; nil while there is room for more.
+    /// Adds a segment, and returns the oldest one; nil while there is room for more.
     ///
-    /// - Parameter base: What the row is compressed against; that it can't be read is said when it is the row's turn.
+    /// - Parameter base: The body that the segment is compressed against; an error in it is thrown when the segment is returned.
     func exchange(
         _ header: SegmentHeader, body: UnsafeRawBufferPointer, base: Result<SegmentBase?, any Error>
     ) throws -> EventBatch? {
@@ -63,7 +63,7 @@ final class ReadAheadDecoder {
         return earlier
     }
 
-    /// The row that came first of those that weren't given back yet.
+    /// Returns the oldest segment that wasn't returned yet.
     func next() throws -> EventBatch? {
         guard !underWay.isEmpty else { return nil }
         let work = underWay.removeFirst()

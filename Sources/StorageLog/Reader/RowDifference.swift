@@ -2,7 +2,7 @@ internal import StorageCore
 
 /// What differs in one row between two states of the store.
 public struct RowDifference: Sendable, Hashable {
-    /// What has to be done to the row of the first state to get the one of the second.
+    /// The operation that turns the row of the first state into that of the second.
     public let operation: StorageEvent.Operation
     /// The entity's name in the second state, or in the first one if it was dropped.
     public let table: String

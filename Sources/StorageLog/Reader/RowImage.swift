@@ -8,33 +8,33 @@ package struct RowImage: Sendable {
         package let value: ExactValue
         /// Position of the event that set the value.
         package fileprivate(set) var setAt: Int64
-        /// Whether that event belongs to a commit that was to be looked through, but nothing lies behind it.
+        /// Whether that event belongs to a commit that was to be ignored, but no earlier event sets the value.
         package fileprivate(set) var isIgnored = false
     }
 
     /// Position of the row's last event.
     package let position: Int64
-    /// By the column's id. A column that the row's events don't name is missing.
+    /// Cells by the column's id. A column that the row's events don't name is missing.
     package fileprivate(set) var cells: [UInt32: Cell] = [:]
-    /// The event that made the row, as far as it was looked for.
+    /// The event that inserted the row; nil if the search ended before it.
     package fileprivate(set) var insert: Cell?
 
-    /// A column's value; its default where the row is older than the column and was never given another value.
+    /// A column's value; its default if the row is older than the column and never got another value.
     package func value(of column: CatalogColumn) -> ExactValue {
         cells[column.id]?.value ?? ExactValue(column.fallback)
     }
 
-    /// Where a column's value comes from; the row itself where no event names the column.
+    /// The origin of a column's value; the row's insert if no event names the column.
     package func origin(of column: CatalogColumn) -> Cell? { cells[column.id] ?? insert }
 }
 
 extension LogReader {
-    /// A row as it was after a position: one look-up for each of its versions, back to where all is known.
+    /// A row as it was after a position. Costs one look-up for each of its versions, back to where all values are known.
     ///
     /// - Parameters:
-    ///   - columns: The columns that are wanted; all where nil.
-    ///   - ignored: Commits to look through: a value that they set counts as set by the event before.
-    /// - Returns: nil where there was no such row.
+    ///   - columns: The wanted columns; all if nil.
+    ///   - ignored: Commits to ignore: a value that they set counts as set by the event before.
+    /// - Returns: nil if there was no such row.
     package func image(
         of key: [StorageValue], in entity: CatalogEntity, at position: Int64 = .max, columns: Set<UInt32>? = nil,
         ignoring ignored: (CommitInfo) -> Bool = { _ in false }
@@ -49,8 +49,8 @@ extension LogReader {
 
     /// A row as it was after one of its events.
     ///
-    /// - Returns: The row, nil after a delete, and the position of its event before; 0 where there is none.
-    /// - Complexity: One look-up for each of the row's versions, back to where all is known.
+    /// - Returns: The row, nil after a delete, and the position of its previous event; 0 if there is none.
+    /// - Complexity: One look-up for each of the row's versions, back to where all values are known.
     package func image(ofEventAt position: Int64) throws -> (image: RowImage?, previous: Int64) {
         var builder = RowImageBuilder(columns: nil)
         var previous: Int64?
@@ -73,7 +73,7 @@ extension LogReader {
 }
 
 extension LogReader {
-    /// Position of the event before of the same row; 0 where there is none.
+    /// The position of the previous event of the same row; 0 if there is none.
     package func previous(ofEventAt position: Int64) throws -> Int64 {
         guard let batch = try batch(containing: position) else {
             throw StorageError.corruptLog("position @\(position) is missing")
@@ -100,11 +100,11 @@ extension LogReader {
     }
 }
 
-/// Puts a row together from its events, newest first.
+/// Assembles a row from its events, newest first.
 package struct RowImageBuilder {
     private let columns: Set<UInt32>?
     package private(set) var image: RowImage?
-    /// Columns whose values are known, but set by commits that are looked through.
+    /// Columns whose values are known, but set by ignored commits.
     private var open: Set<UInt32> = []
 
     package init(columns: Set<UInt32>?) { self.columns = columns }
@@ -138,7 +138,7 @@ package struct RowImageBuilder {
         }
     }
 
-    /// At the event that made the row: nothing lies behind it.
+    /// Completes the image at the event that inserted the row, before which there are no others.
     private mutating func finish(_ image: inout RowImage, at position: Int64, isIgnored: Bool) {
         for column in open { image.cells[column]?.setAt = position }
         open = []

@@ -1,20 +1,20 @@
 internal import CSQLite
 internal import StorageCore
 
-/// Walks through the commits that changed the schema, and returns what each did to it.
+/// Iterates over the commits that changed the schema, and returns the changes of each.
 ///
-/// The rows of the catalog are held as they were at the commit that was reached; of the log only rows with changes of
-/// the catalog are decoded. Not `Sendable`: it belongs to its connection's thread.
+/// Holds the rows of the catalog as they were at the current commit; only segments with changes of the catalog are decoded. Not
+/// `Sendable`: it belongs to its connection's thread.
 package final class SchemaHistory {
     private let log: LogReader
-    /// Rows of the catalog by their ids, by the entity that they belong to.
+    /// Rows of the catalog by their ids, grouped by the entity that they belong to.
     private var rows: [UInt32: [UInt32: CatalogRow]] = [:]
     /// The entity that each row belongs to.
     private var owners: [UInt32: UInt32] = [:]
 
     package init(_ log: LogReader) { self.log = log }
 
-    /// Hands over the commits that changed the schema of users' entities, until `body` answers false.
+    /// Calls `body` with the commits that changed the schema of users' entities, until it returns false.
     ///
     /// - Parameter positions: Only commits with changes of the schema at these positions.
     package func forEachCommit(
@@ -45,7 +45,7 @@ package final class SchemaHistory {
             }
             let position = batch.header.first + Int64(index)
             if open == nil {
-                // Commits before those that are asked for have to be gone through, and none is left half done.
+                // Commits before the requested ones have to be applied too, and each commit completely.
                 if descending ? position < positions.lowerBound : position > positions.upperBound { return false }
                 open = (commit, false, [:])
             }
@@ -68,7 +68,7 @@ package final class SchemaHistory {
         }
     }
 
-    /// The entity that a row of the catalog belongs to: itself, or that of the column. Only the row's insert has it.
+    /// The entity that a row of the catalog belongs to: itself, or the column's entity. Only the row's insert names it.
     private func entity(of batch: EventBatch, _ index: Int) throws -> UInt32 {
         let id = batch.withView { view in
             let id = CatalogRow.id(view.value(view.key(of: index)[0]))

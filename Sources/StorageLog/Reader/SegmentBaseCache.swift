@@ -1,31 +1,31 @@
 internal import CSQLite
 internal import StorageCore
 
-/// Finds the bodies that rows of the log are compressed against, and keeps those that were asked for last.
+/// Finds the bodies that segments are compressed against, and keeps the most recent ones.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class SegmentBaseCache {
     private let database: Connection
     private var select: PreparedStatement?
     private var recent: [SegmentBase] = []
-    /// A row of the log and those that it needs in turn.
+    /// A segment's base and those that it needs in turn.
     private static let kept = 4
 
     init(_ database: Connection) { self.database = database }
 
-    /// - Parameter position: The first position of the base, as a row of the log names it; 0 for a row without one.
-    /// - Throws: `corrupt` where there is no such row, or where it can't be a base.
+    /// - Parameter position: The first position of the base, as a segment names it; 0 for a segment without one.
+    /// - Throws: `corrupt` if there is no such segment, or if it can't be a base.
     func base(at position: Int64, using decoder: SegmentDecoder) throws -> SegmentBase? {
         try base(at: position, using: decoder, depth: 1)
     }
 
-    /// The same with a decoder of its own, which is made only where the base isn't at hand.
+    /// The base at a position, read with a new decoder if it isn't cached.
     func base(at position: Int64) throws -> SegmentBase? {
         if let known = known(position) { return known }
         return try base(at: position, using: SegmentDecoder())
     }
 
-    /// Takes a row that was just written, and that later ones may be compressed against.
+    /// Caches a segment that was just written, and that later ones may be compressed against.
     func keep(_ base: SegmentBase) {
         if recent.count >= Self.kept { recent.removeFirst() }
         recent.append(base)
@@ -46,7 +46,7 @@ final class SegmentBaseCache {
         return found
     }
 
-    /// The row itself, compressed.
+    /// The sealed segment at a position, compressed.
     private func row(at position: Int64) throws -> (size: Int, base: Int64, body: [UInt8])? {
         let select =
             try self.select

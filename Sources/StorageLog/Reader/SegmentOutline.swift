@@ -1,14 +1,13 @@
-/// What a row of the log says before its values: in which commits its events were made, of which kinds they are, and to
-/// which events they point back.
+/// The part of a segment before its values: its commits, the shapes of its events, and the previous event of each event's row.
 ///
-/// It is read without the values behind it, so the checksum of the whole can't be asked. It serves to find events; what is
-/// shown of them comes from an ``EventBatch``.
+/// It is read without the values that follow, so the checksum of the whole can't be verified. Use it only to find events; the
+/// content that users see comes from an ``EventBatch``.
 package struct SegmentOutline {
-    /// What events of one kind have in common.
+    /// The common properties of events of one kind.
     package struct Shape: Sendable {
         package let entity: UInt32
         package let operation: StorageEvent.Operation
-        /// The columns that are contained, by their ids.
+        /// The included columns, by their ids.
         package let columns: [UInt32]
     }
 
@@ -28,13 +27,13 @@ package struct SegmentOutline {
 
     package func shape(ofEvent index: Int) -> Shape { shapes[shapeOfEvent[index]] }
 
-    /// The place of an event's shape among ``shapes``.
+    /// The index in ``shapes`` of an event's shape.
     package func shapeIndex(ofEvent index: Int) -> Int { shapeOfEvent[index] }
 
-    /// The position of the event before of the same row; 0 where there is none.
+    /// The position of the previous event of the same row; 0 if there is none.
     package func previous(ofEvent index: Int) -> Int64 { previous[index] }
 
-    /// For each key that the segment has of an entity's rows, in their order, whether an event at `positions` is about it.
+    /// For each key that the segment holds of an entity's rows, in order, whether an event at `positions` belongs to it.
     ///
     /// An event that points back to another of the same segment has no key of its own.
     func keys(of entity: UInt32, at positions: ClosedRange<Int64>) -> [Bool] {

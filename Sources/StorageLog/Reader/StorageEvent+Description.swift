@@ -14,7 +14,7 @@ extension StorageEvent.Field: CustomStringConvertible {
     /// The column and its value: `title: "a"`.
     public var description: String { "\(column): \(shown)" }
 
-    /// The value as a person reads it.
+    /// The value in readable form.
     var shown: String { uuid?.uuidString ?? value.description }
 
     /// A text without quotes; nil for other values.

@@ -9,7 +9,7 @@ extension Collection where Element == StorageEvent.Field {
     /// }
     /// ```
     ///
-    /// Names are the same where their bytes are. Costs a look at each field.
+    /// Names are compared byte for byte. Costs a comparison for each field.
     public subscript(column: String) -> StorageValue? {
         first { $0.column.utf8.elementsEqual(column.utf8) }?.value
     }

@@ -15,7 +15,7 @@ public struct StorageEvent: Sendable, Hashable {
         public let column: String
         /// The value of the column.
         public let value: StorageValue
-        /// How the value is to be understood beyond its storage class: the column's declared type and coding.
+        /// How to interpret the value beyond its storage class: the column's declared type and coding.
         package let type: String
         package let coding: String
 
@@ -33,7 +33,7 @@ public struct StorageEvent: Sendable, Hashable {
     public let commit: CommitInfo
     /// What the event did to the row.
     public let operation: Operation
-    /// The entity's name, as it is now.
+    /// The entity's current name.
     public let table: String
     /// The row's primary key.
     public let key: [Field]
@@ -63,10 +63,10 @@ public struct StorageEvent: Sendable, Hashable {
 }
 
 extension StorageEvent.Operation {
-    /// What events of a shape do.
+    /// The operation of events of a shape.
     package init(_ shape: storage_shape) { self.init(code: shape.operation) }
 
-    /// - Parameter code: `STORAGE_INSERT` and its kind.
+    /// - Parameter code: `STORAGE_INSERT`, `STORAGE_UPDATE` or `STORAGE_DELETE`.
     init(code: UInt32) {
         switch Int(code) {
         case STORAGE_INSERT: self = .insert
@@ -77,7 +77,7 @@ extension StorageEvent.Operation {
 }
 
 extension EventBatch {
-    /// The event at a place, names and values read out.
+    /// The event at an index, with its names and values.
     package func event(at index: Int, catalog: Catalog, commit: CommitInfo? = nil) -> StorageEvent {
         withView { view in
             let raw = view.events[index]
@@ -116,7 +116,7 @@ extension StorageEvent.Field {
         self.init(column: column.name, value: value, type: column.type, coding: column.coding)
     }
 
-    /// The same, with another name where the catalog doesn't know the column.
+    /// A column's value, with another name if the catalog doesn't know the column.
     package init(_ value: StorageValue, of column: CatalogColumn?, orNamed name: @autoclosure () -> String) {
         if let column { self.init(value, of: column) } else { self.init(column: name(), value: value) }
     }

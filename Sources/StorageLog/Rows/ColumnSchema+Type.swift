@@ -2,7 +2,7 @@ internal import Foundation
 public import StorageCore
 
 extension ColumnSchema {
-    /// The column of a property, its SQL type and nullability taken from the property's Swift type.
+    /// The column of a property, with its SQL type and nullability derived from the property's Swift type.
     @inlinable
     public init<Value: StorageColumnValue>(
         _ name: String, _ type: Value.Type, primaryKey: Bool = false, default value: Value? = nil
@@ -67,7 +67,7 @@ extension ColumnSchema {
 }
 
 extension StorageColumnValue {
-    /// The type's own value of zero, of an empty text or of no bytes, where it has one.
+    /// The type's zero, empty text or empty bytes, if it has such a value.
     @usableFromInline static var neutral: Self? {
         let value: StorageValue =
             switch columnType {
@@ -84,7 +84,7 @@ extension StorageColumnValue {
 }
 
 extension StorageValue {
-    /// The value as it stands in SQL.
+    /// The value as an SQL literal.
     @usableFromInline var literal: String {
         switch self {
         case .null: "NULL"

@@ -13,7 +13,7 @@
 /// }
 /// ```
 ///
-/// The columns are learnt from the type's `Codable` conformance, once: it must decode its properties by name, each of a
-/// type that fills a column, and none of them embedded itself. An enum among them must be `CaseIterable` unless it is
-/// optional. What can't be learnt is refused when the store is opened, with the reason.
+/// The columns are determined once, from the type's `Codable` conformance: it must decode its properties by name, each of a type
+/// that fills a column, and none of them embedded itself. An enum among them must be `CaseIterable` unless it is optional. A type
+/// whose columns can't be determined is refused when the store is opened, with the reason.
 public protocol Embeddable: Codable, Sendable, Equatable {}

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import StorageCore
 
-/// Takes an embedded value apart into the values of its columns.
+/// Splits an embedded value into the values of its columns.
 final class EmbeddedEncoder: Encoder {
     var values: [String: StorageValue] = [:]
     let codingPath: [any CodingKey] = []
@@ -11,8 +11,8 @@ final class EmbeddedEncoder: Encoder {
         KeyedEncodingContainer(Keyed<Key>(encoder: self))
     }
 
-    // The shape was learnt from decoding by name. A type that encodes itself another way leaves its columns without
-    // values, and that is refused where they are bound.
+    // The columns were determined by decoding by name. A type that encodes itself in another way leaves its columns without
+    // values, which is refused when they are bound.
     func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer() }
     func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer() }
 
@@ -58,7 +58,7 @@ final class EmbeddedEncoder: Encoder {
     }
 }
 
-/// Puts an embedded value together from the values of its columns.
+/// Assembles an embedded value from the values of its columns.
 final class EmbeddedDecoder: Decoder {
     private let values: [String: StorageValue]
     let codingPath: [any CodingKey] = []
@@ -129,7 +129,7 @@ final class EmbeddedDecoder: Decoder {
     }
 }
 
-/// Takes no value.
+/// Refuses all values.
 private struct RefusingContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { [] }
     var count: Int { 0 }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import StorageCore
 
-/// A decoder that hands out values of its own and notes what is asked for.
+/// A decoder that returns sample values and records the requested properties.
 ///
 /// Not `Sendable`: it is used while one type decodes itself.
 final class EmbeddedProbe: Decoder {
     var columns: [EmbeddedSchema.Column] = []
     var problem: String?
-    /// The property that is to get another value than usual.
+    /// The property that gets a different value than usual.
     let varying: String?
     /// The value that it got.
     var varied: Any?
@@ -44,7 +44,7 @@ final class EmbeddedProbe: Decoder {
                 neutral: isNullable ? nil : neutral))
     }
 
-    /// The type that fills a property's column, and what rows from before it hold.
+    /// The column of a property: its type, and the value of older rows.
     private func column(
         _ type: any Decodable.Type, _ key: any CodingKey
     ) throws -> (type: any StorageColumnValue.Type, neutral: String?) {
@@ -74,7 +74,7 @@ final class EmbeddedProbe: Decoder {
         return varying == key.stringValue ? try sample(type, key) : nil
     }
 
-    /// Any value of a type: the usual one, or another for the property that varies.
+    /// A sample value of a type: the usual one, or a different one for the property that varies.
     private func sample<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value {
         let varies = varying == key.stringValue
         guard let value = Self.sample(type, varies) else {
@@ -89,7 +89,7 @@ final class EmbeddedProbe: Decoder {
     private static func sample<Value: Decodable>(_ type: Value.Type, _ varies: Bool) -> Value? {
         if let cases = type as? any CaseIterable.Type, let value = pick(cases, varies) as? Value { return value }
         guard let column = type as? any StorageColumnValue.Type else { return nil }
-        // What varies gets a value that no usual calculation leaves as it is: no trimming, no rounding, no sign.
+        // The varying property gets a value that no usual computation preserves: no trimming, no rounding, no change of sign.
         let candidates: [StorageValue] =
             switch column.columnType {
             case "TEXT": varies ? [.text(" Bb "), .text("b")] : [.text("a")]

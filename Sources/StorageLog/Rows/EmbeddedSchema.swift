@@ -2,14 +2,14 @@ internal import Foundation
 internal import StorageCore
 internal import Synchronization
 
-/// The columns of an embeddable type, learnt by letting it decode itself from a decoder that takes notes.
+/// The columns of an embeddable type, determined by decoding it from a recording decoder.
 struct EmbeddedSchema: Sendable {
     struct Column: Sendable {
         let name: String
         let type: String
         let coding: String
         let isNullable: Bool
-        /// What rows from before the column hold, as SQL.
+        /// The value of rows that are older than the column, as SQL.
         let neutral: String?
     }
 
@@ -37,13 +37,13 @@ struct EmbeddedSchema: Sendable {
         return EmbeddedSchema(columns: probe.columns)
     }
 
-    /// A path of properties holds nothing but their places, so that any thread may compare it.
+    /// Sound as `@unchecked Sendable`: a path of properties holds only their offsets, so any thread may compare it.
     private struct Path: Hashable, @unchecked Sendable { let path: AnyKeyPath }
 
     private static let paths = Mutex<[Path: String?]>([:])
 
-    /// The property that a key path leads to: the one that holds the value at its end, and with which it changes. A
-    /// property that is computed from another changes with it too, but holds another value.
+    /// The property that a key path leads to: the one that holds the value at its end, and with which that value changes. A
+    /// property that is computed from another changes with it too, but holds a different value.
     static func column<Root: Embeddable, Value>(of path: KeyPath<Root, Value>) -> String? {
         let key = Path(path: path)
         if let known = paths.withLock({ $0[key] }) { return known }

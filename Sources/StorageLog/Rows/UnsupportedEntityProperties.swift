@@ -1,8 +1,8 @@
 public import GRDB
 public import StorageCore
 
-// What the compiler reports for the properties of an entity whose type fills no column: one sentence that says what to do, in the
-// place of a list of overloads that don't fit. Where one of the calls that `@StorageEntity` writes is refused, the others needn't be.
+// The compiler's error for a property whose type fills no column: one sentence that says what to do, instead of a list of
+// overloads that don't fit. If one of the calls that `@StorageEntity` generates is refused, the others needn't be.
 
 extension ColumnSchema {
     @_disfavoredOverload

@@ -5,9 +5,9 @@ public import StorageCore
 /// Embedded values as columns of the entity around them; what `@StorageEmbedded` writes calls these, and
 /// nothing else should.
 ///
-/// An optional embedded value is nil where all its columns are NULL; a value of which that could be said too is refused.
+/// An optional embedded value is nil if all its columns are NULL; a non-nil value with only NULL columns is refused.
 public enum _StorageEmbedding {
-    /// The index to use now; moves on to the next.
+    /// Returns the index to use next, and increments it.
     @inlinable public static func next(_ index: inout Int32) -> Int32 {
         defer { index += 1 }
         return index
@@ -112,7 +112,7 @@ extension _StorageEmbedding {
         try value.encode(to: encoder)
         return try EmbeddedSchema.of(Value.self).columns.map { column in
             if let value = encoder.values[column.name] { return value }
-            // `encodeIfPresent` leaves nil out.
+            // `encodeIfPresent` omits nil.
             guard column.isNullable else {
                 throw StorageError(
                     .invalidValue, "\(Value.self) doesn't encode its property \"\(column.name)\".",

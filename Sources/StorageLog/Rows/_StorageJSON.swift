@@ -5,12 +5,12 @@ public import StorageCore
 /// Columns that hold any `Codable` value as JSON text; what `@StorageJSON` writes calls these, and
 /// nothing else should.
 ///
-/// Keys are sorted, so that saving what is there already writes nothing. A `Set`, or a dictionary whose keys aren't texts or
-/// integers, is written in whatever order it has, which may differ from one run of a program to the next; then saving it
-/// again is a change. Dates are ISO 8601 with as many digits of a second as they have; one that can't be written so, such as
-/// one beyond the year 9999, is its number of seconds since 2001-01-01 UTC.
+/// Keys are sorted, so that saving an unchanged value writes nothing. A `Set`, or a dictionary whose keys aren't texts or
+/// integers, is written in its own order, which may differ from one run of a program to the next; then saving it again is a
+/// change. Dates are ISO 8601 with as many fractional digits as they need; a date that can't be written so, such as one beyond
+/// the year 9999, is its number of seconds since 2001-01-01 UTC.
 public enum _StorageJSON {
-    /// The column of a property. Rows from before it hold `value`, or an empty list or object where the type takes one.
+    /// The column of a property. Older rows hold `value`, or an empty list or object if the type decodes from one.
     public static func column<Value: Codable>(
         _ name: String, _ type: Value.Type, default value: Value? = nil
     ) -> ColumnSchema {
@@ -105,7 +105,7 @@ public enum _StorageJSON {
     }
 }
 
-/// Tells nil of any optional type.
+/// Distinguishes nil of any optional type.
 private protocol OptionalValue {
     var isNil: Bool { get }
     static var none: Self { get }
@@ -115,19 +115,19 @@ extension Optional: OptionalValue {
     fileprivate var isNil: Bool { self == nil }
 }
 
-/// Dates as ISO 8601 text that gives the same date back, bit for bit.
+/// Dates as ISO 8601 text that converts to the same date, bit for bit.
 private enum ExactDate {
-    /// The years that ISO 8601 writes with four digits, in seconds.
+    /// The range of dates that ISO 8601 writes with four-digit years, in seconds.
     private static let writable = -63_000_000_000.0...252_000_000_000.0
 
-    /// The whole second as usual, and the rest of the second as the shortest text that is the same number. Nil where
-    /// the text wouldn't be the same date.
+    /// The date as text: the whole second as usual, and the fraction as the shortest text for the same number. nil if the text
+    /// wouldn't convert to the same date.
     static func text(_ date: Date) -> String? {
         let seconds = date.timeIntervalSinceReferenceDate
         guard writable.contains(seconds) else { return nil }
         let whole = seconds.rounded(.down)
         var text = Date(timeIntervalSinceReferenceDate: whole).formatted(.iso8601)
-        // Behind the point stands what, added to the whole second, is the date again.
+        // The digits after the point, added to the whole second, give the date again.
         if whole != seconds { text = text.dropLast() + "." + fraction(seconds, whole) + "Z" }
         return self.date(text) == date ? text : nil
     }

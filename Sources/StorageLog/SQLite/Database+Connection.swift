@@ -5,7 +5,7 @@ package import StorageRecords
 extension GRDB.Database {
     /// The SQLite connection beneath GRDB's.
     ///
-    /// - Throws: `closed` where the connection was closed while its reader was on the way here.
+    /// - Throws: `closed` if the connection was closed while its reader was on the way here.
     package var connection: Connection {
         get throws {
             guard let sqliteConnection else { throw StorageError.closed() }

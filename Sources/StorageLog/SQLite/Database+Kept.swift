@@ -2,9 +2,9 @@ internal import CSQLite
 package import GRDB
 
 extension GRDB.Database {
-    /// Runs a statement that the connection keeps prepared, without GRDB's rows: for what is asked again and again.
+    /// Runs a cached prepared statement without GRDB's rows, for queries that are repeated often.
     ///
-    /// - Parameter body: Binds its parameters, and goes through its rows.
+    /// - Parameter body: Binds the parameters and iterates over the rows.
     package func withKept<Result>(_ sql: String, _ body: (StatementRows) throws -> Result) throws -> Result {
         let statement = try cachedStatement(sql: sql).sqliteStatement
         defer {

@@ -6,7 +6,7 @@ extension StorageError {
         StorageError(.closed, "The store is closed.", remedy: "Open it again with StorageKit.start.")
     }
 
-    /// Any error as one of ours.
+    /// Converts any error to a `StorageError`.
     package static func wrapping(_ error: any Error) -> any Error {
         switch error {
         case let error as StorageError: error

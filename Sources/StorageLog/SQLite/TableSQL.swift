@@ -1,8 +1,8 @@
-/// Works on the text of `CREATE TABLE` as SQLite keeps it.
+/// Edits the text of `CREATE TABLE` that SQLite keeps.
 package enum TableSQL {
-    /// The same table under another name, which stands as it is to stand in SQL; nil where the text isn't understood.
+    /// Renames the table to `name`, which must be quoted if SQL requires it; nil if the text can't be parsed.
     package static func renaming(_ sql: String, to name: String) -> String? {
-        // By bytes, as SQLite reads it: a quotation mark and a mark behind it are one character.
+        // By bytes, as SQLite reads it: Swift combines a quotation mark and a combining mark after it to one character.
         var rest = sql.utf8[...]
         for word in ["CREATE", "TABLE"] {
             rest = rest.drop(while: isSpace)

@@ -1,4 +1,4 @@
-/// How long one write took, and what for.
+/// How long one write took, and where the time went.
 ///
 /// The parts ``queue``, ``lock``, ``group``, ``body``, ``projections`` and ``disk`` make up ``duration``, but for some microseconds.
 public struct CommitTiming: Sendable {
@@ -22,11 +22,11 @@ public struct CommitTiming: Sendable {
 
     /// Who made the commit, with its correlation id.
     public let metadata: CommitMetadata
-    /// What was committed, or why nothing was.
+    /// The receipt, or the error if nothing was committed.
     public let result: Result<CommitReceipt, any Error>
     /// When the write was called, in microseconds since 1970 UTC by the system's clock.
     public let startMicroseconds: Int64
-    /// From the call to the answer.
+    /// From the call to its return.
     public let duration: Duration
     /// The wait for the writer.
     public internal(set) var queue = Duration.zero

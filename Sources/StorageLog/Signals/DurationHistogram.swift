@@ -1,6 +1,6 @@
-/// How many durations were at most how long: enough for a share of them, without one number for each.
+/// A histogram of durations: enough to derive percentiles, without storing each duration.
 ///
-/// Adding one costs a few comparisons and no memory.
+/// Adding a duration costs a few comparisons and no memory.
 public struct DurationHistogram: Sendable, Hashable {
     /// The upper bounds of the buckets, in nanoseconds: from 100 µs to 10 s, three to a power of ten.
     private static let nanoseconds: [Int64] = [
@@ -8,21 +8,21 @@ public struct DurationHistogram: Sendable, Hashable {
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
 
-    /// The upper bounds of the buckets. What is longer is only in ``count``.
+    /// The upper bounds of the buckets. Longer durations are counted only in ``count``.
     public static var bounds: [Duration] { nanoseconds.map { .nanoseconds($0) } }
 
-    /// How many durations each bucket has of its own, and behind them those above the last bound.
+    /// The number of durations in each bucket, then the number of those above the last bound.
     private var buckets = [Int](repeating: 0, count: Self.nanoseconds.count + 1)
-    /// How many there were.
+    /// The number of durations.
     public private(set) var count = 0
-    /// All of them together.
+    /// The sum of the durations.
     public private(set) var sum = Duration.zero
-    /// The longest one.
+    /// The longest duration.
     public private(set) var longest = Duration.zero
 
     package init() {}
 
-    /// How many were at most as long as each of ``bounds``.
+    /// For each of ``bounds``, the number of durations up to it.
     public var cumulativeCounts: [Int] {
         var total = 0
         return buckets.dropLast().map { count in
@@ -43,7 +43,7 @@ public struct DurationHistogram: Sendable, Hashable {
 }
 
 extension Duration {
-    /// In whole nanoseconds; the most there can be where it is longer than 292 years.
+    /// The duration in whole nanoseconds; the maximum if it is longer than 292 years.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         guard abs(seconds) < Int64.max / 1_000_000_000 else { return .max }

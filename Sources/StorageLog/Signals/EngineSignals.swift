@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// What is counted of an open store, and who wants to know how long its commits and reads take. While there is nobody, each of them
-/// costs one look at a number, and each transaction some additions under a lock that nobody holds for longer.
+/// The counters of an open store and the observers of its commits and reads. Without observers, each commit or read costs one
+/// read of a number, and each transaction some additions under a lock that is never held for longer.
 ///
-/// Isolation: `Sendable`, its state behind mutexes. Observers are called on the writer's queue, behind the answer, or on a reader's.
+/// Isolation: `Sendable`, its state behind mutexes. Observers are called on the writer's queue, after the write has returned, or
+/// on a reader's.
 final class EngineSignals: Sendable {
     struct CommitObserver {
         let threshold: Duration
@@ -27,9 +28,9 @@ final class EngineSignals: Sendable {
     private let commitCount = Atomic(0)
     private let readCount = Atomic(0)
 
-    /// Whether anybody wants to know of commits.
+    /// Whether there are observers of commits.
     var observesCommits: Bool { commitCount.load(ordering: .acquiring) > 0 }
-    /// Whether anybody wants to know of reads.
+    /// Whether there are observers of reads.
     var observesReads: Bool { readCount.load(ordering: .acquiring) > 0 }
 
     func add(_ observer: CommitObserver) -> StorageObservation {
@@ -58,7 +59,7 @@ final class EngineSignals: Sendable {
         }
     }
 
-    /// What observers note of the task that calls a write, by their tokens.
+    /// The values that observers capture on the task that calls a write, by the observers' tokens.
     func captured() -> [Int: any Sendable] {
         guard observesCommits else { return [:] }
         return state.withLock { $0.commits.compactMapValues(\.capture) }.compactMapValues { $0() }
@@ -72,7 +73,7 @@ final class EngineSignals: Sendable {
         }
     }
 
-    /// Above which duration a read is reported; nil where nobody wants to know.
+    /// The duration above which a read is reported; nil without observers.
     var readThreshold: Duration? {
         guard observesReads else { return nil }
         return state.withLock { $0.reads.values.map(\.threshold).min() }
@@ -105,7 +106,7 @@ extension EngineSignals {
         }
     }
 
-    /// Counts writes that were answered, with how long they took and whether they succeeded.
+    /// Counts completed writes, with their durations and whether they succeeded.
     func note(_ answers: some Sequence<(Duration, Bool)>) {
         counters.withLock { counters in
             for (duration, isCommitted) in answers {
@@ -125,7 +126,7 @@ struct TransactionTiming {
     var checkpoint = Duration.zero
 }
 
-/// What the writer's connection says of its pages, since it was opened.
+/// SQLite's page counters of the writer's connection since it was opened.
 struct TransactionPages {
     /// Pages in the write-ahead log.
     var wal: Int

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import GRDB
 
-/// Measures one read, where there is an observer of those that take long.
+/// Measures one read if there is an observer of slow reads.
 struct ReadMeasurement: Sendable {
     /// Nil where there is no observer.
     let signals: EngineSignals?
@@ -39,7 +39,7 @@ struct ReadMeasurement: Sendable {
             scannedRows: worst?.scanned ?? 0)
     }
 
-    /// What SQLite has counted of one statement.
+    /// SQLite's counters of one statement.
     private struct Work {
         let sql: String
         let steps: Int32
@@ -47,7 +47,7 @@ struct ReadMeasurement: Sendable {
         let reason: ReadTiming.Reason?
     }
 
-    /// Hands over what the connection's statements have done since the last time, and counts from zero again.
+    /// Calls `body` with the counters of the connection's statements since the last call, and resets them.
     private static func forEachStatement(of connection: Connection, _ body: (Work) -> Void) {
         var next = sqlite3_next_stmt(connection.handle, nil)
         while let statement = next {
@@ -68,7 +68,7 @@ struct ReadMeasurement: Sendable {
 }
 
 extension EngineSignals {
-    /// Begins to measure a read that is called now.
+    /// Begins to measure a read.
     func readBegins() -> ReadMeasurement {
         guard let threshold = readThreshold else { return .none }
         return ReadMeasurement(signals: self, threshold: threshold, called: .now)

@@ -1,29 +1,29 @@
-/// How long one read took, and what for.
+/// How long one read took, and where the time went.
 public struct ReadTiming: Sendable {
     /// What a read spent most of its time on.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// Other reads held all connections.
         case connection
-        /// A statement looked at the rows of a table one after the other, as no index fits its condition.
+        /// A statement scanned a table row by row, as no index fits its condition.
         case fullScan = "full-scan"
-        /// A statement sorted what it found, as no index has its order.
+        /// A statement sorted its result, as no index has its order.
         case sort
-        /// SQLite made an index for the one statement.
+        /// SQLite created an index for this one statement.
         case automaticIndex = "automatic-index"
-        /// None of these: there were many rows to read, or the body took its time.
+        /// None of these: there were many rows to read, or the body took long.
         case body
     }
 
-    /// From the call to the answer.
+    /// From the call to its return.
     public let duration: Duration
     /// The wait for a connection.
     public let connection: Duration
-    /// The statement that took the most of SQLite's steps, with its parameters as `?`; nil where that isn't known, as it isn't of
-    /// statements that the read has discarded.
+    /// The statement that took the most of SQLite's steps, with its parameters as `?`; nil if unknown, as for statements that the
+    /// read has discarded.
     public let statement: String?
     /// What it spent most of its time on.
     public let reason: Reason
-    /// Rows that ``statement`` looked at one after the other.
+    /// Rows that ``statement`` scanned one by one.
     public let scannedRows: Int
 }
 

@@ -1,4 +1,4 @@
-/// What this process has done with a store since it opened it: plain numbers that are counted in any case.
+/// What this process has done with a store since it opened it: plain numbers that are always counted.
 ///
 /// ```swift
 /// let before = storage.counters
@@ -6,10 +6,10 @@
 /// print(storage.counters.commits - before.commits)
 /// ```
 ///
-/// They begin at zero when the store is opened, and never fall, but for ``waitingCommits`` and ``walPages``. Of a store that is open for
-/// reading only they stay at zero.
+/// They begin at zero when the store is opened and never decrease, except ``waitingCommits`` and ``walPages``. For a store that
+/// is open for reading only they stay at zero.
 public struct StorageCounters: Sendable, Hashable {
-    /// Commits that were made, those that changed nothing not counted.
+    /// Commits that were made; writes that changed nothing aren't counted.
     public internal(set) var commits = 0
     /// Events of these commits.
     public internal(set) var events = 0
@@ -19,27 +19,27 @@ public struct StorageCounters: Sendable, Hashable {
     public internal(set) var transactions = 0
     /// The most commits that shared one transaction.
     public internal(set) var largestGroup = 0
-    /// From the call of each write to its answer, the wait for its turn included. Imports and other series of commits aren't in it.
+    /// From the call of each write to its return, including the wait for its turn. Imports and other series of commits aren't
+    /// included.
     public internal(set) var commitDurations = DurationHistogram()
     /// How long each transaction's COMMIT took: appending to the write-ahead log, flushing it where durability is full, and
     /// checkpoints.
     public internal(set) var diskDurations = DurationHistogram()
-    /// How long transactions waited for SQLite's lock of the file altogether.
+    /// The total time that transactions waited for SQLite's lock of the file.
     public internal(set) var lockWait = Duration.zero
     /// How often a commit has copied the write-ahead log into the file.
     public internal(set) var checkpoints = 0
-    /// How long that took altogether.
+    /// The total duration of these checkpoints.
     public internal(set) var checkpointDuration = Duration.zero
-    /// Pages that the write-ahead log held after the last transaction. They stay until they are checkpointed and no reader
-    /// needs them.
+    /// Pages in the write-ahead log after the last transaction. They remain until they are checkpointed and no reader needs them.
     public internal(set) var walPages = 0
     /// How often a page was found in the writer's cache.
     public internal(set) var pageCacheHits = 0
-    /// How often it had to be read.
+    /// How often a page had to be read.
     public internal(set) var pageCacheMisses = 0
     /// Runs of segments that were sealed.
     public internal(set) var sealedRuns = 0
-    /// The longest time for which the writer was held for one of them.
+    /// The longest time for which sealing one of them blocked the writer.
     public internal(set) var longestSealing = Duration.zero
     /// Writes that wait for their turn now.
     public internal(set) var waitingCommits = 0
