@@ -3,20 +3,18 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-/// Applies events to tables one by one, in the order of the log or back; ``NetWindow`` does it by the row.
+/// Applies events to tables one by one, forward or backward; ``NetWindow`` does it row by row.
 ///
-/// The tables are those of `database`, which needn't be the store's own. Not `Sendable`: it belongs to its
-/// connection's thread.
+/// The tables are those of `database`, which needn't be the store's own. Not `Sendable`: it belongs to its connection's thread.
 package final class Fold {
-    /// Where the rows of an entity go.
+    /// The table for the rows of an entity.
     package struct Target {
         package let entity: CatalogEntity
-        /// The table, as it stands in SQL.
+        /// The table's name as an SQL identifier.
         package let table: String
-        /// The name of a column in that table, as it stands in SQL.
+        /// The name of a column in that table, as an SQL identifier.
         package let column: (CatalogColumn) -> String
-        /// The table that remembers the last position of deleted rows, of the shape of `storage_tombstone`; nil where
-        /// nobody asks.
+        /// The table for the last positions of deleted rows, with the schema of `storage_tombstone`; nil if they aren't needed.
         package let tombstones: String?
         /// Whether there may be tombstones already.
         package var hasTombstones = false
@@ -35,7 +33,7 @@ package final class Fold {
             self.comparesBytes = comparesBytes
         }
 
-        /// What is true of the row whose key is bound.
+        /// An SQL condition that matches the row with the bound key.
         var keyCondition: String {
             let equals = comparesBytes ? " COLLATE BINARY = ?" : " = ?"
             return entity.key.map { column($0) + equals }.joined(separator: " AND ")
@@ -51,9 +49,9 @@ package final class Fold {
     private var planOfShape: [Plan?] = []
 
     package enum Direction {
-        /// Events are done, in the order of the log.
+        /// Events are applied, in the order of the log.
         case forward
-        /// Events are undone, last first, on the tables as they stand behind them.
+        /// Events are undone, last first, on tables in the state after them.
         case backward
     }
 
@@ -67,7 +65,7 @@ package final class Fold {
         deleted = Set(targets.filter(\.hasTombstones).map(\.entity.id))
     }
 
-    /// Whether a row of the log holds anything for the targets.
+    /// Whether a segment holds any event of the targets.
     package func wants(_ header: SegmentHeader) -> Bool { header.entities.contains { targets[$0] != nil } }
 
     private struct PlanKey: Hashable {
@@ -81,12 +79,12 @@ package final class Fold {
         let statement: PreparedStatement
         let select: PreparedStatement?
         let keyCount: Int
-        /// Places of the columns that the table still has, among the event's columns.
+        /// Indexes in the event's columns of those that the table still has.
         let columnIndices: [Int]
-        /// What is done to the row, which is the opposite of the event's operation where events are undone.
+        /// The operation on the row, which is the inverse of the event's when events are undone.
         let operation: Int
         let entity: UInt32
-        /// Takes the tombstone of an inserted row, or leaves that of a deleted one.
+        /// Removes the tombstone of an inserted row, or writes that of a deleted one.
         let tombstone: PreparedStatement?
 
         init(
@@ -105,14 +103,14 @@ package final class Fold {
         }
     }
 
-    /// Entities of which a row was deleted so far: inserts of the others needn't look for tombstones.
+    /// Entities with a deleted row so far: inserts of others needn't look for tombstones.
     private var deleted: Set<UInt32>
 
     /// Applies the events of a batch that lie in `positions`.
     ///
     /// - Parameters:
-    ///   - report: Called with the position and what is wrong, when checking.
-    ///   - after: Called with each event's place once the tables have it.
+    ///   - report: Called with the position and a description of the error, when checking.
+    ///   - after: Called with each event's index once it is applied.
     package func apply(
         _ batch: EventBatch, in positions: ClosedRange<Int64> = 1...Int64.max,
         report: (Int64, String) -> Void = { _, _ in }, after: (Int) throws -> Void = { _ in }
@@ -178,7 +176,7 @@ package final class Fold {
         }
     }
 
-    /// Keeps the tombstones in step: a delete leaves one, an insert of the same key takes it.
+    /// Updates the tombstones: a delete writes one, an insert of the same key removes it.
     private func followDeletions(
         _ view: EventView, event index: Int, at position: Int64, plan: Plan, report: (Int64, String) -> Void
     ) throws {
@@ -200,7 +198,7 @@ package final class Fold {
         }
     }
 
-    /// Checks an update or delete against the row as the events before it have left it.
+    /// Checks an update or delete against the row as earlier events have left it.
     private func check(
         _ view: EventView, event index: Int, at position: Int64, plan: Plan, select: PreparedStatement,
         report: (Int64, String) -> Void
@@ -242,7 +240,7 @@ package final class Fold {
         let condition = target.keyCondition
         let sql: String
         let operation = operation(of: shape)
-        // OR ABORT, because else a clause of the schema could delete other rows, or skip this one, silently.
+        // OR ABORT, because otherwise a conflict clause of the schema could delete other rows, or skip this one, silently.
         switch operation {
         case STORAGE_INSERT:
             let all = names + ["_position"] + keyNames

@@ -2,29 +2,29 @@ internal import CSQLite
 internal import Foundation
 internal import StorageLog
 
-/// The order in which rows are loaded quickest: nearly that of their keys in the table.
+/// The fastest order to load rows in: nearly that of their keys in the table.
 struct KeyOrder {
     let values: UnsafeBufferPointer<storage_value>
-    /// Not empty where there is a text: a byte stands behind the last one.
+    /// Not empty if there is a text: an extra byte follows the last one.
     let bytes: UnsafeBufferPointer<UInt8>
-    /// Values in a key.
+    /// The number of values in a key.
     let parts: Int
 
-    /// What distinguishes most keys, so that their bytes, which lie anywhere in memory, needn't be looked at.
+    /// A prefix that distinguishes most keys, so that their bytes, which are scattered in memory, needn't be read.
     private struct Prefix {
         var high: UInt64 = 0
         var low: UInt64 = 0
     }
 
-    /// Rows in the order of their keys.
+    /// Sorts rows by their keys.
     ///
-    /// - Parameter rows: A row and the place of its key's first value, each.
+    /// - Parameter rows: For each row, its index and that of its key's first value.
     func sorted(_ rows: [(row: Int32, values: Int)]) -> [Int32] {
         let start = commonLength(rows)
         var sorted: [(prefix: Prefix, row: Int32, values: Int)] = []
         sorted.reserveCapacity(rows.count)
         for (index, row) in rows.enumerated() {
-            // Keys lie anywhere in memory, so each is fetched ahead.
+            // Keys are scattered in memory, so each is prefetched.
             if index + 16 < rows.count { storage_prefetch(values.baseAddress! + rows[index + 16].values) }
             if index + 8 < rows.count { prefetchText(values[rows[index + 8].values], from: start) }
             sorted.append((prefix(row.values, from: start), row.row, row.values))
@@ -42,7 +42,7 @@ struct KeyOrder {
         storage_prefetch(bytes.baseAddress! + Int(value.bits) + start)
     }
 
-    /// With how many bytes all first parts of keys begin that are texts: those of paths, say.
+    /// The length of the common prefix of all first key parts that are texts, such as paths.
     private func commonLength(_ rows: [(row: Int32, values: Int)]) -> Int {
         guard let first = rows.first.map({ values[$0.values] }), first.hasBytes else { return 0 }
         var length = Int(first.size)
@@ -59,7 +59,7 @@ struct KeyOrder {
         length == 0 || memcmp(bytes.baseAddress! + Int(one.bits), bytes.baseAddress! + Int(other.bits), length) == 0
     }
 
-    /// A number that rises with the key's first part, as far as 16 bytes tell.
+    /// A number that rises with the key's first part, as far as 16 bytes distinguish it.
     private func prefix(_ index: Int, from start: Int) -> Prefix {
         let value = values[index]
         guard value.hasBytes else { return Prefix(high: value.bits ^ (1 << 63)) }

@@ -1,19 +1,19 @@
 internal import StorageCore
 package import StorageLog
 
-/// The events of a range of the log without which the state after it can't be had. The others are updates of columns
-/// that were all set again later in the range, or of rows that were deleted there.
+/// The events of a range of the log that are needed for the state after it. The others are updates of columns that were all set
+/// again later in the range, or of rows that were deleted there.
 ///
-/// They are found from the range's end along the links by which each event points back to the one before of its row.
-/// That takes the outlines of the log and no values, and a byte for each event. Inserts and deletes are always needed,
-/// so that at every position a table that takes the needed events alone has the rows of that position, and lacks only
-/// values that are still to come: it can be resumed from there in any way.
+/// They are found from the range's end along the back-links of events to the previous event of their row. That takes the outlines
+/// of the log without values, and a byte for each event. Inserts and deletes are always needed, so that at every position a table
+/// built from the needed events alone has exactly the rows of that position, and lacks only values that later events set:
+/// building can be resumed from there in any way.
 package struct NeededEvents: Sendable {
     package let positions: ClosedRange<Int64>
     private let entities: [CatalogEntity]
     private var bits: [UInt64]
 
-    /// More events aren't looked at together.
+    /// The maximum length of a range.
     package static let limit: Int64 = 16 << 20
 
     package init(of entities: [CatalogEntity], in positions: ClosedRange<Int64>, _ reader: LogReader) throws {
@@ -22,7 +22,7 @@ package struct NeededEvents: Sendable {
         bits = [UInt64](repeating: 0, count: positions.count / 64 + 1)
         let tables = Dictionary(uniqueKeysWithValues: entities.map { ($0.id, NetWindow.Table($0)) })
         var sets = DeterminedColumns()
-        // For each event the set of columns that later ones of its row settle; known once the next one was met.
+        // For each event, the set of columns that later events of its row set; known once the next of them was visited.
         var determined = [UInt8](repeating: DeterminedColumns.noEvent, count: positions.count)
         try reader.forEachOutline(in: positions, where: { $0.entities.contains { tables[$0] != nil } }) { outline in
             try Task.checkCancellation()
@@ -47,12 +47,12 @@ package struct NeededEvents: Sendable {
         bits[offset(position) / 64] & 1 << UInt64(offset(position) % 64) != 0
     }
 
-    /// Whether it knows of events of these entities from a position on.
+    /// Whether it covers the events of these entities from a position on.
     package func covers(_ position: Int64, _ entities: [CatalogEntity]) -> Bool {
         positions.contains(position) && entities == self.entities
     }
 
-    /// Whether there is a needed event among these, those beyond the range left out.
+    /// Whether any event in a range is needed; positions outside of the known range are ignored.
     package func containsAny(of wanted: ClosedRange<Int64>) -> Bool {
         let range = wanted.clamped(to: positions)
         guard range.overlaps(wanted) else { return false }
@@ -66,13 +66,13 @@ package struct NeededEvents: Sendable {
     }
 }
 
-/// Sets of columns that were met on the way back, by numbers that fit in a byte.
+/// Sets of columns that were found on the way back, numbered to fit in a byte.
 private struct DeterminedColumns {
     /// No later event of the row.
     static let noEvent: UInt8 = 0
-    /// There are later events, and it doesn't matter what the row was before.
+    /// There are later events, and the row's earlier state doesn't matter.
     static let all: UInt8 = 1
-    /// There are later events; which columns they set isn't known any more. Where there are too many different sets.
+    /// There are later events, but the columns that they set aren't known, for example because there are too many different sets.
     static let unknown: UInt8 = 2
 
     private var sets: [UInt64] = [0, .max, 0]
@@ -90,17 +90,17 @@ private struct DeterminedColumns {
     }
 }
 
-/// What events of one shape say of the ones before of their rows.
+/// How events of one shape affect the need for earlier events of their rows.
 private struct ShapePlan {
     struct Found {
         let isNeeded: Bool
-        /// The number of the set that is settled before the event.
+        /// The number of the set of columns that this event and later ones set.
         let determined: UInt8
     }
 
     private let operation: StorageEvent.Operation
     private let columns: UInt64
-    /// What was found by what is settled behind the event.
+    /// Results by the number of the set of columns that later events set.
     private var known = [Found?](repeating: nil, count: 256)
 
     init(_ shape: SegmentOutline.Shape, _ table: NetWindow.Table) {
@@ -120,7 +120,7 @@ private struct ShapePlan {
 
     private func find(_ determined: UInt8, _ sets: inout DeterminedColumns) -> Found {
         switch operation {
-        // What comes before an insert of the same key is a delete.
+        // The event before an insert of the same key is a delete.
         case .insert: Found(isNeeded: true, determined: DeterminedColumns.unknown)
         case .delete: Found(isNeeded: true, determined: DeterminedColumns.all)
         case .update:

@@ -10,20 +10,20 @@ extension NetWindow {
         let bytes: UnsafePointer<UInt8>
     }
 
-    /// Brings a table from the position before the window to its last one.
+    /// Updates a table from the position before the window to its last one.
     ///
     /// - Parameters:
-    ///   - table: Its place in ``tables``.
+    ///   - table: Its index in ``tables``.
     ///   - target: The table in `database`; its columns are those of the entity.
-    ///   - check: Called now and then; may throw to stop.
-    /// - Throws: `conflict` where a row that takes a unique value comes before the row that gives it up: with events
-    ///   one by one that can't happen.
+    ///   - check: Called at intervals; may throw to stop.
+    /// - Throws: `conflict` if a row that takes a unique value is written before the row that releases it; applying events one by
+    ///   one avoids that.
     package func apply(
         _ table: Int, to target: Fold.Target, in database: Connection, check: () throws -> Void = {}
     ) throws {
         try withContents { contents in
             let writer = try NetWindowWriter(of: tables[table], in: contents, to: target, in: database)
-            // What is deleted makes room for what is inserted.
+            // Deletes come first, to make room for inserts.
             for indices in [tables[table].gone, tables[table].present] {
                 for (count, index) in indices.enumerated() {
                     if count % Self.checkInterval == 0 { try check() }
@@ -42,7 +42,7 @@ extension NetWindow {
         try rows.withUnsafeBufferPointer { rows in
             try values.withUnsafeBufferPointer { values in
                 try heap.bytes.withUnsafeBufferPointer { bytes in
-                    // None is empty once there is a row.
+                    // None of the arrays is empty if there is a row.
                     guard let rows = rows.baseAddress, let values = values.baseAddress, let bytes = bytes.baseAddress
                     else { return }
                     try body(Contents(rows: rows, values: values, bytes: bytes))
@@ -53,10 +53,11 @@ extension NetWindow {
 }
 
 extension NetWindow.Contents {
-    /// How many rows ahead a row is fetched, then its values, then their bytes: each needs what was fetched before it.
+    /// How many rows ahead a row is prefetched, then its values, then their bytes: each step needs the result of the previous
+    /// one.
     private static let (rowDistance, valueDistance, byteDistance) = (16, 8, 4)
 
-    /// Fetches rows into the processor's cache, as in memory they lie in the order of the log.
+    /// Prefetches rows into the processor's cache, because in memory they lie in the order of the log.
     @inline(__always)
     fileprivate func prefetch(_ indices: [Int32], after count: Int, width: Int) {
         if count + Self.rowDistance < indices.count {

@@ -4,11 +4,10 @@ extension NetWindow {
     /// Fills an empty window from the log and finishes it.
     ///
     /// - Parameters:
-    ///   - end: The last position to read; the window ends before it where it is full.
-    ///   - eventLimit: Events after which the window ends in any case.
-    ///   - gap: The window ends before so many events that aren't needed: the next one skips them without decoding
-    ///     them.
-    ///   - check: Called for each row of the log; may throw to stop.
+    ///   - end: The last position to read; the window ends before it when it is full.
+    ///   - eventLimit: The number of events after which the window ends in any case.
+    ///   - gap: The window ends before this many events that aren't needed: the next one skips them without decoding them.
+    ///   - check: Called for each segment; may throw to stop.
     package mutating func fill(
         through end: Int64, from reader: LogReader, eventLimit: Int = .max, gap: Int64 = 1,
         check: () throws -> Void = {}
@@ -16,7 +15,7 @@ extension NetWindow {
         let needed = needed
         let wanted = Set(tables.map(\.entity.id))
         var reached = end
-        // What isn't needed is skipped up to the first row of the window; from then on events must find their rows.
+        // Events that aren't needed are skipped up to the first row of the window; after that, events must find their rows.
         var isSkipping = true
         let wants = { (header: SegmentHeader) in
             guard header.entities.contains(where: wanted.contains) else { return false }

@@ -5,22 +5,22 @@ package import StorageLog
 
 /// A range of the log folded in memory: one net change for each row that it touches, in the order of their keys.
 ///
-/// A table to which a window is applied is written once for each row, however many versions the row went through.
-/// Events find their row by their back-links, so no key is looked up.
+/// A table to which a window is applied is written once for each row, however many versions the row had. Events find their row by
+/// their back-links, so no key is looked up.
 package struct NetWindow: Sendable {
-    /// What a row was before the window and is after it.
+    /// A row's state before and after the window.
     struct Row: Sendable {
         let table: Int
-        /// Place of the first part of its key in `values`; the columns follow.
+        /// The index in `values` of its key's first part; the columns follow.
         let values: Int
-        /// That of its last event.
+        /// The position of its last event.
         var position: Int64
-        /// Whether the table has it from before.
+        /// Whether the table has the row from before the window.
         let wasThere: Bool
-        /// Whether it was deleted before, so that a tombstone stands for it.
+        /// Whether it was deleted before, so that it has a tombstone.
         let wasDeleted: Bool
         var isThere: Bool
-        /// Whether it was inserted again in the window, so that no column is left as it was.
+        /// Whether it was inserted again in the window, so that no earlier column value remains.
         var isWhole: Bool
     }
 
@@ -31,8 +31,8 @@ package struct NetWindow: Sendable {
         /// The columns besides the key.
         let columns: [CatalogColumn]
         let indexOfColumn: [UInt32: Int]
-        /// The rows that are gone after the window, and those that are there, both in the order of their keys; known
-        /// once the window is whole.
+        /// The rows that don't exist after the window, and those that do, both in the order of their keys; known once the window
+        /// is complete.
         var gone: [Int32] = []
         var present: [Int32] = []
 
@@ -46,27 +46,27 @@ package struct NetWindow: Sendable {
         }
     }
 
-    /// What events of one shape say. Numbers only, because there is one for each event to look at.
+    /// How to apply events of one shape. Contains only numbers, because each event reads one.
     private struct ShapePlan {
         let table: Int
         let operation: Int
         let keyCount: Int
-        /// How many values a row of the table has, those of its key among them.
+        /// The number of values in a row of the table, including its key.
         let width: Int
-        /// Which of `links` lead from the event's columns to the table's.
+        /// The range of `links` that map the event's columns to the table's.
         let links: Range<Int>
     }
 
-    /// The place of a column among an event's, and of the same one among a row's values.
+    /// The index of a column in an event, and that of the same column in a row's values.
     private struct Link {
         let event: Int
         let row: Int
     }
 
-    /// The type of a value that isn't known; SQLite's types begin with 1.
+    /// The type of an unknown value; SQLite's types begin with 1.
     static let unknown = storage_value(type: 0, size: 0, bits: 0)
 
-    /// Memory that the system has given to a window, for one after it.
+    /// The memory of a finished window, for the next one.
     package struct Memory: Sendable {
         fileprivate var rows: [Row] = []
         fileprivate var values: [storage_value] = []
@@ -90,40 +90,38 @@ package struct NetWindow: Sendable {
     package private(set) var events = 0
     package private(set) var tables: [Table]
     private(set) var rows: [Row] = []
-    /// How many of the rows were there before.
+    /// The number of rows that existed before.
     private var foundRows = 0
     private(set) var values: [storage_value] = []
-    /// The texts and blobs among them.
+    /// The texts and blobs of the values.
     private(set) var heap = ValueHeap()
     private var tableOfEntity: [UInt32: Int] = [:]
-    /// For each event of the batches that came in the place of its row, or one of the negative numbers; by place of the
-    /// batch.
+    /// For each event of the added batches the index of its row, or one of the negative numbers; batches follow each other.
     private var rowOfEvent: [Int32] = []
     private static let foreign: Int32 = -1
     private static let skipped: Int32 = -2
     private var batches: [(first: Int64, start: Int)] = []
-    /// The events that are applied; all where nil.
+    /// The events to apply; all if nil.
     package let needed: NeededEvents?
 
-    /// Which columns an update sets is known by a bit each.
+    /// Whether entities are supported: a set of columns is stored as one bit per column.
     package static func takes(_ entities: [CatalogEntity]) -> Bool {
         entities.allSatisfy { $0.live.count <= UInt64.bitWidth }
     }
 
-    /// An empty window after a position.
+    /// Creates an empty window after a position.
     ///
     /// - Parameters:
-    ///   - needed: The events that are enough; the window begins and ends among their positions.
-    ///   - limit: The memory that it may take. Where rows come several times, so that a longer window spares writing
-    ///     them, it may be ten times as much; where the table has them from before, so that it is passed through less
-    ///     often, five times.
-    ///   - memory: That of a window that nobody needs any more.
+    ///   - needed: The needed events; the window begins and ends among their positions.
+    ///   - limit: The memory that it may take. If rows have several events, so that a longer window saves writes, it may be ten
+    ///     times as much; if the table has the rows from before, so that a longer window saves reading it again, five times.
+    ///   - memory: That of a finished window.
     package init(
         _ entities: [CatalogEntity], after position: Int64, needed: NeededEvents?, limit: Int, memory: consuming Memory
     ) {
         self.limit = limit
         self.needed = needed
-        // Moved, not shared: an array that two have would be copied.
+        // Moved, not shared: a shared array would be copied.
         swap(&rows, &memory.rows)
         swap(&values, &memory.values)
         swap(&heap, &memory.heap)
@@ -139,16 +137,16 @@ package struct NetWindow: Sendable {
         last = position
     }
 
-    /// What it leaves to another window once it is let go of.
+    /// The memory for the next window, once this one is finished.
     package var legacy: Memory { Memory(rows: rows, values: values, heap: heap, rowOfEvent: rowOfEvent) }
 
-    /// The memory that it takes, about.
+    /// The approximate memory of the window.
     package var memory: Int {
         heap.bytes.count + values.count * MemoryLayout<storage_value>.stride + rows.count * MemoryLayout<Row>.stride
             + rowOfEvent.count * MemoryLayout<Int32>.stride
     }
 
-    /// How many times as long as others the window may be, for what that spares.
+    /// The factor by which the window may exceed its limit for the work that this saves.
     private var patience: Int {
         if events > rows.count + rows.count / 4 { return Self.mostPatience }
         return mostlyComesBack ? Self.mostPatience / 2 : 1
@@ -156,10 +154,10 @@ package struct NetWindow: Sendable {
 
     private static let mostPatience = 10
 
-    /// Whether the table has many of the rows from before: it is passed through once more for this window.
+    /// Whether the table has many of the rows from before, so that this window costs another pass over it.
     package var mostlyComesBack: Bool { foundRows > rows.count / 2 }
 
-    /// Drops what was superseded where room is short, and says whether there is any then.
+    /// Compacts the heap if memory is short, and returns whether there is room afterwards.
     package mutating func makeRoom() -> Bool {
         let limit = limit * patience
         guard memory >= limit else { return true }
@@ -193,7 +191,7 @@ package struct NetWindow: Sendable {
         last = end
     }
 
-    /// Nothing more comes: the window ends at a position.
+    /// Ends the window at a position.
     package mutating func finish(at position: Int64) {
         last = position
         batches = []
@@ -247,14 +245,14 @@ package struct NetWindow: Sendable {
         return rowIndex
     }
 
-    /// Leaves an event out that isn't needed: later ones of its row find the row through it nevertheless.
+    /// Skips an event that isn't needed; later events of its row still find the row through it.
     private func skip(_ view: EventView, event index: Int, at position: Int64, plan: ShapePlan) throws -> Int32 {
         let previous = view.events[index].previous
         return previous >= first
             ? try row(ofEventAt: previous, before: position, in: view, event: index, plan: plan) : Self.skipped
     }
 
-    /// The row to which an event points back; ``skipped`` where no event was applied of it yet.
+    /// The row to which an event points back; ``skipped`` if none of its events was applied yet.
     @inline(__always)
     private func row(
         ofEventAt previous: Int64, before position: Int64, in view: EventView, event index: Int, plan: ShapePlan
@@ -262,7 +260,7 @@ package struct NetWindow: Sendable {
         var batch = batches.count - 1
         let isNear = previous >= batches[batch].first
         if !isNear {
-            // The last batch that begins at or before it.
+            // The last batch that begins at or before that position.
             batch = max(0, batches[..<batch].partitioningIndex { $0.first > previous } - 1)
         }
         let end = batch + 1 < batches.count ? batches[batch + 1].start : rowOfEvent.count
@@ -271,10 +269,10 @@ package struct NetWindow: Sendable {
         let rowIndex = isRead ? rowOfEvent[offset] : needed?.contains(previous) == false ? Self.skipped : Self.foreign
         let fits =
             rowIndex >= 0
-            // Within a batch the decoder has the key from the very event that is pointed to.
+            // Within a batch, the decoder takes the key from the very event that is pointed to.
             ? rows[Int(rowIndex)].table == plan.table
                 && (isNear || isKey(of: rows[Int(rowIndex)], in: view, event: index))
-            // What an insert points back to is a delete, and those are all applied.
+            // An insert points back to a delete, and deletes are always applied.
             : rowIndex == Self.skipped && plan.operation != STORAGE_INSERT
         guard previous < position, fits else {
             throw StorageError.corruptLog("event @\(position) points back to @\(previous), which isn't one of its row")
@@ -301,7 +299,7 @@ package struct NetWindow: Sendable {
         }
     }
 
-    /// A row that the window hasn't touched yet.
+    /// Adds a row that the window hasn't touched yet.
     @inline(__always)
     private mutating func begin(_ view: EventView, event index: Int, at position: Int64, plan: ShapePlan) -> Int {
         let isInsert = plan.operation == STORAGE_INSERT
@@ -326,7 +324,7 @@ extension NetWindow {
         values[index] = heap.store(value, from: source, replacing: values[index])
     }
 
-    /// What is known of a row's columns was of one that is deleted.
+    /// Discards the values of a deleted row's columns.
     private mutating func forgetValues(_ range: Range<Int>) {
         for index in range {
             heap.free(values[index])
@@ -354,10 +352,10 @@ extension NetWindow {
 }
 
 extension Array {
-    /// Removes all elements, and makes sure of memory for others: growing would copy everything, and what isn't used is
-    /// never given by the system.
+    /// Removes all elements and reserves memory: growing would copy everything, and the system never provides pages that aren't
+    /// used.
     ///
-    /// - Parameter onLargePages: Whether so much of it is used that it doesn't matter that each is taken as a whole.
+    /// - Parameter onLargePages: Whether most of the memory is used, so that it may be provided in large pages.
     mutating func reset(reservingBytes size: Int, onLargePages: Bool = false) {
         removeAll(keepingCapacity: true)
         guard capacity < size / MemoryLayout<Element>.stride else { return }

@@ -10,24 +10,24 @@ final class NetWindowWriter {
     private let keyCount: Int
     private let columnCount: Int
     var width: Int { keyCount + columnCount }
-    /// What stands in columns that no event names: their defaults, as for rows from before they were added.
+    /// The values of columns that no event names: their defaults, as for rows from before they were added.
     private let fallbacks: [StorageValue]
     private let target: Fold.Target
     private let database: Connection
     private let columns: String
     private let condition: String
     private let delete: PreparedStatement
-    /// Nil where nobody asks for the last positions of deleted rows.
+    /// nil if the last positions of deleted rows aren't needed.
     private let putTombstone: PreparedStatement?
     private let takeTombstone: PreparedStatement?
-    /// By the columns that they set, a bit each.
+    /// Update statements by the columns that they set, one bit each.
     private var updates: [UInt64: PreparedStatement] = [:]
     private static let updateLimit = 1_024
-    /// New rows that wait until there are enough for one statement.
+    /// New rows until there are enough for one statement.
     private var waiting: [NetWindow.Row] = []
     private var insert: PreparedStatement?
-    /// What a statement costs is as much as what its row costs, and within one SQLite finds the place behind the row
-    /// before at once. More rows gain nothing more.
+    /// A statement costs as much as its row, and within one SQLite finds the position after the previous row at once. More rows
+    /// per statement save nothing more.
     private static let insertedRows = 32
 
     init(
@@ -52,7 +52,7 @@ final class NetWindowWriter {
         }
     }
 
-    /// New rows are there only when this was called or ``finish()``.
+    /// Writes a row. New rows may be in the table only after ``finish()``.
     func write(_ row: NetWindow.Row) throws {
         switch (row.wasThere, row.isThere) {
         case (false, true):
@@ -70,7 +70,7 @@ final class NetWindowWriter {
         }
     }
 
-    /// Writes what still waits.
+    /// Writes the remaining rows.
     func finish() throws {
         insert = nil
         if !waiting.isEmpty { try insertWaiting() }
@@ -95,8 +95,8 @@ final class NetWindowWriter {
     private func insertion(of count: Int) throws -> PreparedStatement {
         let row = "(" + repeatElement("?", count: width + 1).joined(separator: ", ") + ")"
         let rows = repeatElement(row, count: count).joined(separator: ", ")
-        // OR FAIL, because everything is undone in any case: SQLite needn't be able to undo the statement alone. And no
-        // clause of the schema replaces or skips rows.
+        // OR FAIL, because a failure undoes everything in any case, so SQLite needn't be able to undo the statement alone; and it
+        // prevents conflict clauses of the schema from replacing or skipping rows.
         return try PreparedStatement(database, "INSERT OR FAIL INTO \(target.table)(\(columns)) VALUES \(rows)")
     }
 

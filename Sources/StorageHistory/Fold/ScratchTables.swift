@@ -4,7 +4,7 @@ package import StorageLog
 
 /// Tables in a temporary file of their own, into which the log is folded to see what the store's tables should hold.
 ///
-/// Columns have no types there, so that every value stays exactly what the event says.
+/// Their columns have no types, so that every value stays exactly as in the event.
 package final class ScratchTables {
     package let database: Connection
 
@@ -22,7 +22,7 @@ package final class ScratchTables {
 
     deinit { database.close() }
 
-    /// Makes the table of an entity.
+    /// Creates the table of an entity.
     package func target(for entity: CatalogEntity) throws -> Fold.Target {
         let columns = entity.live.map { Self.name(of: $0) + $0.defaultClause }
         let key = entity.key.map(Self.name).joined(separator: ", ")
@@ -32,7 +32,7 @@ package final class ScratchTables {
             entity: entity, table: Self.table(of: entity), column: Self.name, tombstones: "tombstone")
     }
 
-    /// Writes many rows at the cost of one transaction.
+    /// Runs `body` in one transaction, to write many rows at its cost.
     func inTransaction<Result>(_ body: () throws -> Result) throws -> Result {
         try PreparedStatement(database, "BEGIN").execute()
         let result = Swift.Result { try body() }

@@ -1,17 +1,18 @@
 internal import StorageCore
 internal import StorageLog
 
-/// Brings a table to a position of the log, by one of several ways that differ in cost only.
+/// Brings a table to a position of the log, in one of several ways that differ only in cost.
 ///
 /// Not `Sendable`: it belongs to the thread of its connections.
 struct TableReplay {
     let target: Fold.Target
-    /// Where the table is.
+    /// The database of the table.
     let database: Connection
     /// A connection of the store, inside a read.
     let source: Connection
 
-    /// Applies the events up to a position to an empty table, one by one. Rows come in the order of their inserts.
+    /// Applies the events up to a position to an empty table, one by one. Rows are inserted in the order of their inserts in the
+    /// log.
     func applyEvents(through position: Int64) throws {
         guard position > 0 else { return }
         let fold = Fold(database, targets: [target], checks: false)
@@ -21,8 +22,8 @@ struct TableReplay {
         }
     }
 
-    /// Applies the events up to a position to an empty table, folded window by window, so that a row is written once for
-    /// each. Rows come in the order of their keys.
+    /// Applies the events up to a position to an empty table, folded window by window, so that each row is written once per
+    /// window. Rows are inserted in the order of their keys.
     ///
     /// Only for a table that ``NetWindow/takes(_:)``.
     ///
@@ -43,13 +44,13 @@ struct TableReplay {
                 memory = window.legacy
             }
         } catch let error as StorageError where error.code == .conflict && reached > 0 {
-            // Two rows that exchange a unique value have to do it one after the other, as they did.
+            // Two rows that exchange a unique value have to do it one after the other, as in the log.
             try PreparedStatement(database, "DELETE FROM \(target.table)").execute()
             try applyEvents(through: position)
         }
     }
 
-    /// The bytes that a window may take: for each event of the log, at most, and at least.
+    /// The bytes that a window may take: per event of the log, the maximum, and the minimum.
     private static let windowMemoryForEvent = 64
     private static let windowMemory = 2 << 20
     private static let leastWindowMemory = 64 << 10

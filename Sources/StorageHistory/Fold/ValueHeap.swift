@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import StorageLog
 
-/// The texts and blobs of a ``NetWindow``, one behind the other in an array of bytes.
+/// The texts and blobs of a ``NetWindow``, one after another in an array of bytes.
 ///
 /// Invariants:
 /// - A value occupies a block of at least its size; ``blockSize(for:)`` follows from the size alone, so none is kept.
@@ -15,7 +15,7 @@ struct ValueHeap: Sendable {
     /// Offsets of free blocks, by their size in steps of ``blockStep``.
     private var freeLists = [[Int]](repeating: [], count: Self.largestBlock / Self.blockStep + 1)
 
-    // Short texts, most of which never change or to something of the same size, get no larger block than they need.
+    // Short texts get no larger block than they need, because most of them never change, or only to something of the same size.
     private static let smallestFreeBlock = 64
     private static let largestBlock = 16 << 10
     private static let blockStep = 32
@@ -25,10 +25,10 @@ struct ValueHeap: Sendable {
         size < smallestFreeBlock ? size : (size + blockStep - 1) / blockStep * blockStep
     }
 
-    /// Copies a value in the place of another one.
+    /// Stores a copy of a value, replacing another one.
     ///
-    /// - Parameter source: The bytes that `value` points into, where it has any.
-    /// - Returns: The value as it points into ``bytes``.
+    /// - Parameter source: The bytes that `value` points into, if it has any.
+    /// - Returns: The value, pointing into ``bytes``.
     @inline(__always)
     mutating func store(
         _ value: storage_value, from source: UnsafePointer<UInt8>, replacing old: storage_value
@@ -50,7 +50,7 @@ struct ValueHeap: Sendable {
         return storage_value(type: value.type, size: value.size, bits: UInt64(offset))
     }
 
-    /// Gives a value's block free.
+    /// Frees a value's block.
     @inline(__always)
     mutating func free(_ value: storage_value) {
         guard value.hasBytes else { return }
@@ -61,7 +61,7 @@ struct ValueHeap: Sendable {
         }
     }
 
-    /// A free block for a value, best that of the value in whose place it comes.
+    /// A free block for a value, preferably that of the value it replaces.
     @inline(__always)
     private mutating func block(replacing old: storage_value, for size: Int) -> Int? {
         let needed = Self.blockSize(for: size)
@@ -87,7 +87,7 @@ struct ValueHeap: Sendable {
         if padding > 0 { bytes.append(contentsOf: repeatElement(0, count: padding)) }
     }
 
-    /// Closes the gaps between the values, which are all that point here.
+    /// Closes the gaps between the values, which must be all that point here.
     mutating func compact(_ values: inout [storage_value]) {
         var old: [UInt8] = []
         old.reserveCapacity(bytes.capacity)
@@ -104,10 +104,10 @@ struct ValueHeap: Sendable {
         freeBytes = 0
     }
 
-    /// Makes sure that ``bytes`` has an address, also where nothing but numbers came.
+    /// Ensures that ``bytes`` has an address, even if only numbers were stored.
     mutating func terminate() { bytes.append(0) }
 
-    /// Drops all values, and makes sure of memory for others.
+    /// Removes all values and reserves memory.
     mutating func reset(reserving size: Int) {
         bytes.reset(reservingBytes: size, onLargePages: true)
         for list in freeLists.indices { freeLists[list].removeAll() }

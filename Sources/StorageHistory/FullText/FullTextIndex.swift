@@ -2,9 +2,9 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-/// What the store knows of one full-text index: which columns of which entity, and how they are cut into words.
+/// The definition of one full-text index: the columns of an entity, and how they are tokenized.
 ///
-/// Entity and columns are kept by their catalog ids, so that renaming them leaves the index alone.
+/// Entity and columns are stored by their catalog ids, so that renaming them doesn't change the index.
 package struct FullTextIndex: Sendable, Equatable, Codable {
     package var entity: UInt32
     package var columns: [UInt32]
@@ -23,12 +23,12 @@ package struct FullTextIndex: Sendable, Equatable, Codable {
     package var table: String { "storage_fts_\(entity)" }
     /// The index's name among the store's projections.
     package var name: String { "full-text/\(entity)" }
-    /// The tables that FTS5 makes for itself.
+    /// The tables that FTS5 creates for itself.
     package var shadowTables: [String] { ["data", "idx", "docsize", "config"].map { "\(table)_\($0)" } }
 
-    /// The statement that makes the FTS5 table for an entity as it is named now.
+    /// The statement that creates the FTS5 table for an entity with its current names.
     ///
-    /// - Throws: Where the entity or one of the columns isn't there.
+    /// - Throws: An error if the entity or one of the columns doesn't exist.
     package func sql(_ catalog: Catalog) throws -> String {
         guard let entity = catalog.entity(id: entity), !entity.isDropped else {
             throw StorageError.corruptLog("a full-text index belongs to entity \(entity), which isn't there")
@@ -57,7 +57,7 @@ package struct FullTextIndex: Sendable, Equatable, Codable {
         }
     }
 
-    /// The index in words, for plans.
+    /// A readable description of the index, for plans.
     package func summary(_ catalog: Catalog) -> String {
         let names = columns.map { "\"\(catalog.column(id: $0)?.name ?? "")\"" }.joined(separator: ", ")
         return "\"\(catalog.entity(id: entity)?.name ?? "")\" (\(names); \(tokenizer))"

@@ -1,8 +1,8 @@
 internal import StorageCore
 internal import StorageLog
 
-/// Rows of a table of history that have been read from the log, in a temporary file: in the order of their positions, and
-/// bounded in memory by that file's cache.
+/// Rows of a history table that were read from the log, in a temporary file: in the order of their positions, with memory bounded
+/// by that file's cache.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class HistoryRowBuffer {
@@ -12,17 +12,17 @@ final class HistoryRowBuffer {
     private let insert: PreparedStatement
     private let end: PreparedStatement?
     private var indexed: Set<[Int]> = []
-    /// Statements that no search uses: a join may search thousands of times.
+    /// Prepared statements that are free: a join may search thousands of times.
     private var idle: [Shape: [PreparedStatement]] = [:]
 
-    /// What a search has conditions on, and its order.
+    /// The columns with conditions, and the order of a search.
     private struct Shape: Hashable {
         let columns: [Int]
         let hasPositions: Bool
         let isDescending: Bool
     }
 
-    /// - Parameter number: Of these rows among others of the same file.
+    /// - Parameter number: Distinguishes these rows from others in the same file.
     init(_ table: HistoryTable, in database: Connection, number: Int) throws {
         let name = "rows\(number)"
         self.table = table
@@ -40,17 +40,17 @@ final class HistoryRowBuffer {
 
     func add(_ values: [StorageValue]) throws { try insert.execute(values) }
 
-    /// Notes that the version that an event made lasted until another event.
+    /// Sets the later event at which the version of an event ended.
     func end(_ position: Int64, at later: Int64) throws { try end?.run(position, later) }
 
     func removeAll() throws { try PreparedStatement(database, "DELETE FROM \(name)").execute() }
 
-    /// The rows that some columns allow.
+    /// Reads the rows that match some columns.
     ///
     /// - Parameters:
     ///   - positions: nil for all.
-    ///   - equal: Columns with their values. They are found by an index, which is made for the first such search.
-    ///   - end: Called when the rows aren't read any more.
+    ///   - equal: Columns with their values. They are found by an index, which is created for the first such search.
+    ///   - end: Called when the rows aren't read any longer.
     func read(
         positions: ClosedRange<Int64>? = nil, equal: [(column: Int, value: StorageValue)] = [], descending: Bool,
         end: @escaping () -> Void = {}
@@ -82,7 +82,7 @@ final class HistoryRowBuffer {
             """)
     }
 
-    /// A search that is under way. Rows that were read for it only are given back when it ends.
+    /// A search in progress. Rows that were read only for it are released when it ends.
     final class Reading {
         let statement: PreparedStatement
         private let end: () -> Void

@@ -3,10 +3,10 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// Reads events into the rows of a table of history: those of a search, or all.
+/// Reads events into the rows of a history table: those of a search, or all.
 ///
-/// The versions of a search are read backward, from the rows as they are: before an event, a row was what it is after it but
-/// for what the event says it was before. So only events behind the first of the search are read.
+/// The versions of a search are read backward, from the current rows: before an event, a row was what it is after it, except for
+/// the event's old values. So only the events from the first of the search on are read.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class HistoryRowReader {
@@ -14,22 +14,22 @@ final class HistoryRowReader {
     private let entity: CatalogEntity
     private let log: LogReader
     private let budget: Int64
-    /// What was read, in events as all events are read.
+    /// The cost so far, in events of a sequential read.
     private(set) var spent: Int64 = 0
-    /// Columns that may be younger than rows: these have a default until an event says otherwise.
+    /// Columns that may be younger than rows, which have the default until an event sets another value.
     private let defaulted: Set<UInt32>
-    /// Rows as they were before the events that were read.
+    /// Rows as they were before the events that were read so far.
     private var states: [RowAddress: State] = [:]
     private var stateBytes = 0
 
     private struct State {
-        /// nil where there was no row.
+        /// nil if there was no row.
         let row: [NetRow.Cell]?
-        /// The first of the events that were read.
+        /// The position of the earliest of the row's events that were read.
         let later: Int64
     }
 
-    /// What it costs to look for an event somewhere.
+    /// The cost of looking up a single event.
     private static let costOfLookup: Int64 = 50
     private static let mostStateBytes = 32 << 20
 
@@ -45,7 +45,7 @@ final class HistoryRowReader {
 
     /// Adds the changes of a search.
     ///
-    /// - Returns: Whether these are all: false where the store has no trace of the rows that were looked for.
+    /// - Returns: Whether these are all: false if the store has no trace of the requested rows.
     func addChanges(_ search: HistorySearch, _ catalog: Catalog) throws -> Bool {
         if let keys = search.keys {
             return try forEachEvent(ofRows: keys, search.query) { [self] event, isWanted in
@@ -62,10 +62,10 @@ final class HistoryRowReader {
     ///
     /// - Parameters:
     ///   - head: The last position.
-    ///   - source: The store's tables, as they are after it.
-    ///   - needsUntil: Whether it matters until when they lasted.
-    /// - Returns: Whether these are all: false where reading them costs more than the budget, or where the store's tables aren't
-    ///   what the log says.
+    ///   - source: The store's tables, in the state after it.
+    ///   - needsUntil: Whether the ends of versions are needed.
+    /// - Returns: Whether these are all: false if reading them costs more than the budget, or if the store's tables differ from
+    ///   the log.
     func addVersions(
         _ search: HistorySearch, _ source: ReadSource, through head: Int64, needsUntil: Bool
     ) throws -> Bool {
@@ -78,7 +78,7 @@ final class HistoryRowReader {
         if let operations = search.query.operations, !operations.contains(.update),
             !needsUntil || !operations.contains(.insert)
         {
-            // Such an event has the whole row.
+            // Inserts and deletes have the whole row.
             try forEachEvent(of: search.query, catalog: source.catalog) { [self] in
                 try rows.add($0.version(wholeRow(of: $0)))
             }
@@ -94,7 +94,7 @@ extension HistoryRowReader {
     private func forEachEvent(of query: LogQuery, catalog: Catalog, _ body: (RowEvent) throws -> Void) throws {
         try log.forEachEvent(query, catalog: catalog) { batch, index, commit in
             try batch.withView { view in
-                // A dropped entity can have had the same name.
+                // A dropped entity may have had the same name.
                 guard view.shape(of: index).entity == entity.id else { return true }
                 spent += 1
                 try body(RowEvent(view, at: index, position: batch.header.first + Int64(index), commit: commit))
@@ -103,10 +103,10 @@ extension HistoryRowReader {
         }
     }
 
-    /// Hands over the events of some rows, those of each last first, from the first that the query asks for.
+    /// Calls `body` with the events of some rows, those of each last first, down to the first position of the query.
     ///
-    /// - Parameter body: Gets the event, and whether the query asks for it. Answers whether it can go on.
-    /// - Returns: Whether all were read. A row without a trace may have been deleted past the log, so it was not.
+    /// - Parameter body: Gets the event, and whether it matches the query. Returns whether to continue.
+    /// - Returns: Whether all were read. False for a row without a trace, which may have been deleted without the log.
     private func forEachEvent(
         ofRows keys: [[StorageValue]], _ query: LogQuery, _ body: (RowEvent, Bool) throws -> Bool
     ) throws -> Bool {
@@ -126,7 +126,7 @@ extension HistoryRowReader {
         return isDone && hasTrace
     }
 
-    /// The same of the rows that have an event that the query asks for.
+    /// Calls `body` with the events of the rows that have an event that matches the query.
     private func forEachEvent(
         ofRowsIn query: LogQuery, through head: Int64, catalog: Catalog, _ body: (RowEvent, Bool) throws -> Bool
     ) throws -> Bool {
@@ -164,7 +164,7 @@ extension HistoryRowReader {
 }
 
 extension LogQuery {
-    /// Whether this is one of the events, if it is one of the right entity.
+    /// Whether an event of the right entity matches the query.
     fileprivate func wants(_ event: RowEvent) -> Bool {
         positions.contains(event.position) && wants(event.commit) && operations?.contains(event.operation) ?? true
     }
@@ -173,13 +173,13 @@ extension LogQuery {
 // MARK: Versions
 
 extension HistoryRowReader {
-    /// Adds the version that an event made, if it is wanted, and goes back behind it.
+    /// Adds the version that an event made, if it is wanted, and steps back to the row's state before it.
     ///
-    /// - Returns: Whether the row was what the event says, so far.
+    /// - Returns: Whether the row was as the event says, so far.
     private func addVersion(before event: RowEvent, isWanted: Bool, _ select: RowLookup) throws -> Bool {
         let state = states[event.row]
         let known = try state.map(\.row) ?? select.row(event.row.values)
-        // That may be what a column was that isn't there yet, for which its default stands.
+        // NULL may be the old value of a column that didn't exist yet, which has its default instead.
         guard !defaulted.contains(where: { event.change.old.value(of: $0) == .null }) else { return false }
         let values: [StorageValue]
         if event.operation == .delete {
@@ -206,7 +206,7 @@ extension HistoryRowReader {
             : event.row(of: entity, event.change.old) { _ in .null }
     }
 
-    /// Adds the versions of all rows, from a table that follows the events.
+    /// Adds the versions of all rows, from a table to which the events are applied.
     func addAllVersions(through head: Int64) throws {
         let scratch = try ScratchTables()
         try scratch.inTransaction { try addAllVersions(through: head, scratch) }
@@ -255,9 +255,9 @@ extension RowEvent {
     private var actor: StorageValue { commit.metadata.actor.map(StorageValue.text) ?? .null }
     private var reason: StorageValue { commit.metadata.reason.map(StorageValue.text) ?? .null }
 
-    /// The event's row: its key, and the values of a part of its columns.
+    /// The event's row: its key, and values for its columns.
     ///
-    /// - Parameter other: The values of the others.
+    /// - Parameter other: The values of columns without a cell.
     fileprivate func row(
         of entity: CatalogEntity, _ cells: [NetRow.Cell], others other: (CatalogColumn) -> StorageValue
     ) -> [StorageValue] {
@@ -268,7 +268,7 @@ extension RowEvent {
         }
     }
 
-    /// The event as a row of `history_TABLE`: a delete ends with itself.
+    /// The event as a row of `history_TABLE`: a delete ends at its own position.
     fileprivate func version(_ values: [StorageValue], until later: Int64? = nil) -> [StorageValue] {
         let until = operation == .delete ? position : later
         return [

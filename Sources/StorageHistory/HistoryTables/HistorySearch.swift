@@ -1,28 +1,28 @@
 internal import StorageCore
 internal import StorageLog
 
-/// The events that the values of a ``HistoryTablePlan`` leave: at least those that its conditions are true of.
+/// The events to read for the values of a ``HistoryTablePlan``: at least those that match its conditions.
 struct HistorySearch {
-    /// Which events, by their positions, operations, and commits.
+    /// The events to read, by their positions, operations, and commits.
     var query: LogQuery
-    /// The rows that the events must be of; all where nil.
+    /// The keys of the events' rows; all if nil.
     var keys: [[StorageValue]]?
-    /// Whether no event can be meant.
+    /// Whether no event can match.
     var isEmpty = false
 
-    /// A value can be several keys, and with it those of a key of many columns become many.
+    /// The maximum of keys: a value can stand for several keys, which multiply in a key of many columns.
     static let mostKeys = 1_000
-    /// Lists with more values choose nothing.
+    /// Lists with more values don't restrict the search.
     static let mostValues = 1_000
 }
 
-/// Turns the values of a plan into what is to be read.
+/// Converts the values of a plan to a search.
 struct HistorySearchBuilder {
     private let table: HistoryTable
     private let index: LogIndex
-    /// Whether the query's literals may have an affinity, by `CAST`.
+    /// Whether literals of the query may have an affinity, from `CAST`.
     var mayCast = true
-    /// Converts a value as SQLite does.
+    /// Converts a value by SQLite's rules.
     private let conversions: PreparedStatement
     private var search: HistorySearch
 
@@ -41,9 +41,9 @@ struct HistorySearchBuilder {
             isEmpty: index.head.position == 0)
     }
 
-    /// What is to be read for a plan; nil where its values leave out nothing.
+    /// The search for a plan; nil if its values exclude nothing.
     ///
-    /// - Parameter values: Those of each condition, of which a column may be equal to any; nil for too many.
+    /// - Parameter values: For each condition the values that a column may be equal to; nil for too many.
     func search(_ plan: HistoryTablePlan, _ values: [[StorageValue]?]) throws -> HistorySearch? {
         var copy = self
         var narrows = false
@@ -57,7 +57,7 @@ struct HistorySearchBuilder {
         return narrows ? copy.search : nil
     }
 
-    /// - Returns: Whether the condition leaves out anything.
+    /// - Returns: Whether the condition excludes anything.
     private mutating func narrow(by condition: HistoryTablePlan.Condition, _ values: [StorageValue]) throws -> Bool {
         guard !values.isEmpty else {
             search.isEmpty = true
@@ -87,7 +87,7 @@ struct HistorySearchBuilder {
         return true
     }
 
-    /// The least range that holds those of all values; nil where one has none.
+    /// The smallest range that contains those of all values; nil if one of them has none.
     private static func hull<Value>(
         _ values: some Collection<Value>, _ bounds: (Value) throws -> ClosedRange<Int64>?
     ) rethrows -> ClosedRange<Int64>? {
@@ -129,7 +129,7 @@ struct HistorySearchBuilder {
         return narrow(to: lower + 1...upper)
     }
 
-    /// The whole numbers that a condition with a number can be true of, and maybe one beside them.
+    /// The integers that can satisfy a condition with a number, and perhaps an adjacent one.
     static func bounds(_ comparison: HistoryTablePlan.Comparison, _ value: StorageValue) -> ClosedRange<Int64>? {
         let bounds: (down: Int64, up: Int64)
         switch value {
@@ -152,11 +152,11 @@ struct HistorySearchBuilder {
 // MARK: Times
 
 extension HistorySearchBuilder {
-    /// The times whose texts are in order: those of the years 0 to 9999.
+    /// The times whose texts sort in their order: those of the years 0 to 9999.
     private static let ordered: ClosedRange<Int64> = -62_167_219_200_000_000...253_402_300_799_999_999
 
-    /// The times that a condition with a text can be true of, and maybe one beside them; nil where the log has times whose
-    /// texts aren't in order.
+    /// The times that can satisfy a condition with a text, and perhaps an adjacent one; nil if the log has times whose texts
+    /// don't sort in their order.
     private func times(_ comparison: HistoryTablePlan.Comparison, _ text: String) throws -> ClosedRange<Int64>? {
         guard let first = try index.segment(atOrBefore: 1)?.firstTime, first >= Self.ordered.lowerBound,
             index.head.time <= Self.ordered.upperBound
@@ -169,7 +169,7 @@ extension HistorySearchBuilder {
         }
     }
 
-    /// The first time whose text isn't before another.
+    /// The first time whose text doesn't sort before another text.
     private static func firstTime(from text: String) -> Int64 {
         var (low, high) = (ordered.lowerBound, ordered.upperBound + 1)
         while low < high {
@@ -187,7 +187,7 @@ extension HistorySearchBuilder {
 // MARK: Keys
 
 extension HistorySearchBuilder {
-    /// The keys that the values can mean; nil where they can mean any.
+    /// The keys that the values can stand for; nil if they don't determine the whole key.
     private func keys(_ plan: HistoryTablePlan, _ values: [[StorageValue]?]) throws -> [[StorageValue]]? {
         var keys: [[StorageValue]] = [[]]
         for ordinal in table.entity?.key.indices ?? 0..<0 {
@@ -200,7 +200,7 @@ extension HistorySearchBuilder {
                 }
             }
             guard let exact = exact.first else { return nil }
-            // An affinity that the column had, or has got since, may have made another kind of value of the same.
+            // An earlier or later affinity of the column may have stored the same value as another kind.
             let parts = try conversions(of: exact)
             guard keys.count * parts.count <= HistorySearch.mostKeys else { return nil }
             keys = keys.flatMap { key in parts.map { key + [$0] } }
@@ -218,15 +218,15 @@ extension HistorySearchBuilder {
                 if !values.contains(value) { values.append(value) }
             }
         }
-        // Two rows for the log, one value for SQL.
+        // The log distinguishes the two zeros; SQL doesn't.
         if values.contains(.real(0)) { values = values.filter { $0 != .real(0) } + [.real(0), .real(-0.0)] }
         return values
     }
 
-    /// Whether a column that is equal to a value holds just this value, or what the column's affinity makes of it.
+    /// Whether a column that is equal to a value holds exactly this value, or its conversion by the column's affinity.
     ///
-    /// It needn't where the value has an affinity of its own: `text = 42` is true of '42', but `text = number` of '042' too.
-    /// The values of a list have had theirs applied: a text that could have become a number by it is equal as a text.
+    /// That isn't certain if the value has an affinity of its own: `text = 42` is true of '42', but `text = number` of '042' too.
+    /// The values of a list have had theirs applied: a text that it could have converted to a number is compared as a text.
     func isExact(_ condition: HistoryTablePlan.Condition, _ value: StorageValue) -> Bool {
         let isPlain = condition.isLiteral && !mayCast
         switch (table.affinity(of: condition.column), value) {
@@ -239,7 +239,7 @@ extension HistorySearchBuilder {
 }
 
 extension String {
-    /// Whether SQLite's numeric affinity may make a number of it.
+    /// Whether SQLite's numeric affinity may convert it to a number.
     fileprivate var readsAsNumber: Bool {
         let digits = utf8.drop { $0 <= 0x20 || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
         guard let first = digits.first, (0x30...0x39).contains(first) else { return false }
@@ -250,7 +250,7 @@ extension String {
 }
 
 extension StorageValue {
-    /// Whether this may be what Swift makes of a text that isn't valid Unicode.
+    /// Whether this may be Swift's repair of a text that isn't valid Unicode.
     var isRepaired: Bool {
         guard case .text(let text) = self else { return false }
         return text.unicodeScalars.contains("\u{FFFD}")

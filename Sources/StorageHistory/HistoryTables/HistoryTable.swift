@@ -1,11 +1,11 @@
 internal import StorageCore
 internal import StorageLog
 
-/// One of the tables of ``HistoryTableInstaller``: what it and its columns are called, and what they say.
+/// One of the tables of ``HistoryTableInstaller``: its name, and the names and meanings of its columns.
 struct HistoryTable {
     enum Kind { case history, changes, commits }
 
-    /// What a column says of an event. Of a row's values, `key` are those of its key, by their order in it.
+    /// The meaning of a column. `key` is a part of the row's key, by its index in it.
     enum Role: Hashable {
         case position, until, commit, time, actor, reason, operation, changed
         case key(Int)
@@ -16,11 +16,11 @@ struct HistoryTable {
     let kind: Kind
     let entity: CatalogEntity?
     let columns: [String]
-    /// Columns that compare as those of the entity's table do, with their affinity.
+    /// The affinities of columns that hold values of the entity's columns.
     private let affinities: [ExactText: ColumnAffinity]
     private let roles: [Role]
 
-    /// The first columns of a table of versions, of changes, and all those of the commits.
+    /// The leading columns of a table of versions and of one of changes, and all columns of the commits.
     private static let versionRoles: [Role] = [.position, .until, .commit, .time, .actor, .reason, .operation]
     private static let changeRoles: [Role] = [.position, .commit, .time, .actor, .reason, .operation, .changed]
     private static let commitColumns = [
@@ -63,10 +63,10 @@ struct HistoryTable {
         affinities = [:]
     }
 
-    /// The table as statements name it.
+    /// The table's qualified name in SQL.
     var path: String { "temp.\(quoted(name))" }
 
-    /// Its columns as statements define them: the first is the position of an event, or the number of a commit.
+    /// Its column definitions in SQL: the first is the position of an event, or the number of a commit.
     var definitions: [String] {
         columns.indices.map { index in
             "\(quoted(columns[index])) \(index == 0 ? "INTEGER PRIMARY KEY" : affinity(of: index).rawValue)"
@@ -77,7 +77,7 @@ struct HistoryTable {
 
     func role(of column: Int) -> Role { roles[column] }
 
-    /// Where a column is; nil where the table has none like it.
+    /// The index of a column; nil if the table has no such column.
     func column(of role: Role) -> Int? { roles.firstIndex(of: role) }
 
     private static func name(of role: Role) -> String { role == .operation ? "_op" : "_\(role)" }
@@ -86,7 +86,7 @@ struct HistoryTable {
         Dictionary(zip(names.map(\.folded), columns.map(\.affinity))) { first, _ in first }
     }
 
-    /// Names that none of the others is like.
+    /// Makes names unique among others.
     private static func free(_ names: [String], besides others: [String]) -> [String] {
         var taken = Set(others.map(\.folded))
         return names.map { name in

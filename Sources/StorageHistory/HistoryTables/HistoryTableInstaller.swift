@@ -3,8 +3,8 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-/// The history as temporary tables of a connection, beside the store's own, so that SQL can ask both: made when a query
-/// names them, and gone when the connection is closed.
+/// The history as temporary tables of a connection, beside the store's own, so that SQL can query both: created when a query
+/// names them, and removed when the connection is closed.
 ///
 /// - `history_TABLE`: a row for each version, with the values that it had, and from which event to which. `_until` is NULL
 ///   where the version is that of a row that exists, and only there: what a delete removed is a version of no duration,
@@ -12,17 +12,17 @@ package import StorageLog
 /// - `changes_TABLE`: a row for each event, with the values before and after;
 /// - `commits`, or `storage_commits` where an entity has that name.
 ///
-/// The first two are virtual tables, which read those events only that the query's conditions on key, position, commit,
-/// time, actor, reason and operation leave. See ``HistoryTableReader``.
+/// The first two are virtual tables, which read only the events that remain after the query's conditions on key, position,
+/// commit, time, actor, reason and operation. See ``HistoryTableReader``.
 ///
-/// What a store's own tables and columns are called goes first: a table of these whose name is taken is called
-/// `storage_` and that name, a column has another `_` before it.
+/// A store's own tables and columns keep their names: a history table whose name is taken gets the prefix `storage_`, and a
+/// column another leading `_`.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 package struct HistoryTableInstaller {
     private let source: Connection
     private let shared: HistoryTableModule
-    /// Whether a value that a query gets of a view may have an affinity, by `CAST`.
+    /// Whether values that a query gets from a view may have an affinity, from `CAST`.
     private let viewsCast: Bool
     var tables: [HistoryTable] { shared.tables }
 
@@ -53,7 +53,7 @@ package struct HistoryTableInstaller {
         try removeOthers()
     }
 
-    /// Removes the tables that another has made on this connection: what they hold is as old as that.
+    /// Removes the tables that another installer has created on this connection: their content is outdated.
     private func removeOthers() throws {
         let select = try PreparedStatement(source, "SELECT name FROM sqlite_temp_schema WHERE type = 'table'")
         var others: [String] = []
@@ -63,7 +63,7 @@ package struct HistoryTableInstaller {
         }
     }
 
-    /// The tables whose name is taken by something of the store's own, and what they are called instead.
+    /// The history tables whose usual name is taken by the store's own, and their actual names.
     package var hidden: [(name: String, instead: String)] {
         tables.compactMap { table in
             guard let entity = table.entity else { return nil }
@@ -72,35 +72,35 @@ package struct HistoryTableInstaller {
         }
     }
 
-    /// What the table of an entity's versions is called, and its column of their positions.
+    /// The name of the table of an entity's versions, and that of its column of positions.
     package func name(ofHistoryOf entity: CatalogEntity) -> (table: String, position: String)? {
         tables.first { $0.kind == .history && $0.entity?.id == entity.id }.map { ($0.name, $0.columns[0]) }
     }
 
-    /// The names of the tables that can be made.
+    /// The names of the tables that can be created.
     package var names: [String] { tables.map(\.name) }
 
-    /// What went wrong while the last statement read the log; SQLite's own error has its words only.
+    /// The error of the last statement's reading of the log; SQLite's own error has only its message.
     package var failure: (any Error)? { shared.failure }
 
-    /// The query, ready to run, beside the tables of history that it names.
+    /// Prepares a query with the history tables that it names.
     ///
-    /// - Throws: What SQLite says of it; `invalid-argument` where it isn't one query that only reads.
+    /// - Throws: SQLite's error; `invalid-argument` if it isn't a single read-only query.
     package func statement(for sql: String) throws -> PreparedStatement {
         let (statement, named) = try prepare(sql)
         for table in named where table.kind == .commits { try fill(table) }
         return statement
     }
 
-    /// A step of SQLite's plan: its number, that of the step that it is a part of, and what is done.
+    /// A step of SQLite's plan: its number, the number of its parent step, and a description.
     package typealias PlanStep = (id: Int64, parent: Int64, detail: String)
 
-    /// What SQLite would do for the query, and the names of the tables of history of which it would read every event.
-    /// Nothing is read for it, so that the answer comes at once.
+    /// SQLite's plan for a query, and the names of the history tables of which the query would read every event. Nothing is read
+    /// for it, so it returns at once.
     ///
-    /// - Throws: What SQLite says of the query; `invalid-argument` where it isn't one query that only reads.
+    /// - Throws: SQLite's error; `invalid-argument` if it isn't a single read-only query.
     package func plan(for sql: String) throws -> (steps: [PlanStep], whole: [String]) {
-        // By itself it is one query; behind the other words it could be anything.
+        // Checked without the EXPLAIN prefix, after which the text could be anything.
         let (_, named) = try prepare(sql)
         let statement = try PreparedStatement(query: "EXPLAIN QUERY PLAN \(sql)", on: source)
         var steps: [PlanStep] = []
@@ -122,7 +122,7 @@ package struct HistoryTableInstaller {
                 return (try PreparedStatement(query: sql, on: source), named)
             } catch let error as StorageError {
                 if let failure = shared.failure { throw failure }
-                // SQLite knows best what a query names, so it is asked until it misses nothing that can be made.
+                // SQLite knows exactly which names a query needs: it is asked until no missing table can be created.
                 guard let index = tables.firstIndex(where: { error.missingTable?.folded == $0.name.folded }),
                     !named.contains(where: { $0.name == tables[index].name })
                 else { throw error }
@@ -179,7 +179,7 @@ extension HistoryTableInstaller {
         }
     }
 
-    /// Text that SQLite's date functions read, and that comes in the order of the times.
+    /// A time as text that SQLite's date functions read, and that sorts in the order of times.
     package static func time(_ microseconds: Int64) -> String {
         let fraction = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
         let seconds = Date(timeIntervalSince1970: Double((microseconds - fraction) / 1_000_000))
@@ -190,7 +190,7 @@ extension HistoryTableInstaller {
 }
 
 extension PreparedStatement {
-    /// Runs the statement to its end with these values as parameters.
+    /// Runs the statement to its end with these parameter values.
     func execute(_ values: [StorageValue]) throws {
         try bind(values)
         try execute()

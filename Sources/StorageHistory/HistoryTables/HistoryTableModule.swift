@@ -2,16 +2,16 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageLog
 
-/// The tables of history of a connection as SQLite's virtual tables: what its calls get is a ``HistoryTableReader``.
+/// The history tables of a connection as SQLite's virtual tables, each implemented by a ``HistoryTableReader``.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class HistoryTableModule {
     let source: Connection
     let catalog: Catalog
     let tables: [HistoryTable]
-    /// Whether the query casts, so that a value that is written in it may have an affinity.
+    /// Whether the query casts, so that a literal in it may have an affinity.
     var mayCast = false
-    /// What the last call has thrown.
+    /// The error that the last call has thrown.
     var failure: (any Error)?
     private var isRegistered = false
 
@@ -21,7 +21,7 @@ final class HistoryTableModule {
         self.tables = tables
     }
 
-    /// Makes the module known to the connection, which keeps it until it is closed.
+    /// Registers the module with the connection, which keeps it until it is closed.
     ///
     /// - Returns: The module's name.
     func register() throws -> String {
@@ -62,7 +62,7 @@ final class HistoryTableModule {
         return name
     }
 
-    /// The values of an `IN`, but for NULL, to which nothing is equal; nil for too many.
+    /// The values of an `IN` except NULL, to which nothing is equal; nil for too many.
     private static func list(_ values: OpaquePointer) throws -> [StorageValue]? {
         var list: [StorageValue] = []
         var value: OpaquePointer?

@@ -2,31 +2,31 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageLog
 
-/// The conditions of a query by which a search in a table of history chooses events.
+/// The conditions of a query by which a search in a history table chooses events.
 ///
-/// They only narrow what is read: SQLite looks at each condition again, so a search may find more rows, but never fewer.
+/// They only reduce what is read: SQLite checks each condition again, so a search may return more rows, but never fewer.
 struct HistoryTablePlan: Equatable {
     struct Condition: Equatable {
         let column: Int
         let comparison: Comparison
         /// Whether the column may be equal to any of several values, as `IN` says.
         let isList: Bool
-        /// Whether the value is written in the query. Another has an affinity, maybe, that changes what is equal to it.
+        /// Whether the value is a literal in the query. Any other value may have an affinity, which changes what is equal to it.
         let isLiteral: Bool
     }
 
     enum Comparison: String { case equal = "=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=" }
 
-    /// In the order of the values that a search gets.
+    /// The conditions, in the order of a search's values.
     var conditions: [Condition] = []
     /// Last positions first.
     var isDescending = false
-    /// Whether the query asks until when versions lasted.
+    /// Whether the query reads the ends of versions.
     var needsUntil = false
 
-    /// Which of the conditions SQLite has for a table can be used, and what the search costs then.
+    /// Chooses the usable ones of SQLite's conditions for a table, and estimates the cost of the search.
     ///
-    /// - Parameter events: How many events the log holds.
+    /// - Parameter events: The number of events in the log.
     init(of info: UnsafeMutablePointer<sqlite3_index_info>, for table: HistoryTable, events: Int64) {
         for index in 0..<Int(info.pointee.nConstraint) {
             guard let condition = Self.condition(index, of: info, for: table) else { continue }
@@ -57,11 +57,11 @@ struct HistoryTablePlan: Equatable {
         case .position, .commit, .time: break
         default: guard comparison == .equal else { return nil }
         }
-        // Under another collation, more texts are equal.
+        // Under other collations, more texts are equal.
         guard let collation = sqlite3_vtab_collation(info, Int32(index)),
             String(cString: collation).lowercased() == "binary"
         else { return nil }
-        // Where an IN is asked value by value, which is for numbers only, SQLite looks at the values again without the affinity
+        // If an IN is evaluated value by value, which is only for numbers, SQLite compares the values again without the affinity
         // that they had.
         let isList =
             sqlite3_vtab_in(info, Int32(index), -1) != 0 && !table.affinity(of: column).isNumeric && column != 0
@@ -71,7 +71,7 @@ struct HistoryTablePlan: Equatable {
         return Condition(column: column, comparison: comparison, isList: isList, isLiteral: isLiteral)
     }
 
-    /// What a search would read of the log, roughly, and find.
+    /// A rough estimate of the events that a search would read, and of the rows it would return.
     private func cost(for table: HistoryTable, events: Double) -> (cost: Double, rows: Double) {
         let lists = conditions.contains(where: \.isList)
         let roles = Set(conditions.filter { $0.comparison == .equal }.map { table.role(of: $0.column) })
@@ -83,7 +83,7 @@ struct HistoryTablePlan: Equatable {
             return (events / (bounds.count > 1 ? 8 : 2) + 200, events / (bounds.count > 1 ? 20 : 4) + 10)
         }
         if !roles.isDisjoint(with: [.operation, .actor, .reason]) { return (events + 200, events / 3 + 10) }
-        // All events are read once, and found by an index from then on.
+        // All events are read once; after that, an index finds them.
         return roles.isEmpty ? (2 * events + 200, events + 10) : (events / 2 + 200, events / 20 + 10)
     }
 
@@ -94,7 +94,7 @@ struct HistoryTablePlan: Equatable {
         }
     }
 
-    /// Whether the conditions leave out events before they are read.
+    /// Whether the conditions exclude events before they are read.
     func isNarrow(for table: HistoryTable) -> Bool {
         hasWholeKey(of: table)
             || conditions.contains { condition in
@@ -114,7 +114,7 @@ struct HistoryTablePlan: Equatable {
         return "\(table.name) by \(names.joined(separator: " and "))"
     }
 
-    /// The same of a plan that reads every event.
+    /// The text for a plan that reads every event.
     static func wholeText(of table: HistoryTable) -> String { "\(table.name) from all events" }
 }
 

@@ -2,26 +2,27 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageLog
 
-/// A table of history as SQLite reads it. Each search reads from the log what the query's conditions leave, if that is
-/// little; otherwise all events are read, once, and searches go to what came out.
+/// A history table as SQLite reads it. Each search reads the matching events from the log if they are few; otherwise all events
+/// are read, once, and searches use the result.
 ///
-/// What is read goes to a temporary file, so that any search of any size gives rows in the order of their positions.
+/// Rows are stored in a temporary file, so that searches of any size return them in the order of their positions.
 ///
-/// Not `Sendable`: it belongs to its connection's thread, and to the state that the log had when it was made.
+/// Not `Sendable`: it belongs to its connection's thread, and to the state of the log in which it was created.
 final class HistoryTableReader {
     /// Owned by the connection as long as the table is.
     unowned let module: HistoryTableModule
     private let table: HistoryTable
     private(set) var plans: [HistoryTablePlan] = []
-    /// Everything that reading needs, once something is to be read.
+    /// The resources for reading, opened when first needed.
     private var files: Files?
     private var builder: HistorySearchBuilder?
     /// All rows, once they were needed.
     private var whole: HistoryRowBuffer?
-    /// Rows that no search uses.
+    /// Buffers that no search uses.
     private var spare: [HistoryRowBuffer] = []
     private var count = 0
-    /// What searches have read so far, as ``HistoryRowReader`` counts it: when it comes to half of all events, those are read.
+    /// The cost of all searches so far, as ``HistoryRowReader`` counts it: when it reaches half of all events, all events are
+    /// read.
     private var spent: Int64 = 0
 
     private struct Files {
@@ -43,7 +44,7 @@ final class HistoryTableReader {
         return opened
     }
 
-    /// Chooses the conditions of a query that searches get the values of.
+    /// Chooses the conditions of a query whose values searches receive.
     func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>) throws {
         let plan = HistoryTablePlan(of: info, for: table, events: try opened().index.head.position)
         info.pointee.idxNum = Int32(plans.firstIndex(of: plan) ?? plans.count)
@@ -52,7 +53,7 @@ final class HistoryTableReader {
         info.pointee.needToFreeIdxStr = 1
     }
 
-    /// - Parameter values: Those of each condition of the plan, as ``HistorySearchBuilder`` takes them.
+    /// - Parameter values: For each condition of the plan, as ``HistorySearchBuilder`` expects them.
     func search(plan number: Int, _ values: [[StorageValue]?]) throws -> HistoryRowBuffer.Reading {
         module.failure = nil
         let plan = plans[number]
@@ -96,7 +97,7 @@ final class HistoryTableReader {
     }
 
     private func give(_ rows: HistoryRowBuffer) {
-        // Where they can't be removed they aren't used again.
+        // If they can't be removed, the buffer isn't used again.
         guard (try? rows.removeAll()) != nil else { return }
         spare.append(rows)
     }
@@ -121,14 +122,14 @@ extension HistoryTableReader {
         return try rows ?? take()
     }
 
-    /// The rows of a search; nil where it is better to read all.
+    /// The rows of a search; nil if reading all is better.
     private func part(_ search: HistorySearch, _ plan: HistoryTablePlan) throws -> HistoryRowBuffer? {
         let files = try opened()
         guard let entity = table.entity else { return nil }
         let most = min(max(files.index.head.position / 2, Self.leastBudget), Self.mostBudget)
         guard spent < most, !search.isLong(for: table, most: most - spent) else { return nil }
         guard !search.isEmpty else { return try take() }
-        // Changes are read as fast for a search as for all.
+        // Reading changes takes no longer per event for a search than for all.
         let budget = table.kind == .changes ? Int64.max : most - spent
         let reading = HistoryRowReader(try take(), of: entity, files.log, budget: budget)
         defer { spent += reading.spent }
@@ -140,13 +141,13 @@ extension HistoryTableReader {
         }
     }
 
-    /// So much is soon read, however short the log.
+    /// The budget for short logs: that many events are read quickly.
     private static let leastBudget: Int64 = 20_000
-    /// What is noted of each row takes memory.
+    /// The maximum, because the state that is kept for each row takes memory.
     private static let mostBudget: Int64 = 500_000
 
-    /// - Parameter body: Adds the rows; answers whether they are all.
-    /// - Returns: nil where they aren't.
+    /// - Parameter body: Adds the rows; returns whether they are complete.
+    /// - Returns: nil if they aren't.
     private func filled(_ rows: HistoryRowBuffer, _ body: () throws -> Bool) throws -> HistoryRowBuffer? {
         var isDone = false
         defer { if !isDone { give(rows) } }
@@ -156,9 +157,9 @@ extension HistoryTableReader {
 }
 
 extension HistorySearch {
-    /// Whether all events must be read, or might as well.
+    /// Whether all events must be read, or should be.
     fileprivate func isLong(for table: HistoryTable, most: Int64) -> Bool {
-        // Converted values are in the store's tables only, and no event says so.
+        // Converted values are only in the store's tables, not in events.
         if table.kind == .history, table.entity?.live.contains(where: { !$0.definition.isEmpty }) ?? false {
             return true
         }

@@ -1,6 +1,6 @@
 internal import StorageLog
 
-/// Which rows come up several times. Few do: only these are put together, so that much needs little memory.
+/// Finds the rows that occur several times. They are few, so combining only their events takes little memory.
 struct DuplicateRows {
     private var seen: Set<Int> = []
     private var duplicates: Set<Int> = []
@@ -9,13 +9,13 @@ struct DuplicateRows {
         if !seen.insert(row.hashValue).inserted { duplicates.insert(row.hashValue) }
     }
 
-    /// - Returns: About how many there are.
+    /// - Returns: The approximate number of such rows.
     @discardableResult
     mutating func finish() -> Int {
         seen = []
         return duplicates.count
     }
 
-    /// Whether a row came up several times; once in a great while true of another one.
+    /// Whether a row occurred several times; very rarely true for a row that didn't.
     func contains(_ row: RowAddress) -> Bool { duplicates.contains(row.hashValue) }
 }

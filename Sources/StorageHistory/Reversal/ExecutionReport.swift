@@ -1,11 +1,11 @@
 package import StorageLog
 
-/// What statements did to rows of entities, or would do.
+/// The changes that statements made, or would make, to rows of entities.
 package struct ExecutionReport: Sendable {
     package let inserted: Int
     package let updated: Int
     package let deleted: Int
-    /// The commit; nil where nothing was to be recorded, and for a dry run.
+    /// The commit; nil if nothing changed, and for a dry run.
     package let receipt: CommitReceipt?
     /// The row changes that a dry run would have made, the first thousand of them.
     package let plan: [RowDifference]

@@ -2,17 +2,17 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageLog
 
-/// What the commit under way has done to rows, each counted once however often it was changed.
+/// The current commit's changes of rows, each row counted once however often it was changed.
 struct PendingChanges {
     private(set) var inserted = 0
     private(set) var updated = 0
     private(set) var deleted = 0
-    /// The first of them, in the order of their first change.
+    /// The first changes, in the order of their rows' first events.
     private(set) var first: [RowDifference] = []
 
     /// - Parameters:
-    ///   - start: The first captured event: those before are of other commits of the same transaction.
-    ///   - limit: How many are listed.
+    ///   - start: The index of the first captured event: earlier ones belong to other commits of the same transaction.
+    ///   - limit: The maximum of listed changes.
     init(_ writer: LogWriter, from start: Int, limit: Int) {
         let view = writer.captured
         let events = start..<view.count

@@ -3,13 +3,13 @@ internal import GRDB
 package import StorageCore
 package import StorageLog
 
-/// Makes tables hold again what they held at a point, by changes of their own, inside the commit under way.
+/// Restores tables to what they held at a point, by changes of their own, inside the current commit.
 package final class Restoration {
     private let writer: LogWriter
     private let snapshot: MaterializedSnapshot
     private let policy: ConflictPolicy
     private var outcome = RevertOutcome()
-    /// Rows that couldn't be restored, because others hold what is theirs alone.
+    /// Rows that couldn't be restored, because others hold their unique values.
     private var blocked: [BlockedRow] = []
 
     private struct BlockedRow {
@@ -25,9 +25,9 @@ package final class Restoration {
         self.policy = policy
     }
 
-    /// - Parameter key: The only row to restore; every row where nil.
-    /// - Throws: `conflict` where rows of other tables would be deleted with a row, or rows that stay hold what is to
-    ///   be theirs alone, and the policy refuses.
+    /// - Parameter key: The only row to restore; every row if nil.
+    /// - Throws: `conflict` if rows of other tables would be deleted with a row, or if remaining rows hold unique values of
+    ///   restored ones, and the policy doesn't allow it.
     package func run(_ entities: [CatalogEntity], key: [StorageValue]? = nil) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         try snapshot.database.writeWithoutTransaction { db in
@@ -41,7 +41,7 @@ package final class Restoration {
         return outcome
     }
 
-    /// Rows of the snapshot that are gone or differ.
+    /// Restores rows of the snapshot that are missing or differ.
     private func restoreRows(of entity: CatalogEntity, key: [ExactValue]?, from source: Connection) throws {
         let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
         let names = columns.map { quoted($0.stored) }
@@ -69,7 +69,7 @@ package final class Restoration {
                 if isThere {
                     try access.update(key, changes)
                 } else if let twin = try access.twin(of: key) {
-                    // The table takes both keys for one, so that row can't have been there then.
+                    // The table treats both keys as equal, so that row can't have existed then.
                     try access.update(twin, changes, key: key)
                 } else {
                     try access.insert(key, changes)
@@ -80,8 +80,8 @@ package final class Restoration {
         }
     }
 
-    /// Restores what others stood in the way of: most of them are gone by now or hold something else; those that
-    /// stand in each other's way go and come again together.
+    /// Restores rows that others blocked: most of those are gone by now or hold something else; rows that block each other are
+    /// deleted and inserted again together.
     private func restoreBlockedRows(
         of entities: [CatalogEntity], key: [ExactValue]?, from source: Connection
     ) throws {
@@ -102,7 +102,7 @@ package final class Restoration {
         }
         if isFree {
             try restoreAgain(cycle, from: source)
-            // Rows that went along come again as well.
+            // Rows that were deleted with them are restored as well.
             if policy == .overwrite { for entity in entities { try restoreRows(of: entity, key: key, from: source) } }
             isFree = blocked.isEmpty
         }
@@ -123,7 +123,7 @@ package final class Restoration {
         for row in rows { try restoreRows(of: row.entity, key: row.key, from: source) }
     }
 
-    /// Rows that the snapshot hasn't.
+    /// Deletes rows that the snapshot doesn't have.
     private func deleteRows(
         of entity: CatalogEntity, key: [ExactValue]?, missingFrom source: Connection
     ) throws {
@@ -131,7 +131,7 @@ package final class Restoration {
         let rowid = entity.rowidName ?? "rowid"
         let keys = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
         let condition = Self.condition(entity, key)
-        // A row at a time, each looked up again, because rows are deleted on the way.
+        // One row at a time, each looked up again, because deletes may remove others.
         let next = try PreparedStatement(
             writer.database,
             """

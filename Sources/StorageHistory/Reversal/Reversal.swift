@@ -2,35 +2,34 @@ internal import CSQLite
 internal import StorageCore
 package import StorageLog
 
-/// Reverts events by changes of their own, last first, inside the commit under way.
+/// Reverts events by changes of their own, last first, inside the current commit.
 ///
-/// Each column is looked at by itself: where it still holds what the event left, it gets what it held before; where it
-/// holds something else, somebody has changed it since, and that is a conflict. Of several events of a row it is the
-/// last that counts for this: what only looks like the state in between is somebody else's. What the events leave as
-/// they found it is nothing to revert, whoever has changed it since. The schema stays as it is.
+/// Each column is treated separately: if it still holds the event's new value, it gets the old one; if it holds another value,
+/// it was changed since, and that is a conflict. Of several events of a row, the last one counts for this: a value
+/// that only equals an intermediate state is another change. A value that the events together leave unchanged isn't reverted,
+/// even if it was changed since. The schema stays as it is.
 package final class Reversal {
     private let writer: LogWriter
     private let policy: ConflictPolicy
     private var outcome = RevertOutcome()
     private var rows: [UInt32: RowEditor] = [:]
-    /// Columns, and rows under column 0, in which a later event of the same run couldn't be reverted.
+    /// Cells (column 0 for a whole row) in which a later event of the same run couldn't be reverted.
     private var blocked: Set<BlockedCell> = []
-    /// Places that somebody else has made what they were before an event of the run, with what that event had left: the
-    /// events before it aren't what they hold now.
+    /// Cells that another change had already set to the old value of an event of the run, with that event's new value. Their
+    /// current value isn't the result of earlier events, so those conflict.
     private var settled: [BlockedCell: ExactValue] = [:]
-    /// Places that the events as a whole leave as they found them, and others have changed since.
+    /// Cells that the events together leave unchanged, and others have changed since.
     private var untouched: Set<BlockedCell> = []
-    /// Events that rows of others stood in the way of, which may be gone when the rest is reverted; and those before
-    /// them.
+    /// Events that other rows block, perhaps only until the rest is reverted, and earlier events of their rows.
     private var waiting: [NetRow] = []
     private var waitingRows: Set<RowAddress> = []
-    /// Whether nothing more will go.
+    /// Whether no further progress is possible.
     private var isLast = false
-    /// How many events were looked at.
+    /// The number of events visited.
     private var events = 0
     private let skipsAnnotations: Bool
     private var first: Int64 = 1
-    /// The entities as they were before the first event; loaded where a converted column makes it necessary.
+    /// The entities as they were before the first event; loaded if a converted column needs them.
     private var earlier: Catalog?
 
     private struct BlockedCell: Hashable {
@@ -38,15 +37,15 @@ package final class Reversal {
         let column: UInt32
     }
 
-    /// - Parameter skipsAnnotations: Whether tags, notes and records of operations stay.
+    /// - Parameter skipsAnnotations: Whether to leave tags, notes and operations unchanged.
     package init(_ writer: LogWriter, policy: ConflictPolicy, skipsAnnotations: Bool = false) {
         self.writer = writer
         self.policy = policy
         self.skipsAnnotations = skipsAnnotations
     }
 
-    /// - Throws: `conflict` where the policy refuses and something stands in the way; `not-found` where the positions
-    ///   hold no change of a row.
+    /// - Throws: `conflict` if there are conflicts and the policy is to abort; `not-found` if the positions hold no change of a
+    ///   row.
     package func run(_ positions: ClosedRange<Int64>) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         first = positions.lowerBound
@@ -72,10 +71,10 @@ package final class Reversal {
         (blocked, settled, waiting, waitingRows) = ([], [:], [], [])
     }
 
-    /// Reverts the events while foreign keys do what they do, and comes back to those that they keep from it.
+    /// Reverts the events with foreign keys enforced, and retries those that they block.
     ///
-    /// - Parameter continues: Whether it goes on where events stand in each other's way.
-    /// - Returns: Whether it came to its end.
+    /// - Parameter continues: Whether to continue if events block each other.
+    /// - Returns: Whether it was completed.
     private func revert(_ positions: ClosedRange<Int64>, continues: Bool) throws -> Bool {
         try forEachEvent(in: positions, descending: true) { view, index in
             events += 1
@@ -92,10 +91,10 @@ package final class Reversal {
         return true
     }
 
-    /// Reverts the events exactly in their order, without what foreign keys do: that is among the events. So a key can
-    /// come and go, or get another spelling, under the rows that refer to it.
+    /// Reverts the events exactly in their order, without the actions of foreign keys, which are among the events. So a key can
+    /// be deleted and inserted again, or be respelled, under the rows that refer to it.
     ///
-    /// - Returns: Whether nobody was in the way, and every reference leads somewhere.
+    /// - Returns: Whether there was no conflict, and every reference is valid.
     private func revertInOrder(_ positions: ClosedRange<Int64>) throws -> Bool {
         try restart()
         isLast = true
@@ -108,7 +107,7 @@ package final class Reversal {
         return try outcome.conflicts.isEmpty && referencesAreSound()
     }
 
-    /// Looks at the tables that were changed and those that refer to them, whole: done only where it can't be avoided.
+    /// Checks the changed tables and those that refer to them completely: done only if it can't be avoided.
     private func referencesAreSound() throws -> Bool {
         let changed = Set(rows.keys.compactMap { writer.catalog.entity(id: $0)?.stored.folded })
         let references = try writer.statement(
@@ -149,14 +148,14 @@ package final class Reversal {
         }
     }
 
-    /// Only of rows with several events can anything be as it was before them.
+    /// Finds the cells that the events together leave unchanged, which is possible only in rows with several events.
     private func findUntouched(_ positions: ClosedRange<Int64>) throws {
         var repeated = DuplicateRows()
         try forEachEvent(in: positions) { view, index in repeated.add(RowAddress(view, at: index)) }
         guard repeated.finish() > 0 else { return }
         let entities = writer.catalog.entities.filter { !$0.isDropped }
         let tableIndices = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.id, $0) })
-        // Many go to a temporary database, so that a long range needs little more memory than a short one.
+        // Many changes are moved to a temporary database, so that a long range needs little more memory than a short one.
         let changes = try NetChangeStore(
             entities.compactMap { DifferenceTable(from: $0, to: $0, matchesNames: false) })
         try forEachEvent(in: positions) { view, index in
@@ -191,7 +190,7 @@ package final class Reversal {
         }
     }
 
-    /// Nil where the table is gone.
+    /// nil if the table was dropped.
     private func access(to entity: UInt32) throws -> RowEditor? {
         if let known = rows[entity] { return known }
         guard let found = writer.catalog.entity(id: entity), !found.isDropped else { return nil }
@@ -226,7 +225,7 @@ package final class Reversal {
             if settled[row] != nil { return block(event, because: "a row with this key exists again") }
             for column in access.columns where column.keyOrdinal == 0 && !column.isStamp {
                 let cell = BlockedCell(row: event.row, column: column.id)
-                // That the column is another one's is reported already.
+                // The conflict in this column is already reported.
                 if blocked.contains(cell) {
                     blocked.insert(row)
                     return
@@ -239,7 +238,7 @@ package final class Reversal {
                     event, because: "it has changed since", in: column, expected: expected ?? .null, found: found)
             }
         }
-        // Rows that go by themselves aren't taken along.
+        // Rows that foreign keys would delete with it aren't deleted.
         if try access.delete(event.row.values, withOthers: policy == .overwrite && isLast) { return }
         blockOrWait(event, because: "rows that refer to it would be deleted too")
     }
@@ -277,7 +276,7 @@ package final class Reversal {
             if found == old {
                 settle(cell, left: new)
             } else if column.origin != 0, try !existed(column, of: event) {
-                // What a conversion filled in has no value of before.
+                // A value that a conversion filled in has no earlier value.
                 block(
                     event, because: "the column was converted, and its old values belong to another column", in: column)
             } else if policy == .overwrite || settled[cell] == nil && found == new {
@@ -290,7 +289,7 @@ package final class Reversal {
         try put(event) { try access.update(event.row.values, changes) }
     }
 
-    /// Makes a change that rows of others may stand in the way of.
+    /// Makes a change that other rows may block.
     private func put(_ event: NetRow, _ change: () throws -> Void) throws {
         do {
             try change()
@@ -299,20 +298,20 @@ package final class Reversal {
         }
     }
 
-    /// What others stand in the way of is tried again when all the rest is done.
+    /// Defers a blocked event until all the rest is done, or reports it as a conflict.
     private func blockOrWait(_ event: NetRow, because reason: String) {
         if isLast { return block(event, because: reason) }
         waiting.append(event)
         waitingRows.insert(event.row)
     }
 
-    /// Notes that a place is already what it is to become. This run hasn't made it so: what it puts back is what the
-    /// event before has left.
+    /// Records that a cell already holds the value to restore, although another change has set it, and with it the new value of
+    /// the event.
     private func settle(_ cell: BlockedCell, left: ExactValue = .null) {
         if settled[cell] == nil { settled[cell] = left }
     }
 
-    /// Whether a column was there before the events that are reverted.
+    /// Whether a column existed before the events that are reverted.
     private func existed(_ column: CatalogColumn, of event: NetRow) throws -> Bool {
         let earlier = try earlier ?? Catalog.load(writer.database, at: first - 1)
         self.earlier = earlier
@@ -332,6 +331,6 @@ package final class Reversal {
 }
 
 extension CatalogColumn {
-    /// The time of a row's last save, which stands in nobody's way.
+    /// The time of a row's last save, which never causes a conflict.
     fileprivate var isStamp: Bool { name == "updatedAt" && type == "DATETIME" }
 }

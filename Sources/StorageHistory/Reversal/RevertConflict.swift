@@ -7,13 +7,13 @@ public struct RevertConflict: Sendable, Equatable {
     public let table: String
     /// The row's primary key.
     public let key: [StorageValue]
-    /// The column that holds another value by now; nil where it is the row as a whole.
+    /// The column that holds another value by now; nil if the conflict is about the row as a whole.
     public let column: String?
     /// The conflict.
     public let reason: String
     /// The value that the reverted change had set.
     public let expected: StorageValue?
-    /// What is there now.
+    /// The current value.
     public let found: StorageValue?
 }
 

@@ -23,7 +23,7 @@ final class RowEditor {
 
     func row(_ key: [ExactValue]) throws -> [NetRow.Cell]? { try select.row(key) }
 
-    /// The key of the row that the table takes for the row of another key; nil where there is none but that row itself.
+    /// The key of an existing row that the table treats as equal to another key; nil if there is none, or if it is the same key.
     func twin(of key: [ExactValue]) throws -> [ExactValue]? {
         guard keys.contains(where: { $0.collation != CatalogColumn.binary || $0.affinity == .blob }) else { return nil }
         let names = keys.map { quoted($0.stored) }
@@ -38,8 +38,8 @@ final class RowEditor {
 
     /// Deletes a row.
     ///
-    /// - Parameter withOthers: Whether rows that foreign keys take along may go too.
-    /// - Returns: Whether it was deleted; not where others would have gone, and then they all stay.
+    /// - Parameter withOthers: Whether rows that foreign keys delete with it may be deleted too.
+    /// - Returns: Whether it was deleted; false if others would have been, in which case all of them stay.
     func delete(_ key: [ExactValue], withOthers: Bool) throws -> Bool {
         try writer.statement("SAVEPOINT storage_reversal").execute()
         let position = writer.nextPosition
@@ -56,15 +56,15 @@ final class RowEditor {
         try update(changed, to: changed.map { values[$0.id] ?? .null }, at: writer.nextPosition, of: key)
     }
 
-    /// Gives a row another key, and other values. Rows that refer to it stay.
+    /// Changes a row's key and other values. Rows that refer to it stay.
     func update(_ key: [ExactValue], _ values: [UInt32: ExactValue], key new: [ExactValue]) throws {
         let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
-        // The log has it as a deletion and an insertion, of which the second is the row's last event.
+        // The log records it as a delete and an insert; the latter is the row's last event.
         try update(
             keys + others, to: new + others.map { values[$0.id] ?? .null }, at: writer.nextPosition + 1, of: key)
     }
 
-    /// OR ABORT here and below, because else a clause of the schema could delete other rows, or skip this one.
+    /// OR ABORT here and below, because otherwise a conflict clause of the schema could delete other rows, or skip this one.
     private func update(
         _ columns: [CatalogColumn], to values: [ExactValue], at position: Int64, of key: [ExactValue]
     ) throws {

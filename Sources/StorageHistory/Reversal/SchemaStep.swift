@@ -1,6 +1,6 @@
-/// How a step of a schema is distinguished from other commits.
+/// Distinguishes schema steps from other commits.
 package enum SchemaStep {
-    /// Before the name of a step among the store's idempotency keys: a step that is to be done once is remembered as
-    /// the commit that did it.
+    /// The prefix of a step's name among the store's idempotency keys, which record the commit of each step, so that it is done
+    /// only once.
     package static let keyPrefix = "storagekit.schema/"
 }

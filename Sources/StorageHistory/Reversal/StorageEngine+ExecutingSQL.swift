@@ -3,11 +3,11 @@ internal import StorageCore
 package import StorageLog
 
 extension StorageEngine {
-    /// Runs statements that change rows as one commit, or only tries them. Triggers and foreign keys do what they do for the
+    /// Runs statements that change rows as one commit, or only tries them. Triggers and foreign keys act as they do for the
     /// store's program.
     ///
-    /// - Parameter sql: One or several statements. Where no row of an entity changes, nothing is kept.
-    /// - Throws: What SQLite says of them; `invalid-argument` where they change the schema.
+    /// - Parameter sql: One or several statements. If no row of an entity changes, nothing is committed.
+    /// - Throws: SQLite's error; `invalid-argument` if they change the schema.
     package func execute(
         _ sql: String, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> ExecutionReport {

@@ -4,7 +4,7 @@ package import StorageCore
 package import StorageLog
 
 extension StorageEngine {
-    /// Reverts a commit by a commit of its own, which says so in its attributes.
+    /// Reverts a commit by a commit of its own, which names the reverted one in its attributes.
     package func revert(
         _ number: Int64, as relation: String = UndoStack.reverts, policy: ConflictPolicy, metadata: CommitMetadata,
         isDryRun: Bool = false
@@ -20,9 +20,9 @@ extension StorageEngine {
         }
     }
 
-    /// Reverts a range of commits as a whole, by one commit. Tags, notes and records of operations in it stay.
+    /// Reverts a range of commits as a whole, by one commit. Tags, notes and operations in it stay.
     ///
-    /// - Parameter commits: The numbers of the first and the last one.
+    /// - Parameter commits: The numbers of the first and the last commit.
     package func revert(
         _ commits: ClosedRange<Int64>, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> RevertReport {
@@ -44,11 +44,11 @@ extension StorageEngine {
 
     /// Reverts the newest commit that isn't undone yet.
     ///
-    /// - Parameter actor: Whose newest commit; anybody's where nil.
+    /// - Parameter actor: The actor of the commit; any if nil.
     package func undo(
         of actor: String?, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> RevertReport {
-        // What a commit changed may be gone by now, and then the one before it is next.
+        // The changes of a commit may have been reverted otherwise; then the one before it is next.
         var passed: Set<Int64> = []
         while let number = try await undoStack({ [passed] in try $0.nextUndo(by: actor, skipping: passed) }) {
             let report = try await revert(
@@ -61,7 +61,7 @@ extension StorageEngine {
             remedy: "No commit that changes rows is left to undo.")
     }
 
-    /// Reverts the newest undo, where nothing else came since.
+    /// Reverts the newest undo, if no other change was made since.
     package func redo(
         of actor: String?, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> RevertReport {
@@ -81,16 +81,16 @@ extension StorageEngine {
         }
     }
 
-    /// Makes entities hold again what they held at a point, by a commit of its own.
+    /// Restores entities to what they held at a point, by a commit of its own.
     ///
     /// - Parameters:
-    ///   - tables: The entities; all where empty.
+    ///   - tables: The entities; all if empty.
     ///   - key: The only row to restore, of one entity.
     package func restore(
         _ tables: [String], key: [StorageValue]? = nil, to point: StoragePoint, upcasts: [String: Upcast] = [:],
         policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> RevertReport {
-        // What the past was doesn't change, so it needn't be read inside of the commit.
+        // Past states don't change, so they needn't be read inside the commit.
         let (past, names) = try await read { db in
             let connection = try db.connection
             let position = try LogReader(connection).position(of: point)
@@ -107,10 +107,10 @@ extension StorageEngine {
         return try await restore(names, from: past, key: key, policy: policy, metadata: metadata, isDryRun: isDryRun)
     }
 
-    /// Makes tables hold what those of a snapshot hold, by changes of their own.
+    /// Restores tables to the content of a snapshot's, by changes of their own.
     ///
     /// - Parameters:
-    ///   - names: The entities, whose tables the snapshot has made.
+    ///   - names: The entities, whose tables the snapshot has filled.
     ///   - past: A state in the current schema.
     package func restore(
         _ names: [String], from past: MaterializedSnapshot, key: [StorageValue]? = nil, policy: ConflictPolicy,
@@ -126,7 +126,7 @@ extension StorageEngine {
         }
     }
 
-    /// Runs a commit and hands out what its body says of it.
+    /// Runs a commit and returns a report of it.
     private func reporting(
         _ metadata: CommitMetadata, of revertedCommit: Int64? = nil, isDryRun: Bool,
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> RevertOutcome
@@ -134,10 +134,10 @@ extension StorageEngine {
         let limit = RevertOutcome.conflictLimit
         let (found, receipt) = try await commit(
             metadata, isDryRun: isDryRun, keeps: { (outcome: RevertOutcome, _: [RowDifference]) in outcome.count > 0 },
-            // With conflicts nothing is done by default, and they are what is to be reported.
+            // With conflicts nothing is changed by default, and they are reported instead.
             checks: { outcome, _ in outcome.conflicts.isEmpty }
         ) { writer, db in
-            // What triggers did is in the log beside what set them off, and is reverted with it.
+            // The effects of triggers are in the log beside their causes, and are reverted with them.
             writer.database.setTriggersEnabled(false)
             defer { writer.database.setTriggersEnabled(true) }
             let start = writer.pendingEvents

@@ -2,13 +2,13 @@ internal import CSQLite
 internal import StorageCore
 package import StorageLog
 
-/// Finds what is to be undone or redone next. The log itself is the stack: a commit that undoes or redoes another says
-/// so in its attributes.
+/// Finds the commit to undo or redo next. The log itself is the stack: a commit that undoes or redoes another names it in its
+/// attributes.
 package struct UndoStack {
     package static let undoes = "storagekit.undoes"
     package static let redoes = "storagekit.redoes"
     package static let reverts = "storagekit.reverts"
-    /// Marks a commit that records what existed before.
+    /// Marks a commit that records rows from before the history began.
     package static let adopts = "storagekit.adopted"
 
     private let log: LogReader
@@ -18,7 +18,7 @@ package struct UndoStack {
     /// The newest commit that changes rows and isn't undone yet.
     ///
     /// - Parameters:
-    ///   - actor: Whose commits; anybody's where nil.
+    ///   - actor: The actor of the commit; any if nil.
     ///   - skipped: Commits that have nothing left to revert.
     package func nextUndo(by actor: String?, skipping skipped: Set<Int64> = []) throws -> Int64? {
         var settled: Set<Int64> = []
@@ -28,15 +28,15 @@ package struct UndoStack {
                 settled.insert(undone)
                 return nil
             }
-            // What a redo restored is undone by undoing the redo.
+            // The changes that a redo restored are undone by undoing the redo.
             if let redone = Self.number(commit, Self.redoes) { settled.insert(redone) }
             if skipped.contains(commit.number) { return nil }
             return try isOf(actor, commit) ? commit.number : nil
         }
     }
 
-    /// Whether somebody made the changes of a commit. Those of an undo or a redo are whose the commit was that it is
-    /// about, whoever ran it.
+    /// Whether an actor made the changes of a commit. An undo or a redo counts as by the actor of the commit that it refers to,
+    /// regardless of who ran it.
     private func isOf(_ actor: String?, _ commit: CommitInfo) throws -> Bool {
         guard let actor else { return true }
         guard let number = Self.number(commit, Self.undoes) ?? Self.number(commit, Self.redoes) else {
@@ -49,7 +49,7 @@ package struct UndoStack {
         return try isOf(actor, batch.commit(ofEvent: Int(position - batch.header.first)))
     }
 
-    /// The newest commit that undid another and wasn't redone yet; nil where something else came since.
+    /// The newest commit that undid another and wasn't redone yet; nil if another change was made since.
     package func nextRedo(by actor: String?) throws -> Int64? {
         var settled: Set<Int64> = []
         var isOver = false
@@ -66,8 +66,8 @@ package struct UndoStack {
         }
     }
 
-    /// What a migration or a conversion has written goes with the shape of the tables, which stays; and what was there
-    /// when the history of a table began, nobody has written in it.
+    /// Whether a commit can't be undone: the rows that a migration or a conversion has written belong to the schema, which stays,
+    /// and rows from before a table's history weren't changed in it.
     private static func isOfTheSchema(_ commit: CommitInfo) -> Bool {
         commit.metadata.idempotencyKey?.hasPrefix(SchemaStep.keyPrefix) ?? false
             || commit.metadata.attributes[adopts] != nil
@@ -77,7 +77,7 @@ package struct UndoStack {
         commit.metadata.attributes[name].flatMap { Int64($0) }
     }
 
-    /// Goes through the commits that change rows, newest first, until one is chosen.
+    /// Visits the commits that change rows, newest first, until one is chosen.
     private func find(_ choose: (CommitInfo) throws -> Int64?) throws -> Int64? {
         let head = try log.head().position
         guard head > 0 else { return nil }

@@ -3,7 +3,8 @@ internal import StorageCore
 package import StorageLog
 
 extension ExactValue {
-    /// The value as SQL that gives back exactly this value, on one line and in printable characters where text isn't.
+    /// An SQL expression for exactly this value, on one line. Text with control characters, or that isn't valid UTF-8, is written
+    /// as hexadecimal bytes.
     package var sql: String {
         switch self {
         case .null: return "NULL"
@@ -19,7 +20,7 @@ extension ExactValue {
     }
 
     private static func sql(_ value: Double) -> String {
-        // SQL has no word for infinity; what is too large for a double is it.
+        // SQL has no literal for infinity, but a number too large for a double is infinite.
         if value.isInfinite { return value < 0 ? "-9e999" : "9e999" }
         // SQLite reads -0.0 as 0.0.
         if value == 0, value.sign == .minus { return "(0.0 * -1)" }
@@ -28,6 +29,6 @@ extension ExactValue {
 }
 
 extension CatalogColumn {
-    /// What stands behind the column's name in a table that is to have its default; nothing where that is NULL.
+    /// The DEFAULT clause for the column's declaration; empty if the default is NULL.
     package var defaultClause: String { fallback == .null ? "" : " DEFAULT (\(ExactValue(fallback).sql))" }
 }

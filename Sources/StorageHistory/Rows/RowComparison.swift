@@ -2,7 +2,7 @@ internal import CSQLite
 package import StorageCore
 package import StorageLog
 
-/// Compares two tables row by row in the order of their keys, to the byte, with memory for one row.
+/// Compares two tables row by row in the order of their keys, byte for byte, with memory for one row.
 package struct RowComparison {
     package enum Difference: Sendable, Hashable {
         /// The row is in the first table only.
@@ -13,17 +13,17 @@ package struct RowComparison {
         case different(key: String, column: String, expected: StorageValue, found: StorageValue)
     }
 
-    /// Rows in the order in which they are compared, however their key compares by itself.
+    /// Selects rows in the order of comparison, regardless of the key's collation.
     ///
     /// - Parameters:
-    ///   - table: As statements name it.
-    ///   - columns: As statements name them, keys first.
+    ///   - table: The table's name in SQL.
+    ///   - columns: The columns' names in SQL, keys first.
     package static func select(_ table: String, _ columns: [String], keys: Int) -> String {
         let order = columns.prefix(keys).map { "\($0) COLLATE BINARY" }.joined(separator: ", ")
         return "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
     }
 
-    /// The rows of an entity's table, or of one like it, as they are compared.
+    /// Selects the rows of an entity's table, or of one like it, for a comparison.
     package static func selectEntity(_ table: String, _ columns: [String], keys: Int) -> String {
         select(table, columns + ["_position"], keys: keys)
     }
@@ -37,10 +37,10 @@ package struct RowComparison {
         self.names = names
     }
 
-    /// Steps through both statements, which select the same columns in the order of the key, until `report` answers
-    /// false. Of a row that differs the first such column is reported.
+    /// Steps through both statements, which select the same columns in the order of the key, until `report` returns false. For a
+    /// row that differs, only the first such column is reported.
     ///
-    /// - Returns: How many rows both have.
+    /// - Returns: The number of rows in both.
     package func run(_ expected: PreparedStatement, _ actual: PreparedStatement, report: (Difference) throws -> Bool)
         throws -> Int
     {
@@ -63,10 +63,10 @@ package struct RowComparison {
         return rows
     }
 
-    /// Steps through both statements side by side, until `body` answers false.
+    /// Steps through both statements side by side, until `body` returns false.
     ///
-    /// - Parameter body: Called with 0 where both stand at the same key, with less where only the first has this row,
-    ///   with more where only the second has.
+    /// - Parameter body: Called with 0 if both are at the same key, with a negative number if only the first has this row, with a
+    ///   positive one if only the second has it.
     package func merge(_ first: PreparedStatement, with second: PreparedStatement, _ body: (Int) throws -> Bool) throws
     {
         defer {
@@ -94,7 +94,7 @@ package struct RowComparison {
         storage_value(borrowing: a.row, column: column).isSame(as: storage_value(borrowing: b.row, column: column))
     }
 
-    /// SQLite's order of values, in which both statements come.
+    /// Compares by SQLite's order of values, in which both statements return rows.
     private func compareKeys(_ a: PreparedStatement, _ b: PreparedStatement) -> Int {
         for column in 0..<Int32(keyCount) {
             let order = storage_value(borrowing: a.row, column: column)

@@ -2,16 +2,16 @@ internal import CSQLite
 package import StorageCore
 package import StorageLog
 
-/// An event with its values read out, or what several events of one row make together: columns by their ids, so that it can be
-/// looked at under any names.
+/// An event with its values copied, or the combination of several events of one row: columns by their ids, so that it can be
+/// shown under any names.
 package struct RowEvent: Sendable {
-    /// Of several events those of the last one.
+    /// For several events, the position of the last one.
     package let position: Int64
     package let commit: CommitInfo
     package let operation: StorageEvent.Operation
-    /// The columns that were touched, or the whole row before and after, as far as it was looked for.
+    /// The changed columns, or the whole row before and after, as far as requested.
     package let change: NetRow
-    /// Position of the row's event before; 0 where there is none.
+    /// The position of the row's previous event; 0 if there is none.
     package let previous: Int64
 
     package init(_ view: EventView, at index: Int, position: Int64, commit: CommitInfo) {
@@ -22,7 +22,7 @@ package struct RowEvent: Sendable {
         previous = view.events[index].previous
     }
 
-    /// The last of some events of a row, with what they make of it together.
+    /// Combines several events of a row, under the last one's position.
     package init(_ last: RowEvent, operation: StorageEvent.Operation, change: NetRow) {
         position = last.position
         commit = last.commit
@@ -34,7 +34,7 @@ package struct RowEvent: Sendable {
     package var row: RowAddress { change.row }
     package var key: [StorageValue] { change.row.values.map(\.value) }
 
-    /// The event as users see it, under the current names. Columns come in the order in which the catalog got to know them.
+    /// The event as users see it, under the current names. Columns are in the order of the catalog.
     package func event(_ catalog: Catalog) -> StorageEvent {
         let entity = catalog.entity(id: row.entity)
         let keys = entity?.key ?? []

@@ -15,8 +15,8 @@ package struct RowLookup {
             "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(Self.condition(of: entity))")
     }
 
-    /// What is true of the row whose key is bound: of no other, as the log distinguishes rows, also where the table
-    /// takes two keys for one.
+    /// An SQL condition for the row with the bound key, and for no other row in the log, even if the table treats two keys as
+    /// equal.
     ///
     /// - Parameter first: The number of the first parameter.
     package static func condition(of entity: CatalogEntity, from first: Int = 1) -> String {
@@ -24,7 +24,7 @@ package struct RowLookup {
             let (name, value) = (quoted(column.stored), "?\(first + index)")
             var terms = ["\(name) IS \(value)"]
             if column.collation != CatalogColumn.binary { terms.append("\(name) COLLATE BINARY IS \(value)") }
-            // 1 and 1.0 are two values in a column that converts nothing.
+            // 1 and 1.0 are different values in a column without conversions.
             if column.affinity == .blob { terms.append("typeof(\(name)) = typeof(\(value))") }
             return terms.joined(separator: " AND ")
         }.joined(separator: " AND ")

@@ -1,12 +1,12 @@
 internal import StorageCore
 package import StorageLog
 
-/// A connection that whole rows are read from: the store's writer, or one that only reads.
+/// A connection from which whole rows are read: the store's writer, or a read-only one.
 package protocol RowSource: AnyObject {
     var database: Connection { get }
-    /// The entities as they are now.
+    /// The entities in the current schema.
     var catalog: Catalog { get }
-    /// A prepared statement that is kept for the next time.
+    /// A cached prepared statement.
     func statement(_ sql: String) throws -> PreparedStatement
 }
 

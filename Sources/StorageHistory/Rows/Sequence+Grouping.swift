@@ -1,5 +1,5 @@
 extension Sequence {
-    /// The elements by what they have in common, groups in the order of their first elements.
+    /// The elements grouped by a key, groups in the order of their first elements.
     package func grouped<Key: Hashable>(by key: (Element) throws -> Key) rethrows -> [(key: Key, elements: [Element])] {
         var indices: [Key: Int] = [:]
         var groups: [(key: Key, elements: [Element])] = []

@@ -2,11 +2,11 @@ package import StorageCore
 package import StorageLog
 
 extension [String: Upcast] {
-    /// What a column holds in a row of which older events have only the columns that it was converted from: the value of
-    /// the nearest of these, converted step by step, or its default where none was recorded.
+    /// A column's value in a row whose older events have only the columns that it was converted from: the value of the nearest of
+    /// these, converted step by step, or its default if none was recorded.
     ///
-    /// - Parameter recorded: The value that the row's events have of a column; nil where they have none.
-    /// - Throws: `schema-mismatch` where the program doesn't declare a conversion; what a conversion throws.
+    /// - Parameter recorded: The value of a column in the row's events; nil if they have none.
+    /// - Throws: `schema-mismatch` if the program doesn't declare a conversion; rethrows a conversion's error.
     package func value(
         of column: CatalogColumn, in entity: CatalogEntity, recorded: (CatalogColumn) throws -> StorageValue?
     ) throws -> StorageValue {

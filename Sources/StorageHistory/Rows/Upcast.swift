@@ -1,13 +1,13 @@
 package import StorageCore
 package import StorageLog
 
-/// Turns a value that a column held before it was converted into what it would hold now.
+/// Converts a value that a column held before its conversion to the current form.
 package typealias Upcast = @Sendable (StorageValue) throws -> StorageValue
 
 extension [String: Upcast] {
-    /// The step that filled a column from the one before it.
+    /// The conversion that filled a column from its origin.
     ///
-    /// - Throws: `schema-mismatch` where the program doesn't declare the conversion.
+    /// - Throws: `schema-mismatch` if the program doesn't declare the conversion.
     package func step(into column: CatalogColumn, of entity: CatalogEntity) throws -> Upcast {
         if let step = self[column.definition] { return step }
         throw StorageError(

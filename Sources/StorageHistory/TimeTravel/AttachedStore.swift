@@ -10,21 +10,21 @@ internal import StorageLog
 /// times as long, and more where keys come in random order. Where SQLite finds the declarations different, as it does with CHECK
 /// constraints, it inserts row by row itself.
 ///
-/// An attached file has a state of its own, which may be later than the one that another connection reads. It serves only where both
-/// have the same log and the same schema: then nothing that the store has written lies between them.
+/// An attached file is read in a state of its own, which may be later than that of another connection. It is used only if both
+/// have the same log and the same schema: then nothing was written to the store between them.
 enum AttachedStore {
     private static let name = "storage_source"
 
-    /// Copies a table of a store into an empty one of the same name and declaration, inside of a transaction.
+    /// Copies a table of a store to an empty one of the same name and declaration, inside a transaction.
     ///
     /// The store stays attached: see ``detach(from:)``.
     ///
-    /// - Parameter source: A connection of the store, which reads the state that is wanted.
-    /// - Returns: Whether it could; nothing was copied where not.
+    /// - Parameter source: A connection of the store, which reads the wanted state.
+    /// - Returns: Whether it was possible; if not, nothing was copied.
     static func copy(_ table: String, from source: Connection, to target: Connection) throws -> Bool {
         guard attach(source, to: target), let found = try? state(of: target, "\(name)."),
             try found == state(of: source, "main."),
-            // A generated column can't be inserted into.
+            // A table with a generated column can't be copied this way.
             let copy = try? PreparedStatement(
                 target, "INSERT OR ABORT INTO main.\(quoted(table)) SELECT * FROM \(name).\(quoted(table))")
         else { return false }
@@ -34,12 +34,12 @@ enum AttachedStore {
 
     /// Detaches a store that may be attached, after the transaction that read it.
     static func detach(from target: Connection) {
-        // It fails where none is attached.
+        // It fails if none is attached.
         try? target.execute("DETACH \(name)")
     }
 
-    /// - Returns: Whether it could: not where the store is in memory, or SQLite knows no URIs, by which a file is opened for
-    ///   reading only.
+    /// - Returns: Whether it was possible: not if the store is in memory, or if SQLite doesn't support URIs, which open a file
+    ///   for reading only.
     private static func attach(_ source: Connection, to target: Connection) -> Bool {
         guard sqlite3_compileoption_used("USE_URI") != 0, let path = source.path,
             let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed),

@@ -3,18 +3,18 @@ internal import StorageLog
 
 /// A difference as SQL: statements that turn the tables of the first state into those of the second.
 ///
-/// They name tables and columns as SQLite knows them, and leave StorageKit's own columns alone, so that they fit a copy
-/// of the tables in any database.
+/// They use SQLite's names of tables and columns, and don't change StorageKit's own columns, so that they fit a copy of the
+/// tables in any database.
 package struct DifferenceStatements {
     private let difference: NetDifference
 
-    /// - Parameter difference: Made `forStatements`.
+    /// - Parameter difference: Created with `forStatements`.
     package init(_ difference: NetDifference) { self.difference = difference }
 
-    /// Calls `body` with the statements in the order in which they must run. Rows go before others come, so that
-    /// neither keys nor references are in the way.
+    /// Calls `body` with the statements in the order in which they must run. Deletes precede inserts, so that neither keys nor
+    /// references conflict.
     ///
-    /// - Parameter narrowed: A change without what isn't wanted of it; nil if nothing is.
+    /// - Parameter narrowed: Returns the wanted part of a change; nil if nothing is wanted.
     package func forEach(
         where narrowed: (NetChange) -> NetChange? = { $0 }, _ body: (String) throws -> Void
     ) throws {
@@ -28,7 +28,7 @@ package struct DifferenceStatements {
                 return true
             }
         }
-        // Indexes last, because rows come faster without, and triggers, because they have done their work already.
+        // Indexes last, because inserts are faster without them, and triggers, because their effects are among the changes.
         for table in difference.tables where table.from == nil {
             for sql in table.to?.definitions.rest ?? [] { try body(sql + ";") }
         }
@@ -36,7 +36,7 @@ package struct DifferenceStatements {
 
     // MARK: Tables
 
-    /// What makes, renames and alters a table before any of its rows is touched.
+    /// The statements that create, rename and alter a table before any of its rows is changed.
     private func schema(of table: DifferenceTable) -> [String] {
         guard let to = table.to else { return [] }
         guard let from = table.from else { return [to.definitions.table + ";"] }
@@ -71,9 +71,9 @@ package struct DifferenceStatements {
     // MARK: Rows
 
     private func statement(for change: NetChange) -> String? {
-        // The rows of a table that is dropped go with it.
+        // The rows of a dropped table are dropped with it.
         guard let entity = change.table.to else { return nil }
-        // Columns that are gone in the second state have been dropped already.
+        // Columns that don't exist in the second state have been dropped already.
         let cells = change.cells.filter { change.operation != .delete && $0.column.to != nil }
         let name = quoted(entity.stored)
         let keys = zip(change.table.key, change.key).map { (quoted($0.stored), $1.sql) }

@@ -1,19 +1,19 @@
 internal import StorageCore
 package import StorageLog
 
-/// A table of a difference: an entity as it was in the first state and as it is in the second.
+/// A table of a difference: an entity in the first and in the second state.
 package struct DifferenceTable: Sendable {
-    /// A column outside the key in both states; nil where a state doesn't have it.
+    /// A column outside the key in both states; nil if a state doesn't have it.
     package struct Column: Sendable {
         package let from: CatalogColumn?
         package let to: CatalogColumn?
-        /// The name in the second state, or in the first one where the column is gone.
+        /// The name in the second state, or in the first one if the second doesn't have the column.
         package let name: String
 
         package var isSame: Bool { from?.id == to?.id }
     }
 
-    /// The entity in the two states; nil where a state doesn't have it.
+    /// The entity in the two states; nil if a state doesn't have it.
     package let from: CatalogEntity?
     package let to: CatalogEntity?
     package let key: [CatalogColumn]
@@ -29,13 +29,13 @@ package struct DifferenceTable: Sendable {
         columns = Self.columns(from: from, to: to, matchesNames: matchesNames)
     }
 
-    /// The columns of the second state in their order, then those that are gone.
+    /// The columns of the second state in their order, then those that it doesn't have.
     private static func columns(from: CatalogEntity?, to: CatalogEntity?, matchesNames: Bool) -> [Column] {
         let earlier = (from?.live ?? []).filter { $0.keyOrdinal == 0 }
         let later = (to?.live ?? []).filter { $0.keyOrdinal == 0 }
         var taken: Set<UInt32> = []
         var columns = later.map { column -> Column in
-            // A column that was dropped and created again, with another type perhaps, is known by its name.
+            // A column that was dropped and created again, perhaps with another type, is matched by its name.
             let match =
                 earlier.first { $0.id == column.id }
                 ?? earlier.first { old in
@@ -55,7 +55,7 @@ package struct DifferenceTable: Sendable {
 
     /// The tables of two states.
     ///
-    /// - Parameter matchesNames: Whether a table or column that was dropped and created again is known by its name.
+    /// - Parameter matchesNames: Whether a table or column that was dropped and created again is matched by its name.
     static func all(from: Catalog, to: Catalog, matchesNames: Bool) -> [DifferenceTable] {
         var taken: Set<UInt32> = []
         var tables = to.live.compactMap { entity -> DifferenceTable? in
@@ -77,7 +77,7 @@ package struct DifferenceTable: Sendable {
 }
 
 extension DifferenceTable {
-    /// Whether the table itself differs, apart from its rows.
+    /// Whether the table's schema differs, rather than its rows.
     package var hasOtherSchema: Bool {
         guard let from, let to, from.id == to.id else { return true }
         return ExactText(from.name) != ExactText(to.name)

@@ -2,14 +2,14 @@ internal import StorageCore
 internal import StorageLog
 
 extension MaterializedSnapshot {
-    /// A current column whose values were those of another column then.
+    /// A current column whose values were another column's at the snapshot's position.
     struct Conversion {
         let column: CatalogColumn
-        /// The column of then, under a name that nothing else has; nil where all of it came later.
+        /// The earlier column, under a unique name; nil if the whole chain of columns is newer.
         let old: CatalogColumn?
-        /// What the first of the columns held in rows from before it.
+        /// The default of the chain's first column for older rows.
         let fallback: StorageValue
-        /// What leads from then to now.
+        /// The conversions from the earlier values to the current ones.
         let steps: [Upcast]
     }
 

@@ -4,18 +4,18 @@ internal import StorageCore
 internal import StorageLog
 internal import Synchronization
 
-/// Makes the tables of a snapshot: with the constraints of the live ones, and without where a row of the past breaks one.
+/// Creates the tables of a snapshot: with the constraints of the live ones, or without if a row of the past violates one.
 extension MaterializedSnapshot {
-    /// Makes an entity's table and fills it, where that wasn't done yet.
+    /// Creates an entity's table and fills it, if that wasn't done yet.
     func fill(_ entity: CatalogEntity, in db: GRDB.Database, from live: GRDB.Database) throws {
         if filled.withLock({ $0.contains(entity.id) }) { return }
         let source = try live.connection
         let target = try db.connection
         let entity = try withDeclaredDefaults(entity, of: source)
-        // An attempt that failed may have left it.
+        // A failed attempt may have added it.
         unconstrained.withLock { _ = $0.remove(entity.id) }
         try target.execute("PRAGMA cache_size = -\(Self.fillingKibibytes)")
-        // A larger cache than is needed is no harm.
+        // A larger cache than needed does no harm.
         defer { try? target.execute("PRAGMA cache_size = -\(Self.readingKibibytes)") }
         defer { AttachedStore.detach(from: target) }
         try PreparedStatement(target, "BEGIN").execute()
@@ -24,23 +24,23 @@ extension MaterializedSnapshot {
                 try make(entity, like: source, in: target)
                 try undoOrReplay(entity, in: target, from: source)
             } catch let error as StorageError where error.code == .conflict && !isUnconstrained(entity) {
-                // A row of the past may break a constraint that its table got later.
+                // A row of the past may violate a constraint that its table got later.
                 try PreparedStatement(target, "DROP TABLE \(quoted(entity.stored))").execute()
                 try makeUnconstrained(entity, in: target)
                 try undoOrReplay(entity, in: target, from: source)
             }
             try PreparedStatement(target, "COMMIT").execute()
         } catch {
-            // The error that made it necessary is the one that matters.
+            // The original error is the relevant one.
             try? PreparedStatement(target, "ROLLBACK").execute()
             throw error
         }
-        // GRDB remembers schemas that it hasn't made.
+        // GRDB caches the schema, and doesn't notice changes that it hasn't made.
         db.clearSchemaCache()
         filled.withLock { _ = $0.insert(entity.id) }
     }
 
-    /// Makes an entity's table with the rows that the live one holds, whatever the log says of them.
+    /// Creates an entity's table with the rows of the live one, without reading the log.
     func copy(_ entity: CatalogEntity, in db: GRDB.Database, from live: GRDB.Database) throws {
         let (source, target) = (try live.connection, try db.connection)
         try make(entity, like: source, in: target)
@@ -49,8 +49,8 @@ extension MaterializedSnapshot {
         filled.withLock { _ = $0.insert(entity.id) }
     }
 
-    /// A column that came with a recreated table brought no default to the rows from before: their new values are
-    /// events. What its declaration says stands for them before that.
+    /// Sets the defaults of columns that a recreated table has added: older rows got their new values by events. Before those
+    /// events, the declared default applies.
     func withDeclaredDefaults(_ entity: CatalogEntity, of source: Connection) throws -> CatalogEntity {
         guard schema == .current, let past = recordedCatalog.entity(id: entity.id) else { return entity }
         var entity = entity
@@ -70,7 +70,7 @@ extension MaterializedSnapshot {
         return entity
     }
 
-    /// An empty table with the very SQL of the live one, so that it compares and sorts like it.
+    /// Creates an empty table with the exact SQL of the live one, so that it compares and sorts alike.
     private func make(_ entity: CatalogEntity, like source: Connection, in target: Connection) throws {
         let select = try PreparedStatement(
             source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
@@ -79,10 +79,9 @@ extension MaterializedSnapshot {
         try PreparedStatement(target, select.string(0)).execute()
     }
 
-    /// An empty table of the same columns without constraints.
+    /// Creates an empty table of the same columns without constraints.
     ///
-    /// Keys are compared by their bytes, as the log does it: what was one key to the collation of another time may be
-    /// two.
+    /// Keys are compared by their bytes, as in the log: keys that a collation of another time treated as equal may be two.
     private func makeUnconstrained(_ entity: CatalogEntity, in target: Connection) throws {
         let columns = try UnconstrainedColumns.columns(of: entity, in: target)
         let key = entity.key.map { "\(quoted($0.stored)) COLLATE BINARY" }.joined(separator: ", ")
@@ -95,16 +94,16 @@ extension MaterializedSnapshot {
 
     func isUnconstrained(_ entity: CatalogEntity) -> Bool { unconstrained.withLock { $0.contains(entity.id) } }
 
-    /// The entity's table by its own name, with no memory of deleted rows.
+    /// The entity's table under its own name, without tombstones.
     func target(_ entity: CatalogEntity) -> Fold.Target {
         Fold.Target(
             entity: entity, table: quoted(entity.stored), column: { quoted($0.stored) }, tombstones: nil,
             comparesBytes: isUnconstrained(entity))
     }
 
-    /// The memory of SQLite's cache while a table is filled, in the order of the log: keys and rows are written in any place, and
-    /// a page that doesn't stay in memory is written to the temporary file for each of them.
+    /// The size of SQLite's cache while a table is filled, in the order of the log: keys and rows are written at random
+    /// positions, and a page that doesn't stay in memory is written to the temporary file each time.
     private static let fillingKibibytes = 32_000
-    /// The same once it is filled, as there may be several snapshots. It is SQLite's own.
+    /// The size once it is filled, as there may be several snapshots. It is SQLite's default.
     private static let readingKibibytes = 2_000
 }

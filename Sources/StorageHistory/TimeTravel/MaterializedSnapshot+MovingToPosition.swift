@@ -4,24 +4,23 @@ internal import StorageLog
 internal import Synchronization
 
 extension MaterializedSnapshot {
-    /// So many events are applied in any case, however few it would take to recreate the tables.
+    /// That many events are applied in any case, even if fewer would recreate the tables.
     private static let shortDistance: Int64 = 1_024
 
-    /// Takes the tables that were made already to another position, by doing or undoing the events in between.
+    /// Moves the tables that exist already to another position, by applying or undoing the events in between.
     ///
-    /// - Returns: Whether it could: not where the schema is another one there, or where recreating the tables is less
-    ///   work.
+    /// - Returns: Whether it was possible: not if the schema differs there, or if recreating the tables is less work.
     package func move(to target: Int64, from live: GRDB.Database) throws -> Bool {
         let current = position
         guard target != current else { return true }
         guard (target - current).magnitude <= UInt64(max(target, Self.shortDistance)) else { return false }
         let source = try live.connection
         guard try Catalog.load(source, at: target) == recordedCatalog else { return false }
-        // Who asked for the current schema asked for what was current then.
+        // The current schema was requested, and it has changed since.
         if schema == .current, try Catalog.load(source) != catalog { return false }
         let entities = try filled.withLock { ids in catalog.live.filter { ids.contains($0.id) } }
             .map { try withDeclaredDefaults($0, of: source) }
-        // Columns whose values are converted hold what no event says.
+        // Columns with converted values hold values that are in no event.
         let isConverted = try entities.contains { entity in
             try recordedCatalog.entity(id: entity.id).map { try !conversions(of: entity, past: $0).isEmpty } ?? false
         }
@@ -40,16 +39,16 @@ extension MaterializedSnapshot {
                     try fold.apply(batch, in: positions)
                     return true
                 }
-                // An index of other rows would answer wrong; it is rebuilt when somebody searches.
+                // An index of other rows would return wrong results; it is rebuilt by the next search.
                 let indexed = searchable.withLock { $0 }
                 for index in try FullTextIndex.load(connection) where indexed.contains(index.entity) {
                     try PreparedStatement(connection, "DROP TABLE \(quoted(index.table))").execute()
                 }
                 try PreparedStatement(connection, "COMMIT").execute()
             } catch {
-                // The error that made it necessary is the one that matters.
+                // The original error is the relevant one.
                 try? PreparedStatement(connection, "ROLLBACK").execute()
-                // A row of the past may break a constraint that its table got later: then the tables are recreated.
+                // A row of the past may violate a constraint that its table got later: then the tables are recreated.
                 if let error = error as? StorageError, error.code == .conflict { return false }
                 throw error
             }

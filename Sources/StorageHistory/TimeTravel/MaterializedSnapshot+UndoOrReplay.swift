@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Chooses the cheaper way to a table's state at a position: back from the live table, or forward from the log's beginning.
 extension MaterializedSnapshot {
-    /// Undoes what happened since, or replays what happened until then: whichever touches less.
+    /// Undoes the later events, or replays the earlier ones, whichever are fewer.
     func undoOrReplay(_ entity: CatalogEntity, in target: Connection, from source: Connection) throws {
         guard let past = recordedCatalog.entity(id: entity.id), !past.isDropped, position > 0 else { return }
         let now = try Catalog.load(source).entity(id: entity.id)
@@ -43,7 +43,7 @@ extension MaterializedSnapshot {
     }
 
     private func copy(_ entity: CatalogEntity, rows: Int64, from source: Connection, to target: Connection) throws {
-        // A table without the constraints has its columns in another order.
+        // A table without the constraints may have another order of columns.
         if rows >= Self.manyRows, !isUnconstrained(entity),
             try AttachedStore.copy(entity.stored, from: source, to: target)
         {
@@ -57,9 +57,9 @@ extension MaterializedSnapshot {
         return try count.step() ? count.integer(0) : 0
     }
 
-    /// For fewer rows no store is attached, which opens the file and reads its schema.
+    /// For fewer rows no store is attached, because that opens the file and reads its schema.
     private static let manyRows: Int64 = 1_000
 
-    /// So many events for a row are folded before they are written; fewer keep the order in which rows were inserted.
+    /// With that many events per row, they are folded before they are written; with fewer, rows keep the order of their inserts.
     private static let manyVersions: Int64 = 4
 }

@@ -3,28 +3,26 @@ package import StorageCore
 package import StorageLog
 internal import Synchronization
 
-/// The tables of a store as they were after one position, made in a temporary database, each when it is asked for
-/// first.
+/// The tables of a store as they were after one position, each created in a temporary database when it is first requested.
 ///
-/// Isolation: `Sendable`; its database serialises what is done with it. Who moves it to another position must be the
-/// only one who has it.
+/// Isolation: `Sendable`; its database serialises access. Only a sole owner may move it to another position.
 package final class MaterializedSnapshot: Sendable {
     let currentPosition: Mutex<Int64>
     package var position: Int64 { currentPosition.withLock { $0 } }
     package let schema: SnapshotSchema
     /// The entities as a reader sees them: current, or as recorded.
     package let catalog: Catalog
-    /// The entities as they were.
+    /// The entities as a reader sees them: in the current schema, or as recorded.
     let recordedCatalog: Catalog
     let upcasts: [String: Upcast]
-    /// Temporary: SQLite keeps it in memory while it is small, and takes it away when it is closed.
+    /// Temporary: SQLite keeps it in memory while it is small, and deletes it when it is closed.
     package let database: DatabaseQueue
     let filled = Mutex<Set<UInt32>>([])
-    /// Entities whose tables here have none of the constraints of the store's.
+    /// Entities whose tables here lack the constraints of the store's.
     let unconstrained = Mutex<Set<UInt32>>([])
     let searchable = Mutex<Set<UInt32>>([])
 
-    /// - Parameter upcasts: What the program's conversions of columns do, by their titles.
+    /// - Parameter upcasts: The program's conversions of columns, by their titles.
     package init(
         at position: Int64, of live: GRDB.Database, schema: SnapshotSchema, upcasts: [String: Upcast] = [:]
     ) throws {
@@ -34,7 +32,7 @@ package final class MaterializedSnapshot: Sendable {
         var configuration = GRDB.Configuration()
         configuration.label = "StorageKit past"
         configuration.foreignKeysEnabled = false
-        // An empty path is a temporary file, which SQLite makes only when memory runs short.
+        // An empty path is a temporary file, which SQLite creates only when memory runs short.
         let database = try DatabaseQueue(path: "", configuration: configuration)
         self.database = database
         let source = try live.connection
@@ -47,11 +45,11 @@ package final class MaterializedSnapshot: Sendable {
                 try PreparedStatement(connection, text).execute()
             }
             try TableCopy(from: source, to: connection).run("storage_projection")
-            // What reads the temporary database finds the names of its tables there.
+            // Readers of the temporary database find the names of its tables there.
             switch schema {
             case .current: try TableCopy(from: source, to: connection).run("storage_catalog")
             case .asRecorded:
-                // A commit's changes of the schema hold for all of it.
+                // A commit's changes of the schema apply to the whole commit.
                 let last = try LogReader(source).lastPosition(ofCommitAt: position)
                 let catalog = CatalogEntity.catalog
                 let target = Fold.Target(
@@ -62,20 +60,19 @@ package final class MaterializedSnapshot: Sendable {
         }
     }
 
-    /// Makes the tables of the entities that are named, where they aren't there yet.
+    /// Creates the tables of the named entities that don't exist here yet.
     ///
     /// - Parameters:
-    ///   - searched: Entities of which the full-text index is made too.
+    ///   - searched: Entities whose full-text index is created too.
     ///   - live: A connection of the store, inside a read.
     /// - Throws: `not-found` for a name that isn't an entity's.
-    /// - Complexity: For each table that isn't there yet, its rows and the events since ``position``, or the events
-    ///   until then, whichever is less; nothing for the others.
+    /// - Complexity: For each missing table, its rows and the events since ``position``, or the events until then, whichever is
+    ///   less; nothing for the others.
     package func prepare(tables: [String], searching searched: [String] = [], from live: GRDB.Database) throws {
         try database.writeWithoutTransaction { try prepare(tables: tables, searching: searched, in: $0, from: live) }
     }
 
-    /// Makes the tables of entities with the rows that the live ones hold, as another program may have left them; the log
-    /// isn't read.
+    /// Creates the tables of entities with the rows of the live ones, as another program may have left them; the log isn't read.
     package func copy(tables: [String], from live: GRDB.Database) throws {
         try database.writeWithoutTransaction { db in
             for table in tables { try copy(entity(named: table), in: db, from: live) }
@@ -89,10 +86,9 @@ package final class MaterializedSnapshot: Sendable {
         for table in searched { try makeSearchable(entity(named: table), in: db) }
     }
 
-    /// Runs `body` on the tables, after making those of the entities that are named, as
-    /// ``prepare(tables:searching:from:)`` does.
+    /// Runs `body` on the tables, after creating those of the named entities as ``prepare(tables:searching:from:)`` does.
     ///
-    /// - Throws: What `body` throws, and `not-found` for a name that isn't an entity's.
+    /// - Throws: Rethrows the errors of `body`; `not-found` for a name that isn't an entity's.
     package func read<Result>(
         _ tables: [String] = [], searching searched: [String] = [], from live: GRDB.Database,
         _ body: (GRDB.Database) throws -> Result
@@ -103,16 +99,16 @@ package final class MaterializedSnapshot: Sendable {
         }
     }
 
-    /// The statements that make the views of a store, in their order.
+    /// The statements that create the views of a store, in their order.
     package static func views(of live: GRDB.Database) throws -> [String] {
         try String.fetchAll(live, sql: "SELECT sql FROM sqlite_schema WHERE type = 'view' ORDER BY rowid")
     }
 
-    /// Makes views as they are now; what they read is for whoever asks to name.
+    /// Creates views with their current definition; the caller has to name the tables that they read.
     package func add(views: [String]) {
         guard !views.isEmpty else { return }
         database.writeWithoutTransaction { db in
-            // A view that makes no sense then isn't there.
+            // A view that isn't valid in this schema is left out.
             for view in views { try? db.execute(sql: view) }
         }
     }
@@ -123,7 +119,7 @@ package final class MaterializedSnapshot: Sendable {
         try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
     }
 
-    /// Runs `body` after making an entity's table and its full-text index.
+    /// Runs `body` after creating an entity's table and its full-text index.
     package func search<Result>(
         _ table: String, from live: GRDB.Database, _ body: (GRDB.Database) throws -> Result
     ) throws -> Result { try read([], searching: [table], from: live, body) }

@@ -1,7 +1,7 @@
 internal import StorageCore
 package import StorageLog
 
-/// What differs in one row between two states, value for value as the log has it.
+/// The difference of one row between two states, with exact values as in the log.
 package struct NetChange: Sendable {
     package struct Cell: Sendable {
         package let column: DifferenceTable.Column
@@ -12,15 +12,15 @@ package struct NetChange: Sendable {
     package let operation: StorageEvent.Operation
     package let table: DifferenceTable
     package let key: [ExactValue]
-    /// The columns that differ; for an insert all of the second state, for a delete all of the first.
+    /// The columns that differ; for an insert all columns of the second state, for a delete all of the first.
     package let cells: [Cell]
 
-    /// Events don't hold the default that a column brings to the rows that are there already. So a column that a state
-    /// lacks counts as holding its default there, and a row differs only where it holds something else.
+    /// Events don't hold a new column's default for existing rows. So a column that a state lacks counts as holding its default
+    /// there, and a row differs only if it holds another value.
     ///
-    /// - Returns: nil where the row ends as it began.
+    /// - Returns: nil if the row is the same in both states.
     init?(_ net: NetRow, table: DifferenceTable, isBackward: Bool) {
-        // A table that isn't there has no rows, whatever events it had.
+        // A table that doesn't exist has no rows, whatever events it had.
         let existed = net.existed && net.firstEntity == (isBackward ? table.to : table.from)?.id
         let exists = net.exists && net.row.entity == (isBackward ? table.from : table.to)?.id
         let (hadRow, hasRow) = isBackward ? (exists, existed) : (existed, exists)
@@ -51,7 +51,7 @@ package struct NetChange: Sendable {
         self.cells = cells
     }
 
-    /// The change of some columns only; nil where none of them differs.
+    /// The change of some columns only; nil if none of them differs.
     package func narrowed(to wanted: (DifferenceTable.Column) -> Bool) -> NetChange? {
         let cells = cells.filter { wanted($0.column) }
         return cells.isEmpty ? nil : NetChange(self, cells: cells)
@@ -64,7 +64,7 @@ package struct NetChange: Sendable {
 
 extension RowDifference {
     package init(_ change: NetChange) {
-        // Each state has its own idea of what a column's values are.
+        // Each state interprets a column's values by its own type and coding.
         let old = change.cells.map { Self.field($0.old, of: $0.column.from ?? $0.column.to, named: $0.column.name) }
         let new = change.cells.map { Self.field($0.new, of: $0.column.to ?? $0.column.from, named: $0.column.name) }
         let key = zip(change.table.key, change.key).map { StorageEvent.Field($1.value, of: $0) }

@@ -5,16 +5,16 @@ internal import StorageLog
 ///
 /// Not `Sendable`: one thread at a time may use it.
 final class NetChangeStore {
-    /// About how much memory changes may take before they go to the database.
+    /// The approximate memory that changes may take before they are moved to the database.
     static let memoryLimit = 16 << 20
 
     private let scratch: ScratchTables
     private let tables: [DifferenceTable]
     private let limit: Int
-    /// By table and key: a table may be of two entities.
+    /// Changes by table and key: a table may be of two entities.
     private var changes: [[[UInt8]: NetRow]]
     private var byteCount = 0
-    /// Tables of the database that were made.
+    /// Tables that exist in the database.
     private var stored: Set<Int> = []
 
     init(_ tables: [DifferenceTable], memoryLimit: Int = NetChangeStore.memoryLimit) throws {
@@ -24,7 +24,7 @@ final class NetChangeStore {
         scratch = try ScratchTables()
     }
 
-    /// Adds what came next for a row.
+    /// Adds the next change of a row.
     func add(_ change: NetRow, to table: Int) throws {
         let key = change.row.key
         if let earlier = changes[table][key] {
@@ -38,7 +38,7 @@ final class NetChangeStore {
         if byteCount > limit { try flush() }
     }
 
-    /// Moves what is in memory to the database.
+    /// Moves the changes in memory to the database.
     func flush() throws {
         guard changes.contains(where: { !$0.isEmpty }) else { return }
         try PreparedStatement(scratch.database, "BEGIN").execute()
@@ -81,8 +81,8 @@ final class NetChangeStore {
         }
     }
 
-    /// The changed rows of a table in the order of their keys, those after a key where one is given, to be read by
-    /// ``next(of:)``; nil where there are none.
+    /// Selects the changed rows of a table in the order of their keys, those after a key if one is given, to be read by
+    /// ``next(of:)``; nil if there are none.
     func rows(of table: Int, after key: [ExactValue]? = nil) throws -> PreparedStatement? {
         guard stored.contains(table) else { return nil }
         let names = tables[table].key.indices.map { "k\($0)" }.joined(separator: ", ")
@@ -94,7 +94,7 @@ final class NetChangeStore {
         return select
     }
 
-    /// The next one of some rows; nil behind the last one.
+    /// Returns the next row of a selection; nil at its end.
     static func next(of rows: PreparedStatement) throws -> NetRow? {
         guard try rows.step() else { return nil }
         return try NetRow(bytes: rows.bytes(0), key: Array(rows.bytes(1)))

@@ -3,24 +3,23 @@ internal import StorageCore
 package import StorageLog
 
 extension NetDifference {
-    /// A place in the order of the changes: all tables before `table` were reported, and of it the rows up to `key`.
+    /// A point in the order of the changes: all tables before `table` were reported, and its rows up to `key`.
     package struct ResumePoint: Sendable {
         let table: Int
         let key: [ExactValue]?
     }
 
-    /// The first changes, in the very order in which all of them come, before the events in between were read.
+    /// Calls `body` with the first changes, in the same order as all of them, before the events in between are read.
     ///
-    /// Rows are taken from the live tables in the order of their keys, deleted ones from their tombstones; each that
-    /// has changed is followed along its own events. That costs far more a row than reading everything, so it is for
-    /// the first few only, while the rest would take long. It ends where it can't be sure of the order: at a table that
-    /// isn't there any more or lost columns, at keys that are NULL or real, and where too many rows were deleted to
-    /// sort.
+    /// Rows are taken from the live tables in the order of their keys, deleted ones from their tombstones; each changed row is
+    /// followed along its own events. That costs far more per row than reading everything, so it is only for the first few, while
+    /// reading the rest would take long. It ends where the order isn't certain: at a table that no longer exists or lost columns,
+    /// at keys that are NULL or real, and where too many rows were deleted to sort.
     ///
     /// - Parameters:
-    ///   - goesOn: Whether there is time left; asked often.
+    ///   - goesOn: Whether there is time left; called often.
     ///   - body: Called with the changes.
-    /// - Returns: Where it ended; ``read(_:after:progress:)`` and ``forEachChange(_:after:_:)`` go on from there.
+    /// - Returns: Where it ended; ``read(_:after:progress:)`` and ``forEachChange(_:after:_:)`` continue from there.
     package func forEachFirstChange(
         _ database: Connection, while goesOn: () -> Bool, _ body: (NetChange) throws -> Void
     ) throws -> ResumePoint {
@@ -64,22 +63,22 @@ extension NetDifference {
         return ResumePoint(table: tables.count, key: nil)
     }
 
-    /// So many unchanged rows are skipped before it is worth finding out where the first changed one is.
+    /// The number of unchanged rows to skip before it pays to find out where the first changed one is.
     private static let fewRows = 2_000
-    /// A row whose events must be looked at takes as long as so many that needn't.
+    /// The cost of a row whose events must be read, in unchanged rows.
     private static let walkCost = 500
-    /// The keys of so many events are looked at for that.
+    /// The maximum of events whose keys are read for that.
     private static let shortRange: Int64 = 2_000_000
 
-    /// The smallest first part of a key among the events of a short range, so that rows before it needn't be looked at.
+    /// The smallest first part of a key among the events of a short range, so that earlier rows needn't be read.
     ///
-    /// - Returns: nil where the range is long, or where a key's place in the order isn't beyond doubt.
+    /// - Returns: nil if the range is long, or if the order of its keys isn't certain.
     private func firstKey(of entity: CatalogEntity, _ database: Connection) throws -> ExactValue? {
         guard upper - lower <= Self.shortRange, lower < upper else { return nil }
         return try LogReader(database).leastKey(of: entity.id, in: lower + 1...upper)
     }
 
-    /// The entity of a table that was the same one all the time and lost nothing.
+    /// The entity of a table that was the same in both states and lost no columns.
     private func stableEntity(_ tableIndex: Int) -> CatalogEntity? {
         let table = tables[tableIndex]
         let ids = Set([table.from?.id, table.to?.id].compactMap { $0 })
@@ -95,9 +94,9 @@ private final class FirstRows {
     enum Next {
         case row([ExactValue])
         case end
-        /// The next row isn't certain, or not in time.
+        /// The next row isn't certain, or time is up.
         case unsure
-        /// More rows are unchanged than were to be skipped; another call goes on behind them.
+        /// The limit of skipped unchanged rows was reached; another call continues after them.
         case far
     }
 
@@ -110,8 +109,8 @@ private final class FirstRows {
     private var liveKey: [ExactValue]?
     private var deleted: ArraySlice<[ExactValue]>
 
-    /// - Parameter first: No row whose key begins with less has changed.
-    /// - Returns: nil where the rows can't be had in order without sorting them all.
+    /// - Parameter first: No row whose key begins with a smaller value has changed.
+    /// - Returns: nil if the rows can't be read in order without sorting all of them.
     init?(
         _ database: Connection, _ entity: CatalogEntity, after lower: Int64, from first: ExactValue? = nil
     ) throws {
@@ -138,7 +137,7 @@ private final class FirstRows {
         deleted = found.sorted { Self.order($0, $1) < 0 }[...]
     }
 
-    /// - Parameter patience: How many unchanged rows may be skipped.
+    /// - Parameter patience: The number of unchanged rows that may be skipped.
     func next(skipping patience: inout Int, while goesOn: () -> Bool) throws -> Next {
         if patience == 0 { return .far }
         while hasLive, liveKey == nil {
@@ -155,7 +154,7 @@ private final class FirstRows {
         }
         guard let liveKey else { return deleted.popFirst().map(Next.row) ?? .end }
         let order = deleted.first.map { Self.order(liveKey, $0) } ?? -1
-        // Keys that SQLite takes for equal and the log doesn't.
+        // SQLite treats the keys as equal, the log doesn't.
         if order == 0 { return .unsure }
         if order > 0, let key = deleted.popFirst() { return .row(key) }
         self.liveKey = nil
@@ -163,7 +162,7 @@ private final class FirstRows {
         return .row(liveKey)
     }
 
-    /// Whether a key's place in the order, and the row that it names, are beyond doubt.
+    /// Whether a key's order, and the row that it names, are certain.
     static func isPlain(_ key: [ExactValue]) -> Bool {
         key.allSatisfy { value in
             switch value {

@@ -5,15 +5,15 @@ package import StorageLog
 
 /// The difference between two states of a store: one net change for each row that differs.
 ///
-/// It is folded from the events between the two positions, which are read once; what doesn't fit in memory goes to a
-/// temporary database. Only where a column or a table was dropped in between, the rows that it had are made from the
-/// log before, because no event says what went with it.
+/// It is folded from the events between the two positions, which are read once; changes that don't fit in memory are moved to a
+/// temporary database. Only if a column or a table was dropped in between, its earlier rows are rebuilt from the log before,
+/// because no event holds the dropped values.
 ///
-/// Not `Sendable`: one thread at a time may use it. Once made, it doesn't need the store any more.
+/// Not `Sendable`: one thread at a time may use it. Once created, it doesn't need the store any longer.
 package final class NetDifference {
     /// Which rows to compare.
     package struct Selection: Sendable {
-        /// Tables by the name that they have now or in either state; all where there are neither tables nor rows.
+        /// Tables by their current name or that in either state; all if there are neither tables nor rows.
         package var tables: Set<String> = []
         /// Single rows, found along their own events.
         package var rows: [RowAddress] = []
@@ -29,19 +29,19 @@ package final class NetDifference {
     let isBackward: Bool
     let lower: Int64
     let upper: Int64
-    /// Place in `tables` of each entity.
+    /// The index in `tables` of each entity.
     private var tableOfEntity: [UInt32: Int] = [:]
     let present: Catalog
     let selection: Selection
-    /// Places of the tables of which all rows are compared.
+    /// The indexes of the tables of which all rows are compared.
     private(set) var scanned: Set<Int> = []
 
     /// - Parameters:
     ///   - database: A connection inside a read, so that it sees one state of the log.
     ///   - to: May lie before `from`; the difference then leads back.
-    ///   - forStatements: Whether the changes are to be made by SQL: a table or column that was dropped and created
-    ///     again is then two of them.
-    ///   - memoryLimit: Bytes that changes may take before they go to the temporary database.
+    ///   - forStatements: Whether the changes are converted to SQL: a table or column that was dropped and created again then
+    ///     counts as two.
+    ///   - memoryLimit: Bytes that changes may take before they are moved to the temporary database.
     package convenience init(
         _ database: Connection, from: Int64, to: Int64, selection: Selection = Selection(),
         forStatements: Bool = false, memoryLimit: Int = 16 << 20
@@ -52,7 +52,7 @@ package final class NetDifference {
         try read(database)
     }
 
-    /// A difference of which nothing was read yet but the tables: ``read(_:after:progress:)`` does that.
+    /// Creates a difference that has only its tables so far: ``read(_:after:progress:)`` reads the events.
     package init(
         unread database: Connection, from: Int64, to: Int64, selection: Selection = Selection(),
         forStatements: Bool = false, memoryLimit: Int = 16 << 20
@@ -89,7 +89,7 @@ package final class NetDifference {
     /// Reads the events between the two positions.
     ///
     /// - Parameters:
-    ///   - mark: Where the first changes ended that were reported already; what lies before isn't read again.
+    ///   - resumePoint: Where the first changes ended that were reported already; earlier rows aren't read again.
     ///   - progress: Called with the position that has been reached.
     package func read(
         _ database: Connection, after resumePoint: ResumePoint? = nil, progress: (Int64) -> Void = { _ in }
@@ -102,7 +102,7 @@ package final class NetDifference {
             let before = isBackward ? table.to : table.from
             let after = isBackward ? table.from : table.to
             let key = row.values
-            // Where another table took the name, the row has a life in each.
+            // If another table took the name, the row has a history in each.
             if let before {
                 try foldRow(key, of: present.entity(id: before.id) ?? before, table: tableIndex, from: database)
             }
@@ -113,11 +113,11 @@ package final class NetDifference {
         try store.flush()
     }
 
-    /// The changes, table by table, in the order of their keys, until `body` answers false.
+    /// Calls `body` with the changes, table by table, in the order of their keys, until it returns false.
     ///
     /// - Parameters:
-    ///   - operations: Only these.
-    ///   - mark: Only those that come after this.
+    ///   - operations: Only changes of these operations.
+    ///   - resumePoint: Only changes after this point.
     package func forEachChange(
         _ operations: Set<StorageEvent.Operation> = Set(StorageEvent.Operation.allCases),
         after resumePoint: ResumePoint? = nil,
@@ -131,7 +131,7 @@ package final class NetDifference {
 
     package func makeCursor() -> Cursor { Cursor(self) }
 
-    /// Goes through the changes one at a time.
+    /// Iterates over the changes one at a time.
     package final class Cursor {
         private let difference: NetDifference
         private var table: Int
@@ -163,7 +163,7 @@ package final class NetDifference {
 // MARK: Folding
 
 extension NetDifference {
-    /// All rows of some tables.
+    /// Folds all rows of some tables.
     private func foldTables(
         _ tableIndices: Set<Int>, from database: Connection, progress: (Int64) -> Void
     ) throws {
@@ -188,7 +188,7 @@ extension NetDifference {
         }
     }
 
-    /// The columns of the earlier state that went with their column or table; no event says what they held.
+    /// The columns of the earlier state that were dropped, alone or with their table; no event holds their last values.
     func lostColumns(of tableIndex: Int) -> (entity: CatalogEntity, columns: [CatalogColumn])? {
         let table = tables[tableIndex]
         let (before, after) = isBackward ? (table.to, table.from) : (table.from, table.to)
@@ -199,7 +199,7 @@ extension NetDifference {
         return lost.isEmpty ? nil : (before, lost)
     }
 
-    /// Begins with the rows of the earlier state where something of them was lost.
+    /// Adds the rows of the earlier state if columns of it were dropped.
     private func addLost(of tableIndex: Int, from database: Connection) throws {
         guard lower > 0, let (entity, columns) = lostColumns(of: tableIndex) else { return }
         let scratch = try ScratchTables()
@@ -218,7 +218,7 @@ extension NetDifference {
         }
     }
 
-    /// One row, along its own events.
+    /// Folds one row, along its own events.
     private func foldRow(
         _ key: [ExactValue], of entity: CatalogEntity, table tableIndex: Int, from database: Connection
     ) throws {
@@ -235,9 +235,9 @@ extension NetDifference {
         if let net { try store.add(net, to: tableIndex) }
     }
 
-    /// What the events of one row in between make of it; nil where it has none.
+    /// The net change of one row's events in between; nil if there are none.
     ///
-    /// - Parameter goesOn: Whether to look at one more event; what is returned is of no use where it has said no.
+    /// - Parameter goesOn: Whether to read one more event; after it has returned false, the result is invalid.
     func net(
         _ key: [ExactValue], of entity: CatalogEntity, _ reader: LogReader, while goesOn: () -> Bool
     ) throws -> NetRow? {

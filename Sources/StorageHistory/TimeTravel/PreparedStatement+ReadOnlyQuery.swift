@@ -4,9 +4,9 @@ internal import StorageCore
 package import StorageLog
 
 extension PreparedStatement {
-    /// A query of somebody else's.
+    /// Prepares a query of a user.
     ///
-    /// - Throws: What SQLite says of it; `invalid-argument` where it isn't one query that only reads.
+    /// - Throws: SQLite's error; `invalid-argument` if it isn't a single read-only query.
     package convenience init(query sql: String, on database: Connection) throws {
         var rest = ""
         let code = sql.withCString { start -> Int32 in
@@ -34,7 +34,7 @@ extension StorageError {
             remedy: "Write one SELECT; a snapshot is read-only.")
     }
 
-    /// The table that SQLite has looked for in vain.
+    /// The table that SQLite couldn't find.
     package var missingTable: String? {
         guard code == .database, let range = message.range(of: "no such table: ", options: .backwards) else {
             return nil

@@ -1,14 +1,14 @@
 package import StorageLog
 
-/// The tables that statements open, by their programs, which name them by their root pages.
+/// The tables that statements open, read from their programs, which identify tables by their root pages.
 ///
-/// SQLite reports to an authorizer neither the columns that `USING` and `NATURAL JOIN` compare, nor a table of which nothing else is
-/// read. (Seen with 3.40.1.)
+/// SQLite reports to an authorizer neither the columns that `USING` and `NATURAL JOIN` compare, nor a table from which no column
+/// is read. (Seen with 3.40.1.)
 package struct ProgramTables {
     private let connection: Connection
     private let tables: [Int64: String]
 
-    /// - Parameter connection: Its main database is looked at. Good as long as its schema stays.
+    /// - Parameter connection: Its main database is inspected. Valid until its schema changes.
     package init(_ connection: Connection) throws {
         let select = try PreparedStatement(
             connection, "SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0")
@@ -18,9 +18,9 @@ package struct ProgramTables {
         self.tables = tables
     }
 
-    /// The tables that a statement opens, and whether it opens virtual ones. Whatever is bound to it, its program is the same.
+    /// The tables that a statement opens, and whether it opens virtual ones. The program doesn't depend on the bound values.
     ///
-    /// - Throws: What SQLite says of the statement.
+    /// - Throws: SQLite's error for the statement.
     package func opened(by sql: String) throws -> (names: Set<String>, hasVirtualTables: Bool) {
         let program = try PreparedStatement(connection, "EXPLAIN \(sql)")
         var names: Set<String> = []

@@ -2,10 +2,10 @@ internal import CSQLite
 internal import StorageCore
 package import StorageLog
 
-/// Finds out which tables a query reads, by letting SQLite prepare it against empty ones.
+/// Finds the tables that a query reads, by preparing it against empty ones.
 package struct ReferencedTables {
     package let names: [String]
-    /// Entities of which the full-text index is read.
+    /// Entities whose full-text index is read.
     package let searched: [String]
 
     /// The entities of a catalog that a query reads, by their names: their tables, through views, or their full-text
@@ -14,7 +14,7 @@ package struct ReferencedTables {
         of sql: String, in catalog: Catalog, indexes: [FullTextIndex] = [], views: [String] = []
     ) throws {
         let tables = catalog.live.map { ($0.stored, $0.live.map(\.stored) + ["_position"]) }
-        // An index of columns that weren't there, or a view of tables, is none.
+        // Indexes of columns that didn't exist then, and views of tables that didn't, are left out.
         let others = indexes.compactMap { try? $0.sql(catalog) } + views
         let seen = try Self.tables(of: sql, in: tables, others)
         let isSearched = { (entity: CatalogEntity) in
@@ -24,14 +24,14 @@ package struct ReferencedTables {
         searched = catalog.live.filter(isSearched).map(\.name)
     }
 
-    /// - Throws: What SQLite says of the query; `invalid-argument` where it isn't one query that only reads.
+    /// - Throws: SQLite's error for the query; `invalid-argument` if it isn't a single read-only query.
     package init(of sql: String, in tables: [(name: String, columns: [String])]) throws {
         let seen = try Self.tables(of: sql, in: tables)
         names = tables.map(\.name).filter { seen.contains($0.folded) }
         searched = []
     }
 
-    /// - Parameter others: Statements that make what isn't a table of its own; those that fail make nothing.
+    /// - Parameter others: Statements that create views and indexes; those that fail are ignored.
     private static func tables(
         of sql: String, in tables: [(name: String, columns: [String])], _ others: [String] = []
     ) throws -> Set<ExactText> {

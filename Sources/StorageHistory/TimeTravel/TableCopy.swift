@@ -2,7 +2,7 @@ internal import CSQLite
 internal import StorageCore
 package import StorageLog
 
-/// Copies rows from one database to a table of the same name in another, value by value as they are.
+/// Copies rows from one database to a table of the same name in another, with exactly the same values.
 package struct TableCopy {
     private let source: Connection
     private let target: Connection
@@ -12,7 +12,7 @@ package struct TableCopy {
         self.target = target
     }
 
-    /// - Parameter columns: Those that are copied; all where none is named.
+    /// - Parameter columns: The columns to copy; all if empty.
     package func run(_ table: String, columns: [String] = []) throws {
         let list = columns.isEmpty ? "*" : columns.map(quoted).joined(separator: ", ")
         let select = try PreparedStatement(source, "SELECT \(list) FROM \(quoted(table))")
@@ -25,8 +25,8 @@ package struct TableCopy {
         while try select.step() { try Self.copy(select, with: insert) }
     }
 
-    /// The statement that takes what a row of `select` holds into the columns of `list`, or fails: whatever the schema
-    /// says of conflicts, no row is replaced or skipped.
+    /// The statement that inserts a row of `select` into the columns of `list`, or fails: whatever the schema's conflict clauses
+    /// say, no row is replaced or skipped.
     static func insert(
         _ select: PreparedStatement, into table: String, list: String, _ target: Connection
     ) throws -> PreparedStatement {

@@ -3,10 +3,10 @@ package import StorageLog
 
 /// A table with the columns of an entity's, and none of its constraints.
 package enum UnconstrainedColumns {
-    /// The declarations of an entity's columns. They compare as those of the store do, and keep what events hold as it is: that
-    /// has been through the column's affinity, which changes nothing the second time.
+    /// The declarations of an entity's columns. They compare like the store's, and keep the events' values as they are: those
+    /// were already converted by the column's affinity, which changes nothing the second time.
     ///
-    /// - Parameter database: Whose collations are used; those that it doesn't know are left out.
+    /// - Parameter database: The database whose collations are used; unknown ones are left out.
     package static func columns(of entity: CatalogEntity, in database: Connection) throws -> [String] {
         let collations = try collations(database)
         return entity.live.map { column in
@@ -21,7 +21,7 @@ package enum UnconstrainedColumns {
         switch column.affinity {
         case .blob: return ""
         case .integer:
-            // INTEGER makes a key the rowid, which other values than integers can't be.
+            // INTEGER makes a key the rowid, which can't hold other values than integers.
             let isRowid = entity.key.count == 1 && column.type.lowercasedASCII == "integer"
             return isRowid || column.keyOrdinal == 0 ? " INTEGER" : " INT"
         case .text, .numeric, .real: return " \(column.affinity.rawValue)"
