@@ -16,7 +16,7 @@ struct ExpirationQueue<Key: Sendable>: Sendable {
         }
     }
 
-    /// Takes out the earliest key, if its time has come.
+    /// Removes and returns the earliest key, if its time has come.
     mutating func next(until now: Date) -> (key: Key, time: Date)? {
         guard let first = heap.first, first.time <= now else { return nil }
         heap.swapAt(0, heap.count - 1)
@@ -25,7 +25,7 @@ struct ExpirationQueue<Key: Sendable>: Sendable {
         return first
     }
 
-    /// Keeps those alone for which `isWanted` is true.
+    /// Removes all keys for which `isWanted` is false.
     mutating func retain(_ isWanted: (Key, Date) -> Bool) {
         heap.removeAll { !isWanted($0.key, $0.time) }
         for index in (0..<heap.count / 2).reversed() { sink(index) }

@@ -1,7 +1,6 @@
-/// A dictionary that holds a number of entries and forgets the one that was not used for the longest time. Every call takes
-/// the same time however many entries there are.
+/// A dictionary with a maximum number of entries that discards the least recently used one. Every call takes constant time.
 ///
-/// The entries are links of a list in an array: the front was used last.
+/// The entries form a linked list in an array, most recently used first.
 package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         var key: Key
@@ -17,7 +16,7 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
     private var front = -1
     private var back = -1
 
-    /// - Parameter capacity: The most entries it holds; with 0 or less it holds none.
+    /// - Parameter capacity: The maximum number of entries; with 0 or less there are none.
     package init(capacity: Int) { self.capacity = max(capacity, 0) }
 
     package var count: Int { indices.count }
@@ -33,7 +32,7 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
     /// The value of a key, without counting as a use.
     package func peek(_ key: Key) -> Value? { indices[key].flatMap { entries[$0]?.value } }
 
-    /// Whether a value of this key would take the place of another's.
+    /// Whether adding a value of this key would remove another.
     package func isFull(for key: Key) -> Bool { indices.count >= capacity && indices[key] == nil }
 
     package mutating func set(_ value: Value, for key: Key) {

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Values in memory, for a time and up to a number: where there are more, those whose time is over go first, then the one that was not
-/// used for the longest time.
+/// Values in memory, up to a lifetime and a maximum number: beyond it, expired values are removed first, then the least recently
+/// used one.
 ///
 /// ```swift
 /// let cache = MemoryCache<String, User>(capacity: 100, defaultTTL: 300, clock: SystemClock())
@@ -9,7 +9,7 @@ internal import Foundation
 /// let cached = await cache.get("user-1")
 /// ```
 ///
-/// Getting takes the same time however many values there are; setting one that expires, time that grows with their number's logarithm.
+/// Getting a value takes constant time; setting one that expires takes time logarithmic in the number of values.
 public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
     private struct Entry: Sendable {
         let value: Value
@@ -18,7 +18,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
 
     /// The maximum number of values; beyond it, the least recently used one is removed.
     public nonisolated let capacity: Int
-    /// How long a value stays; for as long as there is room where 0.
+    /// The lifetime of a value; with 0 a value stays as long as there is room.
     public nonisolated let defaultTTL: TTL
     /// The clock by which values expire.
     public nonisolated let clock: any StorageClock
@@ -35,7 +35,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         entries = LeastRecentlyUsed(capacity: capacity)
     }
 
-    /// The value of a key, nil where there is none or its time is over.
+    /// The value of a key; nil if there is none or it has expired.
     public func get(_ key: Key) -> Value? {
         guard let entry = entries.value(for: key) else { return nil }
         if let expires = entry.expires, expires <= clock.now {
@@ -47,7 +47,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
 
     /// Stores a value, replacing an earlier one of the key.
     ///
-    /// - Parameter ttl: How long the value stays; ``defaultTTL`` where nil, for ever for 0.
+    /// - Parameter ttl: The lifetime of the value; ``defaultTTL`` if nil, unlimited for 0.
     public func set(_ value: Value, for key: Key, ttl: TTL? = nil) {
         let seconds = (ttl ?? defaultTTL).seconds
         let expires = seconds > 0 ? clock.now.addingTimeInterval(seconds) : nil
@@ -55,7 +55,7 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         entries.set(Entry(value: value, expires: expires), for: key)
         guard let expires, capacity > 0 else { return }
         expirations.add(key, at: expires)
-        // Values that were set again or removed are still in line.
+        // Values that were set again or removed still have old entries in the queue.
         if expirations.count > 2 * entries.count + 16 {
             expirations.retain { key, time in entries.peek(key)?.expires == time }
         }
@@ -68,10 +68,10 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         }
     }
 
-    /// Forgets the value of a key.
+    /// Removes the value of a key.
     public func remove(_ key: Key) { entries.remove(key) }
 
-    /// Forgets every value.
+    /// Removes all values.
     public func removeAll() {
         entries.removeAll()
         expirations = ExpirationQueue()

@@ -1,4 +1,4 @@
-/// Builds the keys of caches so that two different things never share one.
+/// Builds the keys of caches so that two different values never share one.
 public struct KeyBuilder: Sendable, Hashable {
     /// The prefix of all keys.
     public let namespace: String
@@ -17,7 +17,7 @@ public struct KeyBuilder: Sendable, Hashable {
         return "\(escaped(namespace)).query:\(escaped(name))" + (list.isEmpty ? "" : "?" + list.joined(separator: "&"))
     }
 
-    /// The signs that hold a key together are distinguished from those of its parts.
+    /// Escapes the separators of keys within their parts.
     private func escaped(_ text: String) -> String {
         var result = ""
         for character in text {

@@ -1,4 +1,4 @@
-/// The declared limits. What exceeds one is refused with `limit-exceeded`; nothing is cut.
+/// The declared limits. A value beyond one is refused with `limit-exceeded`; nothing is truncated.
 public enum Limits {
     /// Bytes of one text or blob.
     public static let valueBytes = 64 << 20
@@ -17,15 +17,15 @@ public enum Limits {
 
     /// Columns of a primary key: change capture counts them in a byte.
     package static let keyColumns = 255
-    /// Columns that a table can come to have by plain SQL: SQLite's own limit.
+    /// Columns that a table can get by plain SQL: SQLite's own limit.
     package static let tableColumns = 2_000
-    /// Positions and numbers of commits. What is computed from such a number, read from whatever file, doesn't overflow.
+    /// Positions and numbers of commits. Computing with such a number, read from any file, doesn't overflow.
     package static let numbers: ClosedRange<Int64> = 1...(1 << 62) - 1
-    /// Times of commits, in microseconds since 1970 UTC, with the same room.
+    /// Times of commits, in microseconds since 1970 UTC, with the same margin.
     package static let times: ClosedRange<Int64> = -(1 << 62)...(1 << 62) - 1
-    /// 2026-01-01: when the format was made, so no clock that is right reads less.
+    /// 2026-01-01: the format's creation, so a correct clock never reads less.
     package static let knownTime: Int64 = 1_767_225_600_000_000
-    /// 2100-01-01: a clock that reads more when a store is opened is wrong.
+    /// 2100-01-01: a clock that reads more when a store is opened counts as wrong.
     package static let latestOpeningTime: Int64 = 4_102_444_800_000_000
 
     /// Ids of entities and columns.
@@ -35,34 +35,35 @@ public enum Limits {
     package static let segmentEvents = 1_024
     /// A run ends before its texts exceed this many bytes, unless a single event does.
     package static let segmentTargetBytes = 8 << 20
-    /// What a body may decompress to at the most: a single event of a commit at its limit, with metadata at theirs and room.
+    /// The maximum decompressed size of a body: a single event of a commit at its limit, with metadata at their limits and some
+    /// room.
     package static let segmentBytes = commitBytes + (64 << 20)
 
-    /// What commits that share a transaction may take together before it ends, so that nobody waits for many others.
+    /// The maximum that commits of one transaction take together before it ends, so that no commit waits for many others.
     package static let groupBytes = 1 << 20
     package static let groupEvents = 16_384
     package static let groupMicroseconds: Int64 = 2_000
     package static let groupCommits = 1_024
 
-    /// Statements that the writer keeps prepared: those of one-off texts must not pile up.
+    /// The maximum of prepared statements that the writer caches: one-off texts must not pile up.
     package static let keptStatements = 512
 
-    /// Pages of the write-ahead log behind which a commit brings them into the file: many at once, because each time the disk is
-    /// waited for; and fewer while rows are sealed, in whose transactions commits wait.
+    /// The number of pages in the write-ahead log above which a commit checkpoints it: many at once, because each time waits for
+    /// the disk; and fewer while segments are sealed, because commits wait for those transactions.
     package static let checkpointPages: Int32 = 4_000
     package static let sealingCheckpointPages: Int32 = 1_000
 
-    /// A row whose body is this long is in its final form when it is written.
+    /// A segment whose body is at least this long is in its final form when it is written.
     package static let finalRowBytes: Int64 = 1 << 20
-    /// Windows whose rows may be compressed against one another.
+    /// The number of windows whose segments may be compressed against one another.
     package static let baseGroup: Int64 = 8
-    /// Rows that have to be read one after another at the most before one that is compressed against them.
+    /// The maximum of segments that have to be read one after another before one that is compressed against them.
     package static let baseDepth = 7
-    /// Uncompressed bytes of a row that others are compressed against.
+    /// The maximum of uncompressed bytes of a segment that others are compressed against.
     package static let baseBytes = 2 << 20
-    /// What a row may take at the most, as a part of what it takes by itself, for its base to be worth reading, too.
+    /// The maximum size with a base, as a fraction of the size without one, for which the base is worth reading.
     package static let baseGain = 0.92
 
-    /// Bytes of the bodies of the rows that are merged at a time; uncompressed they are ``segmentTargetBytes`` at the most.
+    /// The maximum bytes of the bodies that are merged at a time; uncompressed, they are at most ``segmentTargetBytes``.
     package static let sealingRunBytes: Int64 = 4 << 20
 }

@@ -1,9 +1,9 @@
-/// How much room a cache may take: `.megabytes(30)`.
+/// The maximum size of a cache: `.megabytes(30)`.
 public struct Quota: Sendable, Hashable {
     /// The bytes; never below 0.
     public let bytes: Int
 
-    /// A quota of so many bytes; 0 for a negative number.
+    /// A quota in bytes; 0 for a negative number.
     public init(bytes: Int) { self.bytes = max(bytes, 0) }
 
     /// A quota in bytes.

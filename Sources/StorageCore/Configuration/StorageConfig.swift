@@ -1,18 +1,18 @@
 public import Foundation
 
-/// How a store is opened, and what its caches and encoders are made with.
+/// The options for opening a store, and for its caches and encoders.
 ///
 /// ```swift
 /// let reader = try StorageKit.start(at: url, config: .init(isReadOnly: true)).facade
 /// let config = StorageConfig(durability: .normal, defaultTTL: .minutes(10), namespace: "myapp")
 /// ```
 public struct StorageConfig: Sendable {
-    /// What a finished write survives.
+    /// The failures that a finished write survives.
     public enum Durability: Sendable {
-        /// A write that returned survives a crash of the process and the loss of power.
+        /// A write that returned survives a crash of the process and a power failure.
         case full
-        /// A write that returned survives a crash of the process; the loss of power may take the last commits, never
-        /// half of one.
+        /// A write that returned survives a crash of the process; a power failure may lose the last commits, but never a part of
+        /// one.
         case normal
     }
 
@@ -20,58 +20,59 @@ public struct StorageConfig: Sendable {
 
     /// Whether the store may only be read. Any number of processes may read while one writes.
     public var isReadOnly: Bool
-    /// What a finished write survives.
+    /// The failures that a finished write survives.
     public var durability: Durability
-    /// How long a statement waits for a lock of another process.
+    /// The time that a statement waits for a lock of another process.
     public var busyTimeout: Duration
-    /// Connections that read at the same time.
+    /// The number of connections that read at the same time.
     public var readerCount: Int
-    /// Connections beside those for reads that take long: verification, views of the past, rebuilds, comparisons. Each holds
-    /// back the cutting of the write-ahead log while it reads.
+    /// The number of additional connections for reads that take long: verification, snapshots, rebuilds, comparisons. Each
+    /// delays the truncation of the write-ahead log while it reads.
     public var longReaderCount: Int
-    /// Writes that may wait for their turn; one more throws `overloaded`. Nil, the default, lets any number wait: a task
-    /// that awaits each of its writes adds one at a time.
+    /// The number of writes that may wait for their turn; one more throws `overloaded`. Nil, the default, allows any number: a
+    /// task that awaits each of its writes adds one at a time.
     public var maximumQueuedWrites: Int?
-    /// How far the clock may be ahead of the newest commit, of the moment when the store was opened (if that was before 2100), and of
-    /// 2026; a commit at a later time throws `clock-ahead`. Commit times never go backwards, so it would be the time of all that
-    /// follow. Ten years, the default, let a store rest for as long as it likes, but not a clock jump. Nil takes every time.
+    /// The maximum by which the clock may be ahead of the newest commit, of the time when the store was opened (if that was
+    /// before 2100), and of 2026; a commit at a later time throws `clock-ahead`. Commit times never decrease, so later commits
+    /// would all get that time. Ten years, the default, allow a store to be unused for any time, but no clock jump.
+    /// Nil accepts every time.
     public var maximumClockJump: Duration?
-    /// Where commits, `updatedAt` columns and caches take the time from.
+    /// The source of the time for commits, `updatedAt` columns and caches.
     public var clock: any StorageClock
 
     // MARK: Caches and encoders
 
-    /// How long a cached value stays; 0 is for ever.
+    /// The lifetime of a cached value; 0 is unlimited.
     public var defaultTTL: TTL
-    /// Bytes that a disk cache may take.
+    /// The maximum bytes of a disk cache.
     public var diskQuotaBytes: Int
-    /// Entities of each type that repositories keep in memory.
+    /// The maximum number of entities of each type that repositories keep in memory.
     public var memoryCapacity: Int
-    /// Makes a new encoder for each use, because encoders can't be shared between tasks.
+    /// Creates a new encoder for each use, because encoders can't be shared between tasks.
     public var makeEncoder: @Sendable () -> JSONEncoder
-    /// Makes a new decoder for each use, because decoders can't be shared between tasks.
+    /// Creates a new decoder for each use, because decoders can't be shared between tasks.
     public var makeDecoder: @Sendable () -> JSONDecoder
     /// The prefix of cache keys.
     public var namespace: String
 
-    // MARK: What only tests change
+    // MARK: Changed only by tests
 
-    /// Events in a sealed run. One constant; the tests vary it.
+    /// Events in a sealed run. Constant except in tests.
     package var segmentLength = Self.usualSegmentLength
-    /// Bytes of a body from which on its row stays as it was written. The tests vary it.
+    /// The body size from which on a segment stays as it was written. Constant except in tests.
     package var finalRowBytes = Limits.finalRowBytes
-    /// What a sealed body becomes before it is read back. The tests break it.
+    /// Changes a sealed body before it is verified; tests damage it here.
     package var sealedBody: @Sendable ([UInt8]) -> [UInt8] = { $0 }
     package var writerCacheKilobytes = 24_000
     package var tailLevel: Int32 = 1
     package var sealedLevel: Int32 = 5
     /// Whether full windows are sealed in the background.
     package var sealsInBackground = true
-    /// How long a store that is open for reading only listens for a writer before it looks all the same.
+    /// How long a store that is open for reading only waits for the writer's bell before it looks at the log anyway.
     package var heartbeat: Duration = .seconds(1)
-    /// Whether a database that somebody else made is turned into a store by being opened.
+    /// Whether opening a database of another program converts it to a store.
     package var takesOver = false
-    /// The epoch that this writer has taken.
+    /// The epoch of this writer.
     package var epoch: Int64 = 0
 
     /// - Parameters:
@@ -114,7 +115,7 @@ public struct StorageConfig: Sendable {
     /// Builds the keys of this configuration's caches.
     public var keys: KeyBuilder { KeyBuilder(namespace: namespace) }
 
-    /// Debug builds take another length from the environment, so that the suite can cross every border of a segment.
+    /// Debug builds read another length from the environment, so that the test suite can cross segment borders everywhere.
     private static let usualSegmentLength: Int = {
         #if DEBUG
             let wanted = ProcessInfo.processInfo.environment["STORAGEKIT_SEGMENT_LENGTH"].flatMap { Int($0) }

@@ -1,4 +1,4 @@
-/// How long a cached value stays: `.minutes(5)`, a `Duration`, or a number of seconds. Zero is for ever.
+/// The lifetime of a cached value: `.minutes(5)`, a `Duration`, or a number of seconds. Zero is unlimited.
 ///
 /// ```swift
 /// let config = StorageConfig(defaultTTL: .hours(1))
@@ -8,9 +8,9 @@ public struct TTL: Sendable, Hashable {
     /// The lifetime in seconds.
     public let duration: Duration
 
-    /// - Parameter duration: Where negative, zero.
+    /// - Parameter duration: A negative one counts as zero.
     public init(_ duration: Duration) { self.duration = max(duration, .zero) }
-    /// - Parameter seconds: Where negative or no number, zero.
+    /// - Parameter seconds: A negative number or NaN counts as zero.
     public init(seconds: Double) { self.init(.seconds(seconds > 0 ? min(seconds, Self.longest) : 0)) }
 
     /// A lifetime of a number of seconds.
@@ -22,10 +22,10 @@ public struct TTL: Sendable, Hashable {
     /// A lifetime of a number of days.
     public static func days(_ count: Double) -> TTL { TTL(seconds: count * 86_400) }
 
-    /// The same in seconds.
+    /// The lifetime in seconds.
     public var seconds: Double { duration / .seconds(1) }
 
-    /// Thirty million years, in seconds: what is longer doesn't fit in every date.
+    /// Thirty million years, in seconds: a longer lifetime doesn't fit in every date.
     private static let longest = 1e15
 }
 

@@ -8,21 +8,21 @@ public struct ColumnSchema: Sendable, Equatable {
     public let notNull: Bool
     /// Whether the column is the primary key.
     public let primaryKey: Bool
-    /// An SQL literal that stands for the value of rows older than the column.
+    /// An SQL literal for the value of rows that are older than the column.
     public let defaultValue: String?
-    /// An SQL literal that stands for it where the column is required and has no default: none, zero, an empty text.
-    /// Nil where the property's type has no such value.
+    /// An SQL literal for that value if the column is required and has no default: zero, an empty text. Nil if the property's
+    /// type has no such value.
     public let neutralValue: String?
 
-    /// How values are shown beyond what SQLite knows of them: ``uuid``, or nothing.
+    /// How values are shown beyond their storage class: ``uuid``, or nothing.
     public let coding: String
 
     /// The row of another entity that the column refers to.
     public let reference: ColumnReference?
-    /// What is wrong with the declaration, where it can't be known before the store is opened.
+    /// The error in the declaration; it can't be reported before the store is opened.
     package let problem: String?
 
-    /// The ``coding`` of 16-byte blobs that are UUIDs: the command-line tool shows and takes them as text.
+    /// The ``coding`` of 16-byte blobs that are UUIDs: the command-line tool shows and accepts them as text.
     public static let uuid = "uuid"
 
     /// Creates a column.
@@ -35,7 +35,7 @@ public struct ColumnSchema: Sendable, Equatable {
             neutralValue: Self.neutralValue(of: type), coding: coding, reference: reference)
     }
 
-    /// A column whose type can say of itself whether it has a neutral value.
+    /// Creates a column whose type determines its neutral value, if it has one.
     public init(
         name: String, type: String, notNull: Bool, primaryKey: Bool = false, defaultValue: String?,
         neutralValue: String?, coding: String = "", reference: ColumnReference? = nil
@@ -51,7 +51,7 @@ public struct ColumnSchema: Sendable, Equatable {
         problem = nil
     }
 
-    /// What stands for nothing in a column of an SQL type.
+    /// The neutral value for a column of an SQL type.
     public static func neutralValue(of type: String) -> String {
         switch type {
         case "TEXT": "''"
@@ -62,7 +62,7 @@ public struct ColumnSchema: Sendable, Equatable {
         }
     }
 
-    /// A column that can't be.
+    /// A column with an invalid declaration.
     package init(problem: String) {
         name = "?"
         type = ""
@@ -75,7 +75,7 @@ public struct ColumnSchema: Sendable, Equatable {
         self.problem = problem
     }
 
-    /// The same column, referring to the key of another entity's table: the database sees to it that the row is there.
+    /// The same column, referring to the key of another entity's table: the database enforces that the row exists.
     public func referencing(_ table: String, onDelete rule: StorageDeleteRule) -> ColumnSchema {
         ColumnSchema(
             name: name, type: type, notNull: notNull, primaryKey: primaryKey, defaultValue: defaultValue,
@@ -105,7 +105,7 @@ public struct TableSchema: Sendable, Equatable {
 
 /// A foreign key.
 public struct ColumnReference: Sendable, Equatable {
-    /// The table that is referred to.
+    /// The table that the column refers to.
     public let table: String
     /// Its column, which is its primary key.
     public let column: String
@@ -124,8 +124,8 @@ public struct ColumnReference: Sendable, Equatable {
 public enum StorageDeleteRule: String, Sendable, Equatable {
     /// It is deleted too.
     case cascade = "CASCADE"
-    /// It refers to nothing any more; the column must be optional.
+    /// Its column is set to NULL; the column must be optional.
     case setNull = "SET NULL"
-    /// It keeps the other row from being deleted.
+    /// The other row can't be deleted while this one refers to it.
     case restrict = "RESTRICT"
 }

@@ -5,7 +5,7 @@ extension StorageError.Code {
     public static let cacheReadFailed = StorageError.Code("cache-read-failed")
     /// A cache couldn't be written.
     public static let cacheWriteFailed = StorageError.Code("cache-write-failed")
-    /// A cached value isn't of the type that was asked for.
+    /// A cached value isn't of the requested type.
     public static let cacheDecodingFailed = StorageError.Code("cache-decoding-failed")
     /// A value can't be encoded for a cache.
     public static let cacheEncodingFailed = StorageError.Code("cache-encoding-failed")

@@ -1,4 +1,4 @@
 extension StorageError.Code {
-    /// A query or search can't be understood.
+    /// A query or search can't be parsed.
     public static let invalidQuery = StorageError.Code("invalid-query")
 }

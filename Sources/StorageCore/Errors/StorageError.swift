@@ -1,4 +1,4 @@
-/// What StorageKit throws.
+/// An error of StorageKit.
 ///
 /// The `code` says what kind of failure it is and is meant for decisions; the `message` says what happened and the
 /// `remedy` what to do, both for people. New codes may appear in any version: always keep a `default`.
@@ -39,9 +39,9 @@ public struct StorageError: Error, Sendable {
         public static let conflict = Code("conflict")
         /// The clock, or a time that was given, is too far ahead to be right.
         public static let clockAhead = Code("clock-ahead")
-        /// What was asked for isn't there.
+        /// The requested object doesn't exist.
         public static let notFound = Code("not-found")
-        /// The schema of the store and the one declared don't fit.
+        /// The schema of the store doesn't match the declared one.
         public static let schemaMismatch = Code("schema-mismatch")
         /// An earlier I/O error made the store unusable until it is opened again.
         public static let unusable = Code("unusable")
@@ -49,19 +49,19 @@ public struct StorageError: Error, Sendable {
         public static let closed = Code("closed")
         /// Reading or writing the disk failed.
         public static let ioError = Code("io-error")
-        /// There was no memory for what was asked.
+        /// There wasn't enough memory for the request.
         public static let outOfMemory = Code("out-of-memory")
         /// A statement was interrupted before its end.
         public static let interrupted = Code("interrupted")
         /// SQLite refused a statement.
         public static let database = Code("database")
-        /// A remote can't be reached, or doesn't answer what was asked.
+        /// A remote can't be reached, or its response isn't valid.
         public static let remoteFailed = Code("remote-failed")
         /// An argument, or the call itself, is invalid.
         public static let invalidArgument = Code("invalid-argument")
     }
 
-    /// Where in StorageKit's source the error was made.
+    /// The location in StorageKit's source where the error was created.
     public struct Location: Sendable, Hashable {
         /// The source file.
         public let file: String
@@ -79,8 +79,8 @@ public struct StorageError: Error, Sendable {
     public let cause: (any Error)?
     /// Where in StorageKit's source the error was created.
     public let location: Location
-    /// Whether the store's own file or the engine's own checks failed, after which nobody knows what is in memory: the
-    /// store has to be opened again. Never set by an error that a user makes, whatever its code.
+    /// Whether the store's own file or the engine's own checks failed, after which the state in memory is unknown: the store has
+    /// to be opened again. Never set for an error of the user's code, whatever its code.
     package var isStoreFailure = false
 
     /// Creates an error.

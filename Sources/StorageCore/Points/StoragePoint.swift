@@ -14,14 +14,14 @@ public enum StoragePoint: Sendable, Hashable {
     case commit(Int64)
     /// After the last commit that isn't later than this time.
     case time(Date)
-    /// Where this tag points to now.
+    /// At the current position of this tag.
     case tag(String)
     /// After the newest commit.
     case head
-    /// So many commits before another point: `.before(.head, commits: 1)` is the state that the newest commit changed.
+    /// A number of commits before another point: `.before(.head, commits: 1)` is the state that the newest commit changed.
     ///
-    /// Commits that only tag, note or record an operation change no state and don't count; `storagekit log` leaves them out,
-    /// too. Before the first commit is `.position(0)`.
+    /// Commits that contain only tags, notes or operations change no state and don't count; `storagekit log` excludes them, too.
+    /// Before the first commit is `.position(0)`.
     indirect case before(StoragePoint, commits: Int64)
 }
 

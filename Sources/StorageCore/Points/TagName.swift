@@ -1,10 +1,10 @@
-/// The rules for names of tags: a name stands in points and ranges, so `tag:NAME`, `tag:NAME~2` and `tag:A..tag:B` must
-/// have one meaning.
+/// The rules for names of tags. A name occurs in points and ranges, so `tag:NAME`, `tag:NAME~2` and `tag:A..tag:B` must be
+/// unambiguous.
 package enum TagName {
     /// The longest name in bytes of UTF-8.
     package static let limit = 200
 
-    /// What keeps a name from being one; nil where it can be used.
+    /// The reason why a name is invalid; nil if it is valid.
     package static func problem(with name: String) -> String? {
         if name.isEmpty { return "it is empty" }
         if name.utf8.count > limit { return "it is longer than \(limit) bytes" }

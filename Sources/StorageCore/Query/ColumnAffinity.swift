@@ -1,4 +1,4 @@
-/// What kind of values a column prefers, which decides how it is compared.
+/// A column's preferred kind of values, which decides how they are compared.
 package enum ColumnAffinity: String, Sendable, Hashable, CaseIterable {
     case blob = "BLOB"
     case text = "TEXT"
@@ -6,11 +6,11 @@ package enum ColumnAffinity: String, Sendable, Hashable, CaseIterable {
     case integer = "INTEGER"
     case real = "REAL"
 
-    /// SQLite's rule for declared types. Nothing in SQLite answers it, so it stands here, and nowhere else: the catalog
-    /// keeps what it says of each column.
+    /// Applies SQLite's rule for declared types. No function of SQLite reports its result, so it is implemented here, and nowhere
+    /// else: the catalog stores the affinity of each column.
     ///
-    /// - Parameter isStrict: Whether the table is STRICT, where ANY keeps every value as it is; elsewhere it is a name like
-    ///   any other, which means NUMERIC.
+    /// - Parameter isStrict: Whether the table is STRICT, where ANY keeps every value as it is; in other tables it is an ordinary
+    ///   name, which means NUMERIC.
     package init(declaredType: String, isStrict: Bool = false) {
         let type = String(decoding: declaredType.utf8.map { (0x61...0x7A).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
         if isStrict, type == "ANY" {
@@ -31,7 +31,7 @@ package enum ColumnAffinity: String, Sendable, Hashable, CaseIterable {
     package var isNumeric: Bool { self == .numeric || self == .integer || self == .real }
 }
 
-/// A column as an evaluator needs to know it.
+/// The properties of a column that an evaluator needs.
 package struct EvaluatedColumn: Sendable {
     package let name: String
     package let affinity: ColumnAffinity

@@ -1,10 +1,10 @@
-/// A pattern of SQLite's LIKE, taken apart once.
+/// A pattern of SQLite's LIKE, parsed once.
 package struct LikePattern: Sendable, Hashable {
     private enum Part: Sendable, Hashable {
-        /// One byte of UTF-8, letters from A to Z as small ones.
+        /// One byte of UTF-8, letters from A to Z in lower case.
         case byte(UInt8)
         case one, any
-        /// What an escape at the very end leaves: nothing fits.
+        /// An escape at the end of the pattern, which matches nothing.
         case never
     }
 
@@ -27,7 +27,7 @@ package struct LikePattern: Sendable, Hashable {
         if isEscaped { parts.append(.never) }
     }
 
-    /// The bytes, folded, that every text that fits begins with.
+    /// The folded bytes that every matching text begins with.
     package var prefix: [UInt8] {
         var bytes: [UInt8] = []
         for part in parts {
@@ -37,13 +37,13 @@ package struct LikePattern: Sendable, Hashable {
         return bytes
     }
 
-    /// Whether a text fits as a whole.
+    /// Whether the whole text matches.
     func matches(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { matches(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether a text in UTF-8 fits as a whole.
+    /// Whether the whole text, in UTF-8, matches.
     package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         parts.withUnsafeBufferPointer { Self.matches(text, $0) }
     }
@@ -51,7 +51,7 @@ package struct LikePattern: Sendable, Hashable {
     private static func matches(_ text: UnsafeRawBufferPointer, _ parts: UnsafeBufferPointer<Part>) -> Bool {
         var index = 0
         var part = 0
-        // Where to go on when the text behind the last `%` doesn't fit from here.
+        // Where to continue if the text after the last `%` doesn't match from here.
         var resume: (part: Int, index: Int)?
         while index < text.count {
             if part < parts.count {
@@ -80,7 +80,7 @@ package struct LikePattern: Sendable, Hashable {
         return part == parts.count
     }
 
-    /// Where the character behind the one at a place begins.
+    /// The index of the next character's first byte.
     private static func next(_ text: UnsafeRawBufferPointer, _ index: Int) -> Int {
         var index = index + 1
         while index < text.count, text[index] & 0xC0 == 0x80 { index += 1 }

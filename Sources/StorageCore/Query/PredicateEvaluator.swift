@@ -1,6 +1,6 @@
-/// Answers a condition for rows at hand, exactly as SQLite would.
+/// Evaluates a condition on rows in memory, exactly as SQLite would.
 ///
-/// Columns are looked up once, when it is made; a row is an array of values in the order of those columns.
+/// Columns are looked up once, by the initialiser; a row is an array of values in the order of those columns.
 package struct PredicateEvaluator: Sendable {
     private indirect enum Node: Sendable {
         case constant(Bool?)
@@ -17,7 +17,7 @@ package struct PredicateEvaluator: Sendable {
     private let root: Node
     private let columns: [EvaluatedColumn]
 
-    /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for a condition that holds SQL.
+    /// - Throws: `invalid-name` for an unknown column, `invalid-argument` for a condition that contains SQL.
     package init(_ predicate: RowPredicate, columns: [EvaluatedColumn]) throws {
         self.columns = columns
         root = try Self.node(predicate, columns)
@@ -89,7 +89,7 @@ package struct PredicateEvaluator: Sendable {
         case .like(let column, let pattern):
             switch SQLiteNumber.text(row[column]) {
             case .text(let text): return pattern.matches(text)
-            // SQLite is built on all our systems so that a blob is like nothing.
+            // All our builds of SQLite are configured so that a blob never matches LIKE.
             case .blob: return false
             default: return nil
             }
@@ -141,7 +141,7 @@ package struct PredicateEvaluator: Sendable {
     }
 }
 
-/// Sorts rows at hand exactly as SQLite would.
+/// Sorts rows in memory exactly as SQLite would.
 package struct RowComparator: Sendable {
     private let terms: [(index: Int, isDescending: Bool, collation: RowPredicate.Collation)]
 
@@ -156,7 +156,7 @@ package struct RowComparator: Sendable {
         }
     }
 
-    /// Negative, zero or positive as `left` comes before, with or behind `right`.
+    /// Negative, zero or positive if `left` sorts before, equal to or after `right`.
     package func order(_ left: [StorageValue], _ right: [StorageValue]) -> Int {
         for term in terms {
             let order = SQLiteComparison.order(left[term.index], right[term.index], by: term.collation)

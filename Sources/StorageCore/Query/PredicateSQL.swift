@@ -4,7 +4,7 @@ package struct PredicateSQL {
     package private(set) var values: [StorageValue] = []
     private let name: (String) throws -> String
 
-    /// - Parameter name: The name of a column as it stands in SQL, quoted; throws for one that isn't there.
+    /// - Parameter name: Returns a column's quoted name in SQL; throws for an unknown one.
     package init(_ predicate: RowPredicate, name: @escaping (String) throws -> String) throws {
         self.name = name
         try append(predicate)
@@ -47,7 +47,7 @@ package struct PredicateSQL {
         }
     }
 
-    /// SQLite takes expressions up to a depth of 1,000, and a chain of n conditions is n deep; halves of halves aren't.
+    /// SQLite accepts expressions up to a depth of 1,000. A chain of n conditions has depth n, so it is split in halves.
     private mutating func append(_ parts: ArraySlice<RowPredicate>, joined word: String, empty: String) throws {
         guard let first = parts.first else { return text += empty }
         if parts.count == 1 { return try appendNested(first) }

@@ -12,7 +12,7 @@ public struct RowOrdering: Sendable, Hashable {
     public let column: String
     /// The direction.
     public let order: RowOrder
-    /// How texts are compared; as the column says where nil.
+    /// How texts are compared; nil for the column's own collation.
     public let collation: RowPredicate.Collation?
 
     /// Creates an ordering by a column.

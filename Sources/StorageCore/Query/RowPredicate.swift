@@ -1,8 +1,8 @@
 /// A condition on the rows of one entity.
 ///
-/// One tree serves every reader: it is turned into SQL for queries, and evaluated in Swift where rows are at hand, with
-/// the same answer. Like SQL it knows three answers: true, false and unknown, which is what a comparison with NULL
-/// gives; a row belongs to a result where the answer is true.
+/// One tree serves all uses: it is converted to SQL for queries, and evaluated in Swift for rows in memory, with the same result.
+/// As in SQL there are three results: true, false and unknown, the result of a comparison with NULL; a query returns the rows for
+/// which the result is true.
 public indirect enum RowPredicate: Sendable, Hashable {
     /// True, false, or unknown for nil.
     case constant(Bool?)
@@ -14,8 +14,8 @@ public indirect enum RowPredicate: Sendable, Hashable {
     case among(column: String, [StorageValue])
     /// Whether a column lies between two values, both included.
     case between(column: String, StorageValue, StorageValue)
-    /// Whether a column's text fits a pattern: `%` stands for any text, `_` for one character. Letters from A to Z are
-    /// the same in both cases, all others differ, as everywhere in SQLite.
+    /// Whether a column's text matches a pattern: `%` matches any text, `_` one character. Only the letters from A to Z match in
+    /// both cases, as everywhere in SQLite.
     case like(column: String, pattern: String, escape: Unicode.Scalar? = nil)
     /// Whether all conditions are true.
     case all([RowPredicate])
@@ -23,7 +23,7 @@ public indirect enum RowPredicate: Sendable, Hashable {
     case any([RowPredicate])
     /// Whether a condition is false.
     case not(RowPredicate)
-    /// SQL of the caller's own, with a `?` for each value.
+    /// SQL of your own, with a `?` for each value.
     case sql(String, [StorageValue])
 
     /// An operator that compares a column. The raw values are SQL.
@@ -40,13 +40,13 @@ public indirect enum RowPredicate: Sendable, Hashable {
         case greater = ">"
         /// Greater than or equal.
         case greaterOrEqual = ">="
-        /// Like `equal`, but NULL is NULL and never unknown.
+        /// Like `equal`, but NULL equals NULL and the result is never unknown.
         case same = "IS"
         /// The opposite of ``same``.
         case different = "IS NOT"
     }
 
-    /// What a column is compared with.
+    /// The right operand of a comparison.
     public enum Operand: Sendable, Hashable {
         /// A value.
         case value(StorageValue)
@@ -58,15 +58,15 @@ public indirect enum RowPredicate: Sendable, Hashable {
     public enum Collation: String, Sendable, Hashable, CaseIterable {
         /// By bytes.
         case binary = "BINARY"
-        /// By bytes, letters from A to Z being the same in both cases.
+        /// By bytes, ignoring the case of letters from A to Z.
         case noCase = "NOCASE"
-        /// By bytes, spaces at the end left out.
+        /// By bytes, ignoring trailing spaces.
         case trimmed = "RTRIM"
     }
 }
 
 extension RowPredicate {
-    /// The pieces of SQL in the condition that may read tables beside the row.
+    /// The SQL fragments in the condition that may read other tables than the row's.
     package var sqlReadingTables: [String] {
         switch self {
         case .sql(let text, _): SQLFragment.mayReadTables(text) ? [text] : []
@@ -123,7 +123,7 @@ extension RowPredicate {
         }
     }
 
-    /// The opposite; what is unknown stays unknown.
+    /// The negated condition; unknown stays unknown.
     public static prefix func ! (predicate: RowPredicate) -> RowPredicate { .not(predicate) }
 
     /// SQL of your own, with a `?` for each value: `.sql("length(name) > ?", 3)`. Values are bound, never pasted.
@@ -131,7 +131,7 @@ extension RowPredicate {
     /// query of its own or behind `IN`; a live query follows these too.
     public static func sql(_ text: String, _ values: StorageValue...) -> RowPredicate { .sql(text, values) }
 
-    /// Whether a column's text contains a text, whatever signs it has.
+    /// Whether a column's text contains a text, whose `%` and `_` are matched literally.
     package static func contains(_ column: String, _ text: String) -> RowPredicate {
         .like(column: column, pattern: "%\(escaped(text))%", escape: "\\")
     }
@@ -155,7 +155,7 @@ extension RowPredicate {
 }
 
 extension RowPredicate.Comparison {
-    /// The operator that SQL writes so; there are two spellings of `=` and of `<>`.
+    /// The operator with this SQL symbol; `=` and `<>` have two spellings each.
     package init?(sql symbol: String) {
         switch symbol {
         case "==": self = .equal

@@ -1,5 +1,5 @@
-/// Checks a piece of SQL that a caller wrote: it must be one expression that can stand between parentheses, with a `?`
-/// for each value. What would reach beyond it, or bind values of the query around it, is refused.
+/// Checks a caller's SQL fragment: it must be one expression that can be put in parentheses, with a `?` for each value. A
+/// fragment that could affect the query around it, or bind its values, is refused.
 struct SQLFragment {
     private let bytes: [UInt8]
     private var offset = 0
@@ -7,7 +7,7 @@ struct SQLFragment {
     private var placeholders = 0
     private var mayReadTables = false
 
-    /// - Throws: ``StorageError`` with `invalid-query` where the text isn't such an expression.
+    /// - Throws: ``StorageError`` with `invalid-query` if the text isn't such an expression.
     static func check(_ text: String, values: Int) throws {
         var fragment = SQLFragment(bytes: Array(text.utf8))
         if let problem = fragment.problem() ?? fragment.mismatch(values) {
@@ -17,7 +17,7 @@ struct SQLFragment {
         }
     }
 
-    /// Whether a piece of SQL may read tables: it has a query of its own, or names a table behind IN.
+    /// Whether an SQL fragment may read tables: it contains a query, or names a table after IN.
     static func mayReadTables(_ text: String) -> Bool {
         var fragment = SQLFragment(bytes: Array(text.utf8))
         _ = fragment.problem()
@@ -77,7 +77,7 @@ struct SQLFragment {
 
     private var next: UInt8? { offset + 1 < bytes.count ? bytes[offset + 1] : nil }
 
-    /// Goes to the mark that ends what began here. A mark written twice ends one part and begins the next.
+    /// Skips to the closing quotation mark. A doubled mark ends one part and begins the next.
     private mutating func skip(to mark: UInt8) -> Bool {
         offset += 1
         while offset < bytes.count, bytes[offset] != mark { offset += 1 }

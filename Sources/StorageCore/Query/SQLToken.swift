@@ -1,14 +1,14 @@
-/// A part of a statement's text, or of a condition's, cut as SQLite does.
+/// A token of a statement or condition, split as SQLite does.
 package enum SQLToken: Equatable {
     /// A keyword, or a name without quotes.
     case word(String)
-    /// A name in quotes.
+    /// A quoted name.
     case name(String)
     case text(String)
     case number(String)
     case symbol(String)
 
-    /// Why a text has no tokens.
+    /// Why a text can't be split into tokens.
     package enum Fault: Error { case comment, openQuote }
 
     package func isWord(_ word: String) -> Bool {
@@ -55,7 +55,7 @@ package enum SQLToken: Equatable {
         }
     }
 
-    /// Digits, a fraction and an exponent; also what SQLite refuses as a number, such as `1_0` or `0x1`.
+    /// Digits, a fraction and an exponent; also numbers that SQLite refuses, such as `1_0` or `0x1`.
     private static func number(_ rest: inout ArraySlice<UInt8>) -> String {
         var text = pop(&rest) { isPartOfWord($0) || $0 == UInt8(ascii: ".") }
         if text.lowercased().hasSuffix("e"), let sign = rest.first,
@@ -68,7 +68,7 @@ package enum SQLToken: Equatable {
         return text
     }
 
-    /// What is in quotes, which are doubled inside.
+    /// The text in quotes, which are doubled inside it.
     private static func quoted(_ rest: inout ArraySlice<UInt8>, by quote: UInt8) -> String? {
         var bytes: [UInt8] = []
         rest.removeFirst()

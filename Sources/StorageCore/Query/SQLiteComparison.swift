@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// SQLite's order of values, and the conversions that go before it.
+/// SQLite's order of values, and the conversions before a comparison.
 ///
 /// The rules are those of "Datatypes In SQLite", sections 3 and 4; the conversions follow SQLite 3.40, whose numbers
 /// go through an extended precision of 80 bits where the processor has it.
 enum SQLiteComparison {
-    /// Negative, zero or positive as `left` is before, with or behind `right`. NULL is with NULL and before all else.
+    /// Negative, zero or positive if `left` sorts before, equal to or after `right`. NULL equals NULL and sorts first.
     static func order(_ left: StorageValue, _ right: StorageValue, by collation: RowPredicate.Collation) -> Int {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -71,17 +71,17 @@ enum SQLiteComparison {
         return UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: text[..<end]))
     }
 
-    /// Two operands of a comparison as SQLite converts them before it looks at them.
+    /// Converts two operands as SQLite does before it compares them.
     ///
     /// - Parameters:
     ///   - left: The affinity of the left operand's column.
-    ///   - right: That of the right one; nil for a bound value, which has none.
+    ///   - right: The affinity of the right operand's column; nil for a bound value, which has none.
     static func converted(
         _ a: StorageValue, of left: ColumnAffinity, with b: StorageValue, of right: ColumnAffinity?
     ) -> (StorageValue, StorageValue) {
         let usesNumbers = left.isNumeric || (right?.isNumeric ?? false)
         if usesNumbers { return (SQLiteNumber.number(a), SQLiteNumber.number(b)) }
-        // Of two columns without numbers none is converted; a value follows its column.
+        // Two columns without numeric affinity aren't converted; a bound value is converted by its column's affinity.
         guard right == nil, left == .text else { return (a, b) }
         switch (a, b) {
         case (.text, _), (_, .text): return (SQLiteNumber.text(a), SQLiteNumber.text(b))

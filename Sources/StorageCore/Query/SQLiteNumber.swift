@@ -8,22 +8,22 @@ package enum SQLiteNumber {
         typealias Extended = Double
     #endif
 
-    /// A text that is a number, and nothing else but spaces around it, as that number; any other value as it is.
+    /// Converts a text that is a number, apart from spaces around it; returns other values unchanged.
     package static func number(_ value: StorageValue) -> StorageValue {
         guard case .text(var text) = value else { return value }
         return text.withUTF8 { parse($0) } ?? value
     }
 
-    /// A text that is a number, and nothing else but spaces around it; nil for any other.
+    /// The number in a text that contains nothing else but spaces around it; nil for other texts.
     package static func number(text: UnsafeRawBufferPointer) -> StorageValue? { parse(text.bindMemory(to: UInt8.self)) }
 
-    /// The number that a text or blob begins with, as a real; zero where it doesn't begin with one.
+    /// The number that a text or blob begins with, as a real; zero if there is none.
     package static func leadingReal(_ bytes: UnsafeRawBufferPointer) -> Double {
         guard case .real(let value)? = parse(bytes.bindMemory(to: UInt8.self), isPrefix: true) else { return 0 }
         return value
     }
 
-    /// A number as its text; any other value as it is.
+    /// Converts a number to text; returns other values unchanged.
     package static func text(_ value: StorageValue) -> StorageValue {
         switch value {
         case .integer(let value): .text(String(value))
@@ -39,9 +39,9 @@ package enum SQLiteNumber {
 // MARK: Text to number
 
 extension SQLiteNumber {
-    /// After `sqlite3AtoF` and `sqlite3Atoi64`.
+    /// Follows `sqlite3AtoF` and `sqlite3Atoi64`.
     ///
-    /// - Parameter isPrefix: Whether something else may follow; the number is a real then.
+    /// - Parameter isPrefix: Whether other text may follow; the result is then a real.
     private static func parse(_ text: UnsafeBufferPointer<UInt8>, isPrefix: Bool = false) -> StorageValue? {
         var offset = 0
         let end = text.count
@@ -143,7 +143,7 @@ extension SQLiteNumber {
 // MARK: Number to text
 
 extension SQLiteNumber {
-    /// After `sqlite3_snprintf("%!.15g")`.
+    /// Follows `sqlite3_snprintf("%!.15g")`.
     static func text(_ real: Double) -> String {
         guard real.isFinite else { return real < 0 ? "-Inf" : "Inf" }
         var value = Extended(abs(real))

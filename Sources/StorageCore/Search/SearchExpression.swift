@@ -1,14 +1,13 @@
-/// What a search asks of a row's texts.
+/// A condition on a row's texts.
 package indirect enum SearchExpression: Sendable, Hashable {
-    /// Words that stand side by side in one text, as the index cuts it into words; of the last one it may be only how it
-    /// begins.
+    /// Adjacent words in one text, as split by the index's tokenizer; the last word may be only a prefix.
     case words(String, isPrefix: Bool)
     case all([SearchExpression])
     case any([SearchExpression])
-    /// The first, and not the second.
+    /// Matches the first expression, but not the second.
     case without(SearchExpression, SearchExpression)
 
-    /// The expression as FTS5 reads it.
+    /// The expression in FTS5 syntax.
     package var text: String {
         switch self {
         case .words(let words, let isPrefix):

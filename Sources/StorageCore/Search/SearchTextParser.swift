@@ -1,4 +1,4 @@
-/// Reads text that people type as a search that can't be wrong.
+/// Parses text that people type; every text is a valid search.
 package struct SearchTextParser {
     private enum Token: Equatable {
         case term(String, isPrefix: Bool)
@@ -8,17 +8,17 @@ package struct SearchTextParser {
     private var tokens: [Token]
     private var next = 0
     private var depth = 0
-    /// FTS5 has a limit of its own on how deep expressions nest.
+    /// FTS5 limits the nesting of expressions, too.
     private static let depthLimit = 32
 
-    /// What is looked for; nil where there is nothing to look for.
+    /// The parsed expression; nil if the text contains nothing to search for.
     ///
-    /// - Parameter keepsSigns: Whether words without a letter or digit count, as they do for the trigram tokenizer.
+    /// - Parameter keepsSigns: Whether to keep words without a letter or digit, for the trigram tokenizer.
     package static func expression(_ text: String, keepsSigns: Bool = false) -> SearchExpression? {
         let tokens = tokens(of: text, keepsSigns: keepsSigns)
         var parser = SearchTextParser(tokens: tokens)
         if let expression = parser.alternatives(), parser.next == tokens.count { return expression }
-        // Not an expression: every word is looked for, those that look like operators too.
+        // Not a valid expression: search for every word, including those that look like operators.
         let words = tokens.compactMap { token -> SearchExpression? in
             switch token {
             case .term(let word, let isPrefix): .words(word, isPrefix: isPrefix)
@@ -97,7 +97,7 @@ extension SearchTextParser {
         return parts.count == 1 ? first : .any(parts)
     }
 
-    /// Words side by side must all occur, with or without AND between them.
+    /// Consecutive words must all occur, with or without AND between them.
     private mutating func conjunction() -> SearchExpression? {
         guard let first = exclusion() else { return nil }
         var parts = [first]

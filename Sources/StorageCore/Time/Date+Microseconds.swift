@@ -1,6 +1,6 @@
 package import Foundation
 
-// Counted from 2001, as dates are, so that a microsecond keeps the six digits that it has: what one makes of the other gives it back.
+// Counted from 2001, as dates are, so that a microsecond keeps its six digits: converting back gives the same value.
 extension Date {
     /// A time of the log.
     package init(microseconds: Int64) {
@@ -9,7 +9,7 @@ extension Date {
         self.init(timeIntervalSinceReferenceDate: Double(since2001) / 1_000_000)
     }
 
-    /// The nearest microsecond since 1970 UTC. A date before or behind all that fit is the first or the last of them.
+    /// The nearest microsecond since 1970 UTC. Dates out of range become the first or last representable one.
     package var microseconds: Int64 {
         let since2001 = (timeIntervalSinceReferenceDate * 1_000_000).rounded()
         guard let whole = Int64(exactly: since2001) else { return since2001 > 0 ? .max : .min }

@@ -1,22 +1,22 @@
-/// How long a remote is left alone after a failure: for as long as it has asked for, and on top of that for a random part of 2, 4, 8,
-/// 16, 32, and then 60 seconds, so that many clients that failed together don't come back together.
+/// The delay before contacting a remote again after a failure: the time that it has asked for, plus a random part of 2, 4, 8, 16,
+/// 32, and then 60 seconds, so that many clients that failed together don't return together.
 ///
-/// On top, because all whom it has asked for the same would come back at once.
+/// Plus, because all clients that it has asked for the same delay would otherwise return at once.
 ///
 /// Source: Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015 ("full jitter").
 package struct RemoteDelay: Sendable, Equatable {
-    /// What the remote has asked for, in microseconds.
+    /// The delay that the remote has asked for, in microseconds.
     package let askedMicroseconds: Int64
     /// The random part, in microseconds.
     package let randomMicroseconds: Int64
 
-    /// The most that the random part can be.
+    /// The maximum of the random part.
     package static var longestRandomMicroseconds: Int64 { 60_000_000 }
 
     /// - Parameters:
-    ///   - failures: How many there were one after another; at least one.
-    ///   - asked: What the remote asks for, in microseconds; nil where it doesn't say.
-    ///   - longest: The most that it can ask for.
+    ///   - failures: The number of consecutive failures; at least one.
+    ///   - asked: The delay that the remote asks for, in microseconds; nil if it doesn't.
+    ///   - longest: The maximum that the remote can ask for.
     package init(
         after failures: Int, remoteAsksFor asked: Int64?, longest: Int64,
         using generator: inout some RandomNumberGenerator

@@ -1,4 +1,4 @@
-/// How long to wait before trying again, longer after each failure: from a tenth of a second to half a minute.
+/// The delay before the next attempt, longer after each failure: from a tenth of a second to half a minute.
 package struct RetryDelay: Sendable {
     private var failures = 0
 

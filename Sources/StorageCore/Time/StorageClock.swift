@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where commits, `updatedAt` columns and caches take the time from; one of your own makes tests predictable.
+/// The source of the time for commits, `updatedAt` columns and caches; a clock of your own makes tests predictable.
 ///
 /// ```swift
 /// struct StillClock: StorageClock {
@@ -10,17 +10,17 @@ public import Foundation
 /// ```
 public protocol StorageClock: Sendable {
     var now: Date { get }
-    /// The same in whole microseconds since 1970 UTC, as commits are timed: that of ``now`` unless written otherwise.
+    /// The time in whole microseconds since 1970 UTC, as used for commits; derived from ``now`` by default.
     var microseconds: Int64 { get }
-    /// Returns once a time has come. Unless written otherwise, it looks at ``now`` again after a minute at most, so that a clock that is
-    /// set is noticed.
+    /// Returns once a time has come. By default, it reads ``now`` again after at most a minute, so that it notices when the clock
+    /// is set.
     ///
     /// - Throws: `CancellationError`.
     func sleep(until time: Date) async throws
 }
 
 extension StorageClock {
-    // No commit is made at a time that doesn't fit.
+    // A time out of range is refused when a commit is made.
     public var microseconds: Int64 { now.microseconds }
 
     /// - Throws: `CancellationError`.
@@ -33,9 +33,9 @@ extension StorageClock {
     }
 }
 
-/// The system's time. It may be set back; commit times don't follow it there.
+/// The system's time. It may be set back; commit times never decrease.
 public struct SystemClock: StorageClock {
-    /// Creates a clock; all of them agree.
+    /// Creates a clock; all instances are equivalent.
     public init() {}
     public var now: Date { Date() }
 

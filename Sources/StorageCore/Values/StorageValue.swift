@@ -56,7 +56,7 @@ extension StorageValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, 
 }
 
 extension StorageValue: CustomStringConvertible {
-    /// The value as a person reads it: text in quotes, blobs as `x'…'`, `NULL`.
+    /// The value in readable form: text in quotes, blobs as `x'…'`, `NULL`.
     public var description: String {
         switch self {
         case .null: "NULL"

@@ -1,5 +1,5 @@
 extension String {
-    /// Folded as SQLite folds names: only A to Z.
+    /// The text folded as SQLite folds names: only A to Z.
     package var lowercasedASCII: String {
         String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
     }

@@ -1,6 +1,6 @@
 extension String {
-    /// The text with another one for each of a scalar. By scalars, as SQL, shells and formats of files read it: a quote with which a
-    /// mark combines is another character to Swift, and would end a text in quotes.
+    /// Replaces each occurrence of a scalar. By scalars, as SQL, shells and file formats read text: for Swift, a quote followed
+    /// by a combining mark is another character, which would still end a text in quotes.
     package func replacing(scalar replaced: Unicode.Scalar, with replacement: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in unicodeScalars {
@@ -9,9 +9,9 @@ extension String {
         return String(scalars)
     }
 
-    /// The text with each quotation mark doubled, as SQL, FTS5 and CSV want it inside of quotation marks.
+    /// The text with each quotation mark doubled, as required inside quotation marks by SQL, FTS5 and CSV.
     package var doublingQuotes: String { replacing(scalar: "\"", with: "\"\"") }
 
-    /// The text as a literal of SQL.
+    /// The text as an SQL literal.
     package var quotedAsText: String { "'\(replacing(scalar: "'", with: "''"))'" }
 }
