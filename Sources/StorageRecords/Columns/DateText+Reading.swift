@@ -1,9 +1,9 @@
-// What is read is what SQLite and GRDB write and read: a day, or a day and a time to the minute, the second or finer, with a
-// space or a T between them, and a zone or none, which is UTC. Of a fraction all digits count: the date is the double nearest
-// to the decimal number, of two that are level the even one.
+// The accepted texts are those that SQLite and GRDB write and read: a day, or a day and a time to the minute, the second or
+// finer, with a space or a T between them, and a zone or none, which is UTC. All digits of a fraction count: the date is the
+// double nearest to the decimal number; of two equally near ones, the even one.
 
 extension DateText {
-    /// Seconds since 2001-01-01 00:00:00 UTC; nil for a text that is no date.
+    /// The seconds since 2001-01-01 00:00:00 UTC; nil for a text that isn't a date.
     static func seconds(_ bytes: UnsafeRawBufferPointer) -> Double? {
         var input = DigitReader(bytes: bytes)
         guard let year = input.number(4), input.skip("-"), let month = input.number(2), input.skip("-"),
@@ -63,7 +63,7 @@ extension DateText {
             power *= 10
         }
         guard fraction > 0 else { return Double(whole) }
-        // Doubles are rounded by their magnitude, so before 2001 it is the magnitude that is rounded.
+        // Doubles are rounded by their magnitude, so for dates before 2001 the magnitude is rounded.
         let isBefore = whole < 0
         let magnitude = UInt64(isBefore ? -whole - 1 : whole)
         if isBefore { fraction = power - fraction }
@@ -76,7 +76,7 @@ extension DateText {
         return isBefore ? -seconds : seconds
     }
 
-    /// The quotient, rounded; to the even one of two that are level.
+    /// The rounded quotient; ties go to the even one.
     @inline(__always)
     private static func rounded<Wide: FixedWidthInteger & UnsignedInteger>(_ number: Wide, by divisor: Wide) -> Wide {
         let (quotient, rest) = number.quotientAndRemainder(dividingBy: divisor)
@@ -84,7 +84,7 @@ extension DateText {
         return rest > half || (rest == half && quotient & 1 == 1) ? quotient + 1 : quotient
     }
 
-    /// Near 2001-01-01, or with more digits than any date needs.
+    /// For dates near 2001-01-01, or with more digits than any date needs.
     private static func slowly(_ whole: Int, _ digits: [UInt8]) -> Double? {
         guard digits.contains(where: { $0 != UInt8(ascii: "0") }) else { return Double(whole) }
         var digits = digits
@@ -121,14 +121,14 @@ private struct DigitReader {
         return number
     }
 
-    /// All digits from here on.
+    /// All digits from the current offset on.
     mutating func digits() -> Slice<UnsafeRawBufferPointer> {
         let start = offset
         while offset < bytes.count, bytes[offset] &- UInt8(ascii: "0") < 10 { offset += 1 }
         return bytes[start..<offset]
     }
 
-    /// What a zone is ahead of UTC, in seconds: `Z`, `+02:00`, or none.
+    /// The zone's offset from UTC in seconds: `Z`, `+02:00`, or none.
     mutating func zone() -> Int? {
         if isAtEnd || skip("Z") { return 0 }
         let isAhead = skip("+")

@@ -1,9 +1,10 @@
 /// Dates as SQLite and GRDB write them: `2026-01-15 10:00:00.123`, in UTC and the Gregorian calendar of all years.
 ///
 /// - The text of a date reads back as that date, bit for bit. (−0.0, which is the same date as 0.0, becomes 0.0.) It has three
-///   digits behind the point, and more only where it takes more.
-/// - Texts are in the order of their dates, also beside GRDB's of three digits: of two that begin alike, the longer is later.
-/// - A date that no four digits of a year can write has no text.
+///   digits after the point, and more only if needed.
+/// - Texts sort in the order of their dates, also beside GRDB's with three digits: of two with the same beginning, the longer is
+///   later.
+/// - A date whose year doesn't have four digits has no text.
 enum DateText {
     /// Seconds since 2001 at the beginning of the year 0.
     private static let first = -63_145_526_400.0
@@ -15,10 +16,10 @@ enum DateText {
     /// Days from the beginning of the year 0 to that of 2001.
     static let daysBefore2001 = 730_851
 
-    /// Whether a date can be written.
+    /// Whether a date has a text.
     static func covers(_ seconds: Double) -> Bool { seconds >= first && seconds < end }
 
-    /// Runs `body` on the text of a date; nil where it has none.
+    /// Runs `body` on the text of a date; nil if it has none.
     ///
     /// - Parameter seconds: Since 2001-01-01 00:00:00 UTC.
     @inline(__always)
@@ -66,7 +67,7 @@ enum DateText {
     /// `civil_from_days` of Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms"
     /// (https://howardhinnant.github.io/date_algorithms.html), which counts years from March, so that the leap day is the last.
     private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
-        // An era of 400 years before, so that January and February of the year 0 are no negative number.
+        // Begins an era of 400 years earlier, so that January and February of the year 0 aren't negative.
         let (era, dayOfEra) = (day - 60 + 146_097).quotientAndRemainder(dividingBy: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -82,7 +83,7 @@ enum DateText {
 // MARK: Fractions
 
 extension DateText {
-    /// The fewest digits behind the point, three at least, that lie nearer to the date than to any other double.
+    /// The fewest digits after the point, at least three, that are nearer to the date than to any other double.
     private static func fraction(of seconds: Double, from whole: Double) -> (digits: Int, count: Int) {
         guard seconds != whole else { return (0, 3) }
         // The double is a multiple of 2^-bits: 15 to 52 of them, as it is between a second and 10,000 years from 2001.
@@ -111,8 +112,8 @@ extension DateText {
         }
     }
 
-    /// Within a second of 2001-01-01 doubles are as fine as they get, and their digits as many as 324: those of Swift's
-    /// shortest description, without its exponent.
+    /// Within a second of 2001-01-01 doubles are at their finest and need up to 324 digits: those of Swift's shortest
+    /// description, without its exponent.
     private static func nearZero(_ seconds: Double) -> [UInt8] {
         let parts = seconds.magnitude.description.split(separator: "e")
         let number = parts[0].utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -127,7 +128,7 @@ extension DateText {
         return Array("2000-12-31 23:59:59.".utf8) + digits
     }
 
-    /// Makes the digits of a fraction those of what is missing to one.
+    /// Replaces the digits of a fraction by those of its difference to one.
     static func complement(_ digits: inout [UInt8]) {
         guard let last = digits.lastIndex(where: { $0 != UInt8(ascii: "0") }) else { return }
         for index in digits[..<last].indices { digits[index] = 2 * UInt8(ascii: "0") + 9 - digits[index] }
@@ -147,7 +148,7 @@ private struct DigitWriter {
 
     @inline(__always)
     mutating func append(_ number: Int, digits: Int) {
-        // Nothing here overflows: dates have numbers of at most 16 digits, and their places are in the buffer.
+        // Nothing here overflows: dates have numbers of at most 16 digits, and the buffer has room for them.
         var rest = UInt(bitPattern: number)
         var offset = count &+ digits
         count = offset

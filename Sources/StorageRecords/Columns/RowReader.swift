@@ -15,13 +15,13 @@ public struct RowReader {
         sqlite3_column_type(statement, index) == SQLITE_NULL
     }
 
-    /// - Throws: `invalidValue` where the column holds anything but an integer.
+    /// - Throws: `invalidValue` if the column holds anything but an integer.
     public func integer(at index: Int32) throws -> Int64 {
         guard sqlite3_column_type(statement, index) == SQLITE_INTEGER else { throw mismatch("an integer", at: index) }
         return sqlite3_column_int64(statement, index)
     }
 
-    /// A real, or an integer as a real.
+    /// Reads a real, or an integer as a real.
     ///
     /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     public func real(at index: Int32) throws -> Double {
@@ -30,9 +30,9 @@ public struct RowReader {
         return sqlite3_column_double(statement, index)
     }
 
-    /// - Throws: `invalidValue` where the column holds anything but valid UTF-8 text.
+    /// - Throws: `invalidValue` if the column holds anything but valid UTF-8 text.
     public func text(at index: Int32) throws -> String {
-        // Read as a C string, which the standard library checks and copies in one go; a NUL inside shows in the count.
+        // Read as a C string, which the standard library validates and copies in one pass; a NUL inside shows by the count.
         guard sqlite3_column_type(statement, index) == SQLITE_TEXT, let bytes = sqlite3_column_text(statement, index),
             let text = String(validatingCString: UnsafeRawPointer(bytes).assumingMemoryBound(to: CChar.self)),
             text.utf8.count == Int(sqlite3_column_bytes(statement, index))
@@ -50,7 +50,7 @@ public struct RowReader {
         return Data(bytes: bytes, count: count)
     }
 
-    /// Seconds since 2001-01-01 UTC.
+    /// Reads a date as seconds since 2001-01-01 UTC.
     func date(at index: Int32) throws -> Double {
         guard sqlite3_column_type(statement, index) == SQLITE_TEXT, let bytes = sqlite3_column_text(statement, index),
             let seconds = DateText.seconds(
@@ -68,7 +68,7 @@ public struct RowReader {
         return uuid
     }
 
-    /// The value in its storage class. Text that isn't valid UTF-8 comes back repaired; use ``text(at:)`` to refuse it.
+    /// The value in its storage class. Invalid UTF-8 in a text is repaired; use ``text(at:)`` to refuse it.
     public func value(at index: Int32) -> StorageValue {
         storage_value(borrowing: self, column: index).value()
     }

@@ -20,7 +20,7 @@ public struct RowWriter {
         sqlite3_bind_int64(statement, index, value)
     }
 
-    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL.
+    /// - Throws: `invalidValue` for NaN, which SQLite would convert to NULL.
     public func bind(_ value: Double, at index: Int32) throws {
         if value.isNaN {
             throw StorageError.notStorable("NaN, or a date outside of the years 0 to 9999,", parameter: index)
@@ -111,12 +111,12 @@ extension RowWriter {
 }
 
 extension StorageError {
-    /// - Parameter value: What it is, in words.
+    /// - Parameter value: A readable description of the value.
     static func notStorable(_ value: String, parameter: Int32) -> StorageError {
         notStorable(value, in: "parameter \(parameter)")
     }
 
-    /// The same with the name of a column instead of the parameter's number.
+    /// The same error with the name of a column instead of the parameter's number.
     package func naming(_ columns: [ColumnSchema], of table: String) -> StorageError {
         let words = " in parameter "
         guard code == .invalidValue, let place = message.range(of: words) else { return self }

@@ -49,7 +49,7 @@ extension Int64: StorageColumnValue {
     public static func read(from row: RowReader, at index: Int32) throws -> Int64 { try row.integer(at: index) }
 }
 
-/// The integers that fit Int64: kept as one.
+/// Integers that fit Int64 are stored as such.
 extension StorageColumnValue where Self: FixedWidthInteger & SignedInteger {
     /// The declared SQL type of its columns.
     public static var columnType: String { "INTEGER" }
@@ -81,7 +81,7 @@ extension Int8: StorageColumnValue {}
 extension Int16: StorageColumnValue {}
 extension Int32: StorageColumnValue {}
 
-/// Unsigned integers are kept as Int64, and refused above its range.
+/// Unsigned integers are stored as Int64, and refused above its range.
 extension StorageColumnValue where Self: FixedWidthInteger & UnsignedInteger {
     /// The declared SQL type of its columns.
     public static var columnType: String { "INTEGER" }
@@ -188,16 +188,16 @@ extension Float: StorageColumnValue {
     public static func read(from row: RowReader, at index: Int32) throws -> Float { Float(try row.real(at: index)) }
 }
 
-/// A date is kept as the text that SQLite and GRDB read and write, `2026-01-15 10:00:00.123` in UTC, with as many more digits
-/// as it takes for the very same date to come back. A date outside of the years 0 to 9999, which that text can't tell, is
+/// A date is stored as the text that SQLite and GRDB read and write, `2026-01-15 10:00:00.123` in UTC, with as many more digits
+/// as needed to restore exactly the same date. A date outside of the years 0 to 9999, which that text can't represent, is
 /// refused.
 ///
-/// What SQL has written is read in each form in which GRDB reads it, such as that of `CURRENT_TIMESTAMP`; but texts are compared
-/// as texts, so `2026-01-15 10:00:00` comes before `2026-01-15 10:00:00.000`. Numbers aren't dates.
+/// Texts that SQL has written are read in each form that GRDB reads, such as that of `CURRENT_TIMESTAMP`; but they are compared
+/// as texts, so `2026-01-15 10:00:00` sorts before `2026-01-15 10:00:00.000`. Numbers aren't dates.
 extension Date: StorageColumnValue {
     /// The declared SQL type of its columns.
     public static var columnType: String { "DATETIME" }
-    /// The date's text; NaN, which nothing stores and no condition takes, for a date that has none.
+    /// The date's text; for a date without one NaN, which can't be stored or used in a condition.
     public var storageValue: StorageValue {
         DateText.text(of: timeIntervalSinceReferenceDate).map { .text($0) } ?? .real(.nan)
     }
@@ -246,7 +246,7 @@ extension Data: StorageColumnValue {
     public static func read(from row: RowReader, at index: Int32) throws -> Data { try row.blob(at: index) }
 }
 
-/// A UUID is kept as its 16 bytes, as GRDB binds it. In SQL, `hex(column)` shows them.
+/// A UUID is stored as its 16 bytes, as GRDB binds it. In SQL, `hex(column)` shows them.
 extension UUID: StorageColumnValue {
     /// The declared SQL type of its columns.
     public static var columnType: String { "BLOB" }

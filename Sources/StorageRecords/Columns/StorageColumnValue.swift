@@ -15,23 +15,23 @@ public import StorageCore
 public protocol StorageColumnValue: Sendable {
     /// The declared SQL type.
     static var columnType: String { get }
-    /// How values are shown beyond what SQLite knows of them: ``ColumnSchema/uuid`` where bytes are UUIDs, else nothing.
+    /// How values are shown beyond their storage class: ``ColumnSchema/uuid`` if bytes are UUIDs, otherwise nothing.
     static var columnCoding: String { get }
     /// Whether NULL is one of the values.
     static var isNullable: Bool { get }
-    /// The value as the database keeps it.
+    /// The value as the database stores it.
     var storageValue: StorageValue { get }
-    /// The Swift value of what the database kept.
+    /// Creates the Swift value from the stored one.
     ///
-    /// - Throws: ``StorageError`` with `invalidValue` where the stored value isn't one of this type.
+    /// - Throws: ``StorageError`` with `invalidValue` if the stored value isn't one of this type.
     init(storageValue: StorageValue) throws
 
-    /// Fills a parameter of a statement. The default goes through ``storageValue``; the types of the standard library
-    /// bind without it.
+    /// Binds the value to a parameter of a statement. By default it uses ``storageValue``; the types of the standard library bind
+    /// directly.
     ///
     /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     func write(to row: RowWriter, at index: Int32) throws
-    /// Reads a column of a statement's row. The default goes through ``init(storageValue:)``.
+    /// Reads the value from a column of a statement's row. By default it uses ``init(storageValue:)``.
     ///
     /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     static func read(from row: RowReader, at index: Int32) throws -> Self

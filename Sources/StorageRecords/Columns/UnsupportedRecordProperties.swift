@@ -1,7 +1,7 @@
 public import StorageCore
 
-// What the compiler reports for the properties of a record whose type fills no column: one sentence that says what to do, in the
-// place of a list of overloads that don't fit. Nothing here can be called.
+// The compiler's error for a property of a record whose type fills no column: one sentence that says what to do, instead of a
+// list of overloads that don't fit. Nothing here can be called.
 
 extension RowWriter {
     @_disfavoredOverload

@@ -2,8 +2,8 @@ package import CSQLite
 internal import Foundation
 
 extension storage_value {
-    /// SQLite's order of values, of texts that of their bytes: less than zero where this value is before another one, zero
-    /// where they are equal, more where it is behind. The `bits` of texts and blobs are addresses.
+    /// SQLite's order of values, with texts by their bytes: negative if this value sorts before another, zero if they are equal,
+    /// positive if it sorts after. The `bits` of texts and blobs are addresses.
     package func order(to other: storage_value) -> Int {
         guard rank == other.rank else { return rank - other.rank }
         switch rank {
@@ -17,7 +17,7 @@ extension storage_value {
         default:
             let (left, right) = (addressed, other.addressed)
             let shorter = min(left.count, right.count)
-            // Bytes that aren't none have an address.
+            // A non-empty run of bytes has an address.
             let order = shorter == 0 ? 0 : Int(memcmp(left.baseAddress!, right.baseAddress!, shorter))
             return order != 0 ? order : left.count - right.count
         }

@@ -1,10 +1,10 @@
-// Public, because what is inlined into other modules names them.
+// Public, because code that is inlined into other modules names it.
 public import CSQLite
 public import Foundation
 public import StorageCore
 
-// The one way from SQLite's storage classes to values and back. What treats the classes differently (an order of values, a
-// sum, the encoding of a column) switches over `type` itself.
+// The only conversion between SQLite's storage classes and values. Code that treats the classes differently (an order of values,
+// a sum, the encoding of a column) switches over `type` itself.
 
 extension storage_value {
     @inlinable
@@ -18,7 +18,7 @@ extension storage_value {
     @inlinable @inline(__always)
     package init(real: Double) { self.init(type: UInt32(SQLITE_FLOAT), size: 0, bits: real.bitPattern) }
 
-    /// A text or a blob by its address; it isn't copied.
+    /// A text or a blob by its address, without a copy.
     ///
     /// - Parameter type: `SQLITE_TEXT` or `SQLITE_BLOB`.
     @inlinable @inline(__always)
@@ -27,7 +27,7 @@ extension storage_value {
             type: UInt32(type), size: UInt32(bytes.count), bits: UInt64(UInt(bitPattern: bytes.baseAddress)))
     }
 
-    /// A column of a statement's current row. Texts and blobs are addresses, good until the next step.
+    /// A column of a statement's current row. Texts and blobs are addresses, valid until the next step.
     @inlinable @inline(__always)
     package init(borrowing row: RowReader, column: Int32) {
         let statement = row.statement
@@ -45,7 +45,7 @@ extension storage_value {
         }
     }
 
-    /// A value that SQLite hands to a hook or a function. Texts and blobs are addresses, good until that returns.
+    /// A value that SQLite passes to a hook or a function. Texts and blobs are addresses, valid until that returns.
     ///
     /// - Parameter value: A `sqlite3_value *`.
     @inlinable @inline(__always)
@@ -74,7 +74,7 @@ extension storage_value {
 
     /// The bytes of a text or a blob.
     ///
-    /// - Parameter base: From where `bits` counts, as in events; nil where it is the address itself.
+    /// - Parameter base: The memory that `bits` is an offset into, as in events; nil if it is the address itself.
     @inlinable @inline(__always)
     package func bytes(from base: UnsafePointer<UInt8>?) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(
@@ -85,11 +85,11 @@ extension storage_value {
     @inlinable @inline(__always)
     package var addressed: UnsafeRawBufferPointer { bytes(from: nil) }
 
-    /// Whether two values are the same to the byte.
+    /// Whether two values are equal byte for byte.
     ///
     /// - Parameters:
-    ///   - base: From where `bits` of this one count; nil where they are an address.
-    ///   - otherBase: The same of the other one.
+    ///   - base: The memory that this value's `bits` are an offset into; nil if they are an address.
+    ///   - otherBase: The same for the other value.
     @inlinable @inline(__always)
     package func isSame(
         as other: storage_value, from base: UnsafePointer<UInt8>? = nil,
@@ -99,14 +99,14 @@ extension storage_value {
         guard hasBytes else { return bits == other.bits || isNull }
         guard size == other.size else { return false }
         let (left, right) = (bytes(from: base), other.bytes(from: otherBase))
-        // Bytes that aren't none have an address.
+        // A non-empty run of bytes has an address.
         return size == 0 || left.baseAddress == right.baseAddress
             || memcmp(left.baseAddress!, right.baseAddress!, Int(size)) == 0
     }
 
-    /// The value as Swift knows it, copied. Text that isn't valid UTF-8 comes out repaired.
+    /// The value as a Swift value, copied. Invalid UTF-8 in a text is repaired.
     ///
-    /// - Parameter base: From where `bits` counts; nil where it is an address.
+    /// - Parameter base: The memory that `bits` is an offset into; nil if it is an address.
     @inlinable @inline(__always)
     package func value(from base: UnsafePointer<UInt8>? = nil) -> StorageValue {
         switch Int32(type) {
@@ -118,9 +118,9 @@ extension storage_value {
         }
     }
 
-    /// Binds the value. Its bytes aren't copied: they must stay where they are until the statement is reset.
+    /// Binds the value. Its bytes aren't copied: they must not move until the statement is reset.
     ///
-    /// - Parameter base: From where `bits` counts; nil where it is an address.
+    /// - Parameter base: The memory that `bits` is an offset into; nil if it is an address.
     @inlinable @inline(__always)
     package func bind(to parameters: RowWriter, at index: Int32, from base: UnsafePointer<UInt8>? = nil) {
         let statement = parameters.statement
@@ -135,7 +135,7 @@ extension storage_value {
 }
 
 extension StorageValue {
-    /// Calls `body` with the value as SQLite has it. Texts and blobs are addresses, good until it returns.
+    /// Calls `body` with the value in SQLite's form. Texts and blobs are addresses, valid until it returns.
     @inlinable
     package func withRaw<Result>(_ body: (storage_value) throws -> Result) rethrows -> Result {
         switch self {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Text that equals only the same bytes, as SQLite sees it. Swift takes the two spellings of é for one.
+/// Text that equals only the same bytes, as in SQLite. Swift treats the two spellings of é as equal.
 package struct ExactText: Hashable, Sendable {
     package let text: String
 

@@ -2,14 +2,14 @@ package import CSQLite
 internal import Foundation
 package import StorageCore
 
-/// A prepared statement that is stepped without going through GRDB: for the paths where every microsecond counts.
+/// A prepared statement that is stepped without GRDB, for code in which every microsecond counts.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 package final class PreparedStatement {
     package let pointer: OpaquePointer
     private let connection: Connection
 
-    /// - Throws: ``StorageError`` with what SQLite says of the text.
+    /// - Throws: ``StorageError`` with SQLite's message about the text.
     package init(_ connection: Connection, _ sql: String) throws {
         var pointer: OpaquePointer?
         let code = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
@@ -23,7 +23,7 @@ package final class PreparedStatement {
     package var writer: RowWriter { RowWriter(statement: pointer) }
     package var row: RowReader { RowReader(statement: pointer) }
 
-    /// Goes to the next row; false at the end. The statement must be reset afterwards.
+    /// Steps to the next row; false at the end. The statement must be reset afterwards.
     @discardableResult
     package func step() throws -> Bool {
         switch storage_step(pointer) {
@@ -45,7 +45,7 @@ package final class PreparedStatement {
         while try step() {}
     }
 
-    /// Runs the statement to its end with the parameters that are bound already.
+    /// Runs the statement to its end with the bound parameters.
     package func execute() throws {
         defer { sqlite3_reset(pointer) }
         while try step() {}
@@ -68,7 +68,7 @@ package final class PreparedStatement {
 
     package func bindNull(at index: Int32) { sqlite3_bind_null(pointer, index) }
 
-    /// Binds bytes that stay where they are until the statement is reset.
+    /// Binds bytes that must not move until the statement is reset.
     package func bind(borrowedText bytes: UnsafeRawBufferPointer, at index: Int32) {
         storage_bind_text_borrowed(pointer, index, bytes.baseAddress, bytes.count)
     }
@@ -77,7 +77,7 @@ package final class PreparedStatement {
         storage_bind_blob_borrowed(pointer, index, bytes.baseAddress, bytes.count)
     }
 
-    /// Rows that the statement changed when it ran last.
+    /// The number of rows that the statement's last run changed.
     package var changes: Int { connection.changes }
 
     package func clearBindings() { sqlite3_clear_bindings(pointer) }
@@ -98,12 +98,12 @@ package final class PreparedStatement {
 extension PreparedStatement {
     /// Whether a column of the current row holds exactly this value of an event.
     package func holds(_ value: storage_value, bytes: UnsafePointer<UInt8>, in column: Int32) -> Bool {
-        // Reading it is dearer than seeing that it is another kind of value.
+        // Reading the value costs more than comparing its type.
         sqlite3_column_type(pointer, column) == Int32(value.type)
             && value.isSame(as: storage_value(borrowing: row, column: column), from: bytes)
     }
 
-    /// Binds a value of an event. Its bytes must stay where they are until the statement is reset.
+    /// Binds a value of an event. Its bytes must not move until the statement is reset.
     @inline(__always)
     package func bind(_ value: storage_value, bytes: UnsafePointer<UInt8>, at index: Int32) {
         value.bind(to: writer, at: index, from: bytes)

@@ -1,19 +1,19 @@
 internal import CSQLite
 internal import StorageCore
 
-/// The rows that a statement finds, one after another.
+/// The rows of a statement, one after another.
 ///
 /// Not `Sendable`: it lives on the connection's thread for the length of one call.
 public struct StatementRows {
-    /// The current row, after ``next()`` has answered true.
+    /// The current row, after ``next()`` has returned true.
     public let row: RowReader
 
     package init(statement: OpaquePointer) { row = RowReader(statement: statement) }
 
-    /// The parameters, which are bound before the first row.
+    /// The parameters, to be bound before the first row.
     package var parameters: RowWriter { RowWriter(statement: row.statement) }
 
-    /// Goes to the next row; false behind the last one.
+    /// Steps to the next row; false after the last one.
     ///
     ///
     /// - Throws: Errors of SQLite, and those of cancelled or closed connections.
