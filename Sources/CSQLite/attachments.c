@@ -1,7 +1,7 @@
-// Attachments: what those who follow commits want to know of updated rows beside what the events say.
+// Attachments: values of updated rows that followers of commits request besides the events.
 #include "capture_internal.h"
 
-// Enough for the transactions of people at work. Whoever imports has followers that read everything anew.
+// Enough for interactive transactions. For an import, followers read everything again.
 enum { LARGEST_COUNT = 256, LARGEST_BYTES = 64 << 10 };
 
 static int order(const void *a, const void *b) {

@@ -1,4 +1,4 @@
-// The life of a capture, and what the engine asks of it.
+// The lifetime of a capture, and the engine's calls.
 #include "capture_internal.h"
 
 static void free_tables(captured_table *tables, size_t count) {
@@ -22,7 +22,7 @@ static void free_shapes(storage_capture *capture) {
     capture->shape_count = 0;
 }
 
-// SQLite has one value for every column that isn't there; a result without that many columns shows it.
+// SQLite uses one value for every missing column; a result without that many columns returns it.
 static const sqlite3_value *find_absent(sqlite3 *database) {
     sqlite3_stmt *statement = 0;
     const sqlite3_value *absent = 0;
@@ -117,7 +117,7 @@ static int define_table(captured_table *table, const storage_table *source) {
     if (!table->name || !table->columns || !table->key_indices || !table->reals || !table->key_columns) return 0;
     for (uint32_t i = 0; i < count; i++) {
         if (source->key_indices[i]) {
-            // The caller has checked the places already; one that is wrong would be written behind the array.
+            // The caller has checked the indexes already; a wrong one would write past the end of the array.
             if (source->key_indices[i] > count) return 0;
             table->key_columns[source->key_indices[i] - 1] = i;
             table->key_count++;
@@ -126,7 +126,7 @@ static int define_table(captured_table *table, const storage_table *source) {
     return 1;
 }
 
-// Room for both images of a row with so many columns. What is there stays where there is no memory.
+// Makes room for both images of a row with a number of columns. Keeps the existing memory if there is no more.
 static int widen_scratch(storage_capture *capture, size_t columns) {
     if (columns <= capture->scratch_columns) return 1;
     uint64_t *mask = calloc((columns + 63) / 64, sizeof *mask);
@@ -148,7 +148,7 @@ static int widen_scratch(storage_capture *capture, size_t columns) {
 }
 
 int storage_capture_define(storage_capture *capture, const storage_table *tables, size_t count) {
-    // The new tables first: where there is no memory for them, the old ones go on being captured.
+    // The new tables first: if there is no memory for them, capture continues with the old ones.
     captured_table *defined = calloc(count ? count : 1, sizeof *defined);
     if (!defined) return SQLITE_NOMEM;
     size_t widest = 1;
@@ -167,7 +167,7 @@ int storage_capture_define(storage_capture *capture, const storage_table *tables
     free_tables(capture->tables, capture->table_count);
     capture->tables = defined;
     capture->table_count = count;
-    // Shapes stay while events refer to them.
+    // Shapes are kept while events refer to them.
     if (capture->event_count == 0) free_shapes(capture);
     return SQLITE_OK;
 }
@@ -205,7 +205,7 @@ int storage_capture_begin(storage_capture *capture) {
     return storage_capture_take_hook(capture);
 }
 
-// The function that sets the hook returns what it was called with before.
+// The function that sets the hook returns the context of the previous one.
 int storage_capture_take_hook(storage_capture *capture) {
     return sqlite3_preupdate_hook(capture->database, capture_on_change, capture) == capture;
 }
@@ -223,12 +223,12 @@ void storage_capture_begin_body(storage_capture *capture, const storage_allowanc
     capture->body.has_allowance = 1;
     capture->body.allowance = *allowance;
     capture->body.deadline = monotonic_nanoseconds() + allowance->nanoseconds;
-    // What only reads is asked every so many steps of SQLite, some ten microseconds.
+    // Statements that only read are checked after a number of SQLite's steps, some ten microseconds.
     sqlite3_progress_handler(capture->database, 1000, capture_on_progress, capture);
 }
 
 void storage_capture_end_body(storage_capture *capture) {
-    // That of a body itself would outlive it.
+    // Also removes a handler that the body has set, which would outlive it.
     sqlite3_progress_handler(capture->database, 0, 0, 0);
     capture->body.runs = 0;
 }
@@ -268,7 +268,7 @@ int storage_capture_error(const storage_capture *capture, uint32_t *entity, uint
     return capture->error;
 }
 
-// A buffer that a large commit has grown isn't kept for the small ones that follow.
+// A buffer that a large commit has grown isn't kept for later small ones.
 enum { RETAINED_BYTES = 32 << 20, RETAINED_SHAPES = 4096 };
 
 void storage_capture_reset(storage_capture *capture) {

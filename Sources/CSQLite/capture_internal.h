@@ -1,4 +1,4 @@
-// What the files of capture share. Not part of the module's interface.
+// Declarations shared by the files of capture. Not part of the module's interface.
 #ifndef STORAGEKIT_CAPTURE_INTERNAL_H
 #define STORAGEKIT_CAPTURE_INTERNAL_H
 
@@ -12,15 +12,15 @@
 
 typedef struct {
     size_t events, values, bytes, touches, attachments, attached_bytes;
-    // Changes that the hook has seen, also those that weren't appended because of an error.
+    // Changes that the hook has seen, including those that weren't appended because of an error.
     uint64_t changes;
 } buffer_mark;
 
-// Where the connection stands between two transactions of the engine.
+// The state of the connection with respect to the engine's transactions.
 typedef enum {
     // Nothing may be written.
     CAPTURE_BARRED,
-    // The engine's transaction is under way.
+    // The engine's transaction is in progress.
     CAPTURE_OPEN,
     // Its transaction is over, and the engine hasn't noticed yet. Nothing may be written.
     CAPTURE_ENDED,
@@ -28,9 +28,9 @@ typedef enum {
 
 // The body of a commit.
 typedef struct {
-    // Whether it is under way, has released the savepoint around it, has taken more than it may.
+    // Whether it is running, has released the savepoint around it, has exceeded its allowance.
     int runs, released, outgrown;
-    // What had been captured before it.
+    // The end of the buffer before it.
     buffer_mark start;
     int has_allowance;
     storage_allowance allowance;
@@ -58,7 +58,7 @@ typedef struct {
     storage_value *fallbacks;
     // Column indexes of the key, in key order.
     uint32_t *key_columns;
-    // The columns whose values are attached to updates, null where there are none.
+    // The columns whose values are attached to updates, null if there are none.
     uint64_t *attached;
     uint32_t insert_shape, delete_shape;
     update_shape *updates;
@@ -83,7 +83,7 @@ struct storage_capture {
     storage_shape *shapes;
     size_t shape_count, shape_capacity;
 
-    // What is asked for beside the events, and what was attached of it.
+    // The requested columns, and the values that were attached.
     uint32_t *requested;
     size_t requested_count;
     storage_attachment *attachments;
@@ -96,7 +96,7 @@ struct storage_capture {
     int mark_count, mark_capacity;
 
     int error;
-    // The change that it was met at, and how many there were.
+    // The number of the change with the error, and the number of changes so far.
     uint64_t error_change, change_count;
     uint32_t error_entity, error_column;
 
@@ -108,19 +108,19 @@ struct storage_capture {
     int suppressed, baseline, engine, logged, schema_suspicion, schema_undone;
     capture_state state;
     commit_body body;
-    // The writer's file where it has a write-ahead log; where not, whether it was made to read only.
+    // The writer's file if it has a write-ahead log; otherwise, whether the connection was made read-only.
     struct guarded_file *file;
     int reads_only;
     uint64_t statement_count;
-    // Whether a pragma with a value was traced or parsed since the settings were looked at, and whether one was parsed since the
-    // engine last asked.
+    // Whether a pragma with a value was traced or parsed since the settings were last checked, and whether one was parsed since
+    // the engine last asked.
     int set_pragma, parsed_pragma;
     int looks_at_schema;
-    // Whether a body itself has run a statement that may change the schema.
+    // Whether the body itself has run a statement that may change the schema.
     int body_changed_schema;
-    // What SQLite hands over for a column that the record on disk is too short to hold.
+    // The value that SQLite returns for a column that the stored record is too short to hold.
     const sqlite3_value *absent;
-    // Whether texts of the database are in UTF-8. Its encoding was chosen before its first table.
+    // Whether the database's texts are in UTF-8. Its encoding was chosen before its first table was created.
     int is_utf8;
     storage_schema_callback schema_callback;
     void *schema_context;
@@ -155,7 +155,7 @@ static inline void truncate_buffer(storage_capture *capture, buffer_mark mark) {
     capture->touch_count = mark.touches;
     capture->attachment_count = mark.attachments;
     capture->attached_byte_count = mark.attached_bytes;
-    // An error of a change that stays is an error still.
+    // An error of a change that isn't undone remains.
     if (capture->error && capture->error_change > mark.changes) capture->error = STORAGE_CAPTURE_OK;
     capture->change_count = mark.changes;
 }
@@ -174,14 +174,14 @@ static inline int64_t monotonic_nanoseconds(void) {
 
 // MARK: Values
 
-// Reads a value without copying its bytes: `bits` of text and blobs is the address. `is_utf8` says that the database keeps its
-// texts in UTF-8: their bytes are taken as they are then, while sqlite3_value_text would first copy them, for a NUL at their end.
+// Reads a value without copying its bytes: `bits` of text and blobs is the address. `is_utf8` says that the database stores its
+// texts in UTF-8: their bytes are then used directly, while sqlite3_value_text would first copy them to append a NUL.
 static inline storage_value peek(sqlite3_value *value, int real, int is_utf8) {
     storage_value result = {(uint32_t)sqlite3_value_type(value), 0, 0};
     switch (result.type) {
     case SQLITE_INTEGER:
         if (real) {
-            // A whole number in a REAL column is kept as an integer on disk; its value is a real.
+            // A whole number in a REAL column is stored as an integer on disk; its value is a real.
             double number = (double)sqlite3_value_int64(value);
             result.type = SQLITE_FLOAT;
             memcpy(&result.bits, &number, sizeof number);
@@ -225,9 +225,9 @@ int capture_add_shape(
 // The shape of an update of the columns in the capture's own mask.
 int capture_shape_of_update(storage_capture *capture, captured_table *table);
 
-// Finds the columns of a table that are asked for.
+// Finds the requested columns of a table.
 void capture_find_attached(const storage_capture *capture, captured_table *table);
-// Attaches to the update that is captured next what is asked for and isn't in the capture's own mask.
+// Attaches the requested columns that aren't in the capture's own mask to the update that is captured next.
 void capture_attach(storage_capture *capture, const captured_table *table);
 
 // The pre-update hook.
@@ -238,15 +238,15 @@ void capture_on_change(
 // The progress handler while a body with an allowance runs.
 int capture_on_progress(void *context);
 
-// Wraps the methods of the writer's file, so that its write lock can be refused. Does nothing for databases that have none.
+// Wraps the methods of the writer's file, so that its write lock can be refused. Does nothing for a database without a file.
 // Returns an SQLite result code.
 int capture_guard_file(storage_capture *capture);
 void capture_release_file(storage_capture *capture);
 
-// The virtual table that hears of savepoints.
+// The virtual table that is notified of savepoints.
 extern const sqlite3_module capture_sentinel_module;
 
-// The trace callback that sees statements which may change the schema, and the SQL functions.
+// The trace callback that sees statements that may change the schema, and the SQL functions.
 int capture_on_statement(unsigned kind, void *context, void *statement, void *text);
 void capture_engine_function(sqlite3_context *context, int count, sqlite3_value **arguments);
 void capture_write_guard_function(sqlite3_context *context, int count, sqlite3_value **arguments);

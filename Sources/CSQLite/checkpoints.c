@@ -8,8 +8,8 @@ static int64_t nanoseconds_now(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// Does what SQLite's own hook does, which has no place for a clock. A checkpoint that fails, for example because it is locked out, is
-// tried again after the next commit; no commit fails for it.
+// Does what SQLite's own hook does, which can't measure the time. A failed checkpoint, for example because the file is locked, is
+// tried again after the next commit; no commit fails because of it.
 static int committed(void *context, sqlite3 *database, const char *schema, int pages) {
     storage_checkpoints *checkpoints = context;
     checkpoints->pages = pages;
@@ -21,7 +21,7 @@ static int committed(void *context, sqlite3 *database, const char *schema, int p
     return SQLITE_OK;
 }
 
-// The function that sets the hook returns what it was called with before.
+// The function that sets the hook returns the context of the previous one.
 int storage_checkpoints_install(sqlite3 *database, storage_checkpoints *checkpoints) {
     return sqlite3_wal_hook(database, committed, checkpoints) == checkpoints;
 }

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <time.h>
 
-// The call takes the time as two words; on systems of 32 bits these aren't the C library's.
+// The call takes the time as two words; on 32-bit systems these don't match the C library's.
 #if defined(__linux__) && defined(__LP64__)
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -19,7 +19,7 @@ int storage_bell_is_supported(void) { return HAS_FUTEX; }
 
 void storage_bell_ring(uint32_t *count) {
 #if HAS_FUTEX
-    // Adding is done by the kernel, too; the second set of sleepers that this operation knows isn't needed.
+    // The kernel also does the addition; this operation's second set of sleepers isn't used.
     syscall(SYS_futex, count, FUTEX_WAKE_OP, INT_MAX, 0, count, FUTEX_OP(FUTEX_OP_ADD, 1, FUTEX_OP_CMP_EQ, 0));
 #else
     (void)count;

@@ -1,25 +1,26 @@
-// The bar: outside of the engine's transactions the writer connection is refused SQLite's write lock.
+// The bar: outside of the engine's transactions, SQLite's write lock is refused to the writer connection.
 //
-// Users hold the connection inside a write, and GRDB runs closures of theirs after COMMIT and ROLLBACK, when a statement would
-// be a transaction of its own that no log knows of. SQLite begins every transaction that writes to a write-ahead log by
-// locking one byte of its index, through a method of the open file. It needs no such lock where it has the whole file for
-// itself, be it to leave the write-ahead log (journal_mode) or to keep others out (locking_mode), but has to lock the file
-// for that, through another method. Both are wrapped, for this one connection, so nothing hangs on a callback slot that a
-// documented call takes, and no statement is prepared again.
+// Users have the connection inside a write, and GRDB runs their closures after COMMIT and ROLLBACK, when a statement would be a
+// transaction of its own without a log. SQLite begins every transaction that writes to a write-ahead log by locking one byte of
+// its index, through a method of the open file. It needs no such lock if it has the whole file for itself, either to leave the
+// write-ahead log (journal_mode) or to lock others out (locking_mode), but has to lock the file for that, through another method.
+// Both are wrapped, for this connection only, so nothing depends on a callback slot that a documented call could take, and no
+// statement is prepared again.
 //
-// SQLite calls a third method for each pragma that it parses. Most of them set the connection then, which no trace sees of one that is
-// only prepared or explained. It isn't called for those that name another database, which is the temporary one.
+// SQLite calls a third method for each pragma that it parses. Most pragmas change the connection at that time, which a trace
+// doesn't see if the statement is only prepared or explained. The method isn't called for pragmas of another database, that is
+// the temporary one.
 #include "capture_internal.h"
 
 typedef struct guarded_file {
-    // First: the file's methods point here.
+    // First, because the file's methods point here.
     sqlite3_io_methods methods;
     const sqlite3_io_methods *original;
     sqlite3_file *file;
     storage_capture *capture;
 } guarded_file;
 
-// The byte that WAL_WRITE_LOCK of SQLite's wal.c stands for; part of the file format (https://sqlite.org/walformat.html, 2.3.1).
+// The byte of WAL_WRITE_LOCK in SQLite's wal.c; part of the file format (https://sqlite.org/walformat.html, 2.3.1).
 enum { WRITE_LOCK = 0 };
 
 static int guarded_file_lock(sqlite3_file *file, int level) {
@@ -37,7 +38,7 @@ static int guarded_index_lock(sqlite3_file *file, int offset, int count, int fla
 
 static int guarded_file_control(sqlite3_file *file, int operation, void *argument) {
     const guarded_file *guard = (const guarded_file *)file->pMethods;
-    // The name, and the value where there is one.
+    // The name, and the value if there is one.
     if (operation == SQLITE_FCNTL_PRAGMA && ((char **)argument)[2]) {
         guard->capture->set_pragma = guard->capture->parsed_pragma = 1;
     }
@@ -68,7 +69,7 @@ int capture_guard_file(storage_capture *capture) {
 void capture_release_file(storage_capture *capture) {
     guarded_file *guard = capture->file;
     if (!guard) return;
-    // Who wrapped the file after us goes on to call us, so the memory has to stay.
+    // A wrapper that was installed later continues to call this one, so the memory has to stay.
     if (guard->file->pMethods == &guard->methods) {
         guard->file->pMethods = guard->original;
         free(guard);

@@ -1,8 +1,8 @@
 // The pre-update hook: turns row changes into events.
 #include "capture_internal.h"
 
-// Whether a text is UTF-8 as RFC 3629 has it: no overlong form, no surrogate, nothing beyond U+10FFFF. ASCII goes by eight
-// bytes at a time.
+// Whether a text is UTF-8 by RFC 3629: no overlong form, no surrogate, nothing beyond U+10FFFF. ASCII is checked eight bytes at a
+// time.
 static int is_utf8(const uint8_t *bytes, size_t size) {
     const uint8_t *end = bytes + size;
     while (bytes < end) {
@@ -131,7 +131,7 @@ static void note_touch(storage_capture *capture, const captured_table *table, st
 
 static void capture_update(storage_capture *capture, captured_table *table, int64_t old_rowid, storage_event event) {
     uint32_t changed = 0;
-    // A row that gets another rowid is captured like one with another key: back-links are kept by rowid.
+    // A row with a new rowid is captured like one with a new key, because back-links are kept by rowid.
     int key_changed = old_rowid != event.rowid;
     memset(capture->mask, 0, table->words * 8);
     for (uint32_t i = 0; i < table->column_count; i++) {
@@ -146,7 +146,7 @@ static void capture_update(storage_capture *capture, captured_table *table, int6
     event.previous = position_of(table, capture->old_values);
     event.bound_position = position_of(table, capture->new_values);
     if (key_changed) {
-        // Another key is another row: the old one ends, a new one begins.
+        // A new key is a new row: the old one is deleted, a new one inserted.
         storage_event ended = event, begun = event;
         ended.rowid = old_rowid;
         ended.bound_position = 0;
@@ -177,7 +177,7 @@ static void capture_update(storage_capture *capture, captured_table *table, int6
 // MARK: The hook
 
 static captured_table *find_table(storage_capture *capture, const char *name) {
-    // Rows of one table come in runs.
+    // Rows of one table come in sequence.
     if (capture->last_table < capture->table_count && strcasecmp(capture->tables[capture->last_table].name, name) == 0) {
         return &capture->tables[capture->last_table];
     }
@@ -209,13 +209,13 @@ static int read_images(storage_capture *capture, const captured_table *table, in
     return SQLITE_OK;
 }
 
-// Whether a commit for which others wait has taken more than it may: it runs again alone.
+// Whether a commit for which others wait has exceeded its allowance: it must run again alone.
 static int is_outgrown(storage_capture *capture) {
     const commit_body *body = &capture->body;
     if (!body->runs || !body->has_allowance) return 0;
     size_t events = capture->event_count - body->start.events;
     if (events <= body->allowance.events && capture->byte_count - body->start.bytes <= body->allowance.bytes) {
-        // The clock costs more than to capture a small row.
+        // Reading the clock costs more than capturing a small row.
         if (events % 16 || monotonic_nanoseconds() < body->deadline) return 0;
     }
     fail(capture, STORAGE_CAPTURE_OUTGROWN, 0, 0);
@@ -224,19 +224,19 @@ static int is_outgrown(storage_capture *capture) {
     return 1;
 }
 
-// A commit for which others wait may also take its time with reading, of which the hook hears nothing.
+// A commit for which others wait may also spend its time reading, of which the hook isn't notified.
 int capture_on_progress(void *context) {
     storage_capture *capture = context;
     if (monotonic_nanoseconds() < capture->body.deadline) return 0;
-    // The statement ends as an interrupted one, and each one after it, whatever the body makes of that.
+    // The statement is interrupted, and so is each later one, even if the body ignores that.
     capture->body.outgrown = 1;
     return 1;
 }
 
-// The engine's tables are written by the engine only. Projections (2) have tables of their own.
+// Only the engine writes its own tables. Projections (2) have tables of their own.
 static int is_forbidden(const storage_capture *capture, const captured_table *table, const char *name) {
     if (capture->engine == 1 || (capture->engine == 0 && !capture->body.runs)) return 0;
-    // Tags, notes and operations are entities; the catalog is one too, but the engine knows it by heart.
+    // Tags, notes and operations are entities that may be written; the catalog is one too, but the engine caches it.
     if (table) return table->entity == STORAGE_CATALOG_ENTITY;
     return strncasecmp(name, "storage_", 8) == 0;
 }
@@ -247,7 +247,7 @@ void capture_on_change(
 ) {
     storage_capture *capture = context;
     if (capture->suppressed || strcmp(schema, "main") != 0) return;
-    // Nothing of it is kept; there is no need to read the rest.
+    // Nothing of the commit is kept, so the rest needn't be read.
     if (capture->error == STORAGE_CAPTURE_OUTGROWN) return;
     captured_table *table = find_table(capture, name);
     capture->change_count++;

@@ -17,7 +17,7 @@ void storage_use_large_pages(void *memory, size_t size) {
     const uintptr_t large = 2 << 20;
     uintptr_t start = ((uintptr_t)memory + large - 1) & ~(large - 1);
     uintptr_t end = ((uintptr_t)memory + size) & ~(large - 1);
-    // Advice only: where it isn't taken, pages are small.
+    // Only advice: if it isn't followed, pages are small.
     if (memory && start < end) madvise((void *)start, end - start, MADV_HUGEPAGE);
 #endif
 }

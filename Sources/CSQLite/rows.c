@@ -127,7 +127,7 @@ static int row_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
     return SQLITE_OK;
 }
 
-// Nothing is written, so there is no xUpdate, and what is made is gone with the connection, so creating is connecting.
+// Nothing is written, so there is no xUpdate; and tables exist only as long as the connection, so creating is connecting.
 static const sqlite3_module row_table_module = {
     .iVersion = 1,
     .xCreate = row_connect,
@@ -159,6 +159,6 @@ int storage_create_row_module(
         return SQLITE_NOMEM;
     }
     *module = (row_module){.callbacks = *callbacks, .source = source};
-    // Destroys the module itself where it fails.
+    // On failure, it destroys the module itself.
     return sqlite3_create_module_v2(database, name, &row_table_module, module, row_module_destroy);
 }

@@ -90,12 +90,12 @@ static int sentinel_sync(sqlite3_vtab *table) {
     return SQLITE_CONSTRAINT;
 }
 
-// From here on a statement would be a transaction of its own, which no log knows of. Whoever took the trace inside of the
-// transaction loses it, because in memory the bar hangs on it.
+// From here on a statement would be a transaction of its own without a log. The trace is set again in case it was replaced inside
+// the transaction, because in memory the bar depends on it.
 static void end_transaction(storage_capture *capture) {
     if (capture->state != CAPTURE_OPEN) return;
     capture->state = CAPTURE_ENDED;
-    // What a body did before it rolled back may have been done under another trace.
+    // A body that rolled back may have replaced the trace and run statements unseen.
     if (!capture->logged) capture->set_pragma = 1;
     sqlite3_trace_v2(capture->database, SQLITE_TRACE_STMT, capture_on_statement, capture);
 }

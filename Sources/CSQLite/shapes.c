@@ -1,4 +1,4 @@
-// Shapes: what the events of one kind have in common, interned.
+// Shapes: the common properties of events of one kind, interned.
 #include "capture_internal.h"
 
 int capture_add_shape(storage_capture *capture, const captured_table *table, uint32_t operation, const uint64_t *mask) {

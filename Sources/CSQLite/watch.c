@@ -12,14 +12,14 @@ void capture_write_guard_function(sqlite3_context *context, int count, sqlite3_v
     sqlite3_result_int(context, 1);
 }
 
-// Whether two values are the same to the bit: IS takes 1 for 1.0 and 0.0 for -0.0.
+// Whether two values are equal bit for bit: IS treats 1 as equal to 1.0 and 0.0 to -0.0.
 void capture_identical_function(sqlite3_context *context, int count, sqlite3_value **arguments) {
     (void)count;
     storage_value a = peek(arguments[0], 0, 0), b = peek(arguments[1], 0, 0);
     sqlite3_result_int(context, same(&a, &b));
 }
 
-// To where SQLite's parser finds the first word: a byte order mark is white space to it.
+// Skips to the first word as SQLite's parser does, for which a byte order mark is white space.
 static const char *skip_comments(const char *sql) {
     for (;;) {
         while (*sql == ' ' || *sql == '\t' || *sql == '\n' || *sql == '\r' || *sql == '\f' || *sql == '\v' || *sql == ';')
@@ -38,14 +38,14 @@ static const char *skip_comments(const char *sql) {
     }
 }
 
-// Once its transaction is over, a database in memory has no lock to refuse: its connection is made to read only.
+// After its transaction, a database in memory has no lock to refuse: its connection is made read-only.
 static void bar_writing(storage_capture *capture) {
     capture->reads_only = 1;
     sqlite3_exec(capture->database, "PRAGMA query_only = 1", 0, 0, 0);
 }
 
-// One change of the schema at a time, while the body of a commit makes them: after two of them nobody could tell a renamed
-// column from a dropped and an added one.
+// Processes one change of the schema at a time, while the body of a commit makes them: after two of them, a renamed column can't
+// be distinguished from a dropped and an added one.
 static void look_at_schema(storage_capture *capture) {
     if (!capture->schema_callback || capture->looks_at_schema || capture->suppressed) return;
     capture->looks_at_schema = 1;
@@ -59,10 +59,10 @@ int capture_on_statement(unsigned kind, void *context, void *statement, void *te
     capture->statement_count++;
     const char *sql = sqlite3_sql(statement);
     if (!sql) return 0;
-    // Also one that a virtual table runs, whose text is a comment. Without a value it only reads, as full-text indexes do all
-    // the time.
+    // Includes statements that a virtual table runs, whose trace text is a comment. A pragma without a value only reads, as
+    // full-text indexes do frequently.
     if (strncasecmp(skip_comments(sql), "pragma", 6) == 0 && strpbrk(sql, "=(")) capture->set_pragma = 1;
-    // Another text is that of a trigger, whose statement was seen already.
+    // A different text is a trigger's, whose statement was seen already.
     if (text != sql) return 0;
     if (capture->state == CAPTURE_ENDED && !capture->file && !capture->reads_only) bar_writing(capture);
     if (capture->schema_suspicion && capture->body.runs) look_at_schema(capture);

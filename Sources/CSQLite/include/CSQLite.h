@@ -1,9 +1,9 @@
-// SQLite as the modules above need it, and the pieces of StorageKit that must be C: change capture, and the calls
-// that Swift can't make because they are variadic or macros.
+// SQLite as the modules above need it, and the parts of StorageKit that must be in C: change capture, and calls that are variadic
+// or macros, which Swift can't make.
 #ifndef STORAGEKIT_CSQLITE_H
 #define STORAGEKIT_CSQLITE_H
 
-// The declarations of the pre-update hook and of sessions are hidden unless asked for; Debian's library has both.
+// The declarations of the pre-update hook and of sessions are hidden by default; Debian's library has both.
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #define SQLITE_ENABLE_SESSION 1
 #include <sqlite3.h>

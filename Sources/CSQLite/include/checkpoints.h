@@ -5,19 +5,19 @@
 #include <stdint.h>
 #include <sqlite3.h>
 
-// How a connection brings its write-ahead log into the file.
+// How a connection checkpoints its write-ahead log.
 typedef struct {
-    // Pages in the log from which on a commit does so.
+    // The number of pages in the log from which on a commit checkpoints it.
     int limit;
-    // Those that were in it after the last commit.
+    // The number of pages after the last commit.
     int pages;
-    // How often it was done, and how long that took.
+    // The number of checkpoints, and their total duration.
     int64_t count;
     int64_t nanoseconds;
 } storage_checkpoints;
 
-// In place of SQLite's own hook, which PRAGMA wal_autocheckpoint sets. `checkpoints` must outlive it. Returns whether it was in place
-// already.
+// Replaces SQLite's own hook, which PRAGMA wal_autocheckpoint sets. `checkpoints` must outlive it. Returns whether it was already
+// installed.
 int storage_checkpoints_install(sqlite3 *database, storage_checkpoints *checkpoints);
 
 #endif

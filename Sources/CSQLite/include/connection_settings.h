@@ -4,16 +4,16 @@
 
 #include <sqlite3.h>
 
-// Settings of the whole process, with an effect only before it uses SQLite for the first time: no count of SQLite's
-// memory, which takes a lock around every allocation, and memory instead of a temporary file for the pages that a
-// savepoint would put back. (A limit above which they go to a file after all makes SQLite 3.40.1 report a full disk.)
+// Settings of the whole process, which have an effect only before its first use of SQLite: no accounting of SQLite's memory,
+// which takes a lock around every allocation, and memory instead of a temporary file for the pages that a savepoint would
+// restore. (A limit above which they are written to a file anyway makes SQLite 3.40.1 report a full disk.)
 void storage_configure_process(void);
 
 // Switches of sqlite3_db_config, which is variadic. Each returns an SQLite result code.
 int storage_disable_checkpoint_on_close(sqlite3 *database);
 int storage_set_triggers_enabled(sqlite3 *database, int enabled);
-// Unlike the pragma, this works inside a transaction. Violations that come about meanwhile aren't counted: who switches
-// foreign keys off has to look for them before the transaction ends.
+// Unlike the pragma, this works inside a transaction. Violations that arise meanwhile aren't counted: code that disables foreign
+// keys has to check for them before the transaction ends.
 int storage_set_foreign_keys_enabled(sqlite3 *database, int enabled);
 int storage_set_trusted_schema(sqlite3 *database, int trusted);
 int storage_set_defensive(sqlite3 *database, int defensive);

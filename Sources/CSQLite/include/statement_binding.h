@@ -1,12 +1,12 @@
-// Stepping statements and binding bytes, which takes casts that Swift can't make.
+// Stepping statements and binding bytes, which requires casts that Swift can't make.
 #ifndef STORAGEKIT_STATEMENT_BINDING_H
 #define STORAGEKIT_STATEMENT_BINDING_H
 
 #include <stddef.h>
 #include <sqlite3.h>
 
-// Steps a statement, unless a call below has failed on this thread since the last step: a value that couldn't be bound, for lack of
-// memory or because it is too large, would be NULL. Returns what that call returned then.
+// Steps a statement, unless a call below has failed on this thread since the last step: a value that couldn't be bound, for lack
+// of memory or because it is too large, would be NULL. In that case, returns the failed call's result code.
 int storage_step(sqlite3_stmt *statement);
 
 // Binds a copy of the bytes (SQLITE_TRANSIENT is a cast, which Swift doesn't import).
