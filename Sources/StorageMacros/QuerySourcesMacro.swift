@@ -2,7 +2,7 @@ public import SwiftSyntax
 internal import SwiftSyntaxBuilder
 public import SwiftSyntaxMacros
 
-/// Makes a struct a provider of the query sources that it declares, with a name for each.
+/// Makes a struct a provider of the query sources that it declares, and gives each a name.
 public struct QuerySourcesMacro: ExtensionMacro {
     public static func expansion(
         of node: AttributeSyntax,

@@ -2,7 +2,7 @@ public import SwiftSyntax
 internal import SwiftSyntaxBuilder
 public import SwiftSyntaxMacros
 
-/// Writes the record of an entity and registers the entity with it.
+/// Generates the record of an entity and registers the entity with it.
 public struct StorageEntityMacro {}
 
 extension StorageEntityMacro: PeerMacro {
@@ -27,8 +27,8 @@ extension StorageEntityMacro: ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        // The peer role has reported what is wrong; a second report, or an extension that names a record which isn't
-        // there, would only hide the cause.
+        // The peer role has reported the error; a second report, or an extension that names a missing record, would only hide the
+        // cause.
         var reader = EntityDeclarationReader(attribute: node, lexicalContext: context.lexicalContext)
         guard let entity = reader.read(declaration) else { return [] }
         let source = RegistrationSource(entity: entity, type: TypeSyntax(type), addsConformance: !protocols.isEmpty)

@@ -2,7 +2,7 @@ public import SwiftSyntax
 internal import SwiftSyntaxBuilder
 public import SwiftSyntaxMacros
 
-/// Adds the conformance of a record that ``StorageEntityMacro`` wrote.
+/// Adds the conformance of a record that ``StorageEntityMacro`` generated.
 ///
 /// The conformance can't be declared on the record itself: the compiler checks it there before it has registered the
 /// entity, as soon as a column's type is declared inside the entity, and finds that the entity is none.

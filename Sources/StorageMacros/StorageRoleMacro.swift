@@ -2,7 +2,7 @@ internal import SwiftDiagnostics
 public import SwiftSyntax
 public import SwiftSyntaxMacros
 
-/// Marks a property for ``StorageEntityMacro``, which does the work. By itself it only says where it has no effect.
+/// Marks a property for ``StorageEntityMacro``, which does the work. By itself it only reports where it has no effect.
 public struct StorageRoleMacro: PeerMacro {
     public static func expansion(
         of node: AttributeSyntax,

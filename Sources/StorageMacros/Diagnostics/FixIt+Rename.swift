@@ -2,7 +2,7 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension FixIt {
-    /// Leaves a place for another name.
+    /// Replaces a name by a placeholder.
     static func rename(_ name: TokenSyntax) -> FixIt {
         MacroFixIt.replace(name, with: "<#name#>", id: "rename", "Rename '\(name.bareText)'")
     }

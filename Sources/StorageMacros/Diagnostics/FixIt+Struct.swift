@@ -2,7 +2,7 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension FixIt {
-    /// Makes another type a struct. `final` has no meaning on one, so it goes with the word `class`.
+    /// Changes another type to a struct. `final` has no meaning there, so it is removed with the word `class`.
     static func toStruct(_ keyword: TokenSyntax, _ modifiers: DeclModifierListSyntax) -> FixIt {
         let change = FixIt.Change.replaceText(range: keyword.trimmedRange, with: "struct", in: Syntax(keyword))
         let final = modifiers.first { $0.name.tokenKind == .keyword(.final) }.map {
@@ -14,9 +14,9 @@ extension FixIt {
             changes: [final, change].compactMap { $0 })
     }
 
-    /// Writes a member at the beginning of a struct, which may be empty or stand on one line.
+    /// Inserts a member at the beginning of a struct, which may be empty or on one line.
     ///
-    /// - Parameter member: A declaration that ends where another may follow on the same line, after a semicolon.
+    /// - Parameter member: A declaration that ends so that another may follow on the same line, after a semicolon.
     static func add(_ member: String, to structure: StructDeclSyntax, id: String, _ message: String) -> FixIt {
         let members = structure.memberBlock
         let isOnOneLine = !members.members.contains { $0.leadingTrivia.contains(where: \.isNewline) }

@@ -1,6 +1,6 @@
 internal import SwiftDiagnostics
 
-/// What stands in the way of an expansion: each message says what to do.
+/// An error that prevents an expansion: each message says what to do.
 struct MacroDiagnostic: DiagnosticMessage {
     let message: String
     let diagnosticID: MessageID

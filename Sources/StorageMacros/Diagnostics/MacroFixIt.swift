@@ -11,12 +11,12 @@ struct MacroFixIt: FixItMessage {
         fixItID = MessageID(domain: "StorageMacros", id: id)
     }
 
-    /// A fix-it that replaces one token and leaves the space around it.
+    /// A fix-it that replaces one token and keeps the space around it.
     static func replace(_ token: TokenSyntax, with text: String, id: String, _ message: String) -> FixIt {
         edit(token.trimmedRange, in: token, to: text, id: id, message)
     }
 
-    /// A fix-it that replaces a node and leaves the space around it.
+    /// A fix-it that replaces a node and keeps the space around it.
     static func replaceNode(_ node: some SyntaxProtocol, with text: String, id: String, _ message: String) -> FixIt {
         edit(node.trimmedRange, in: node, to: text, id: id, message)
     }
@@ -33,7 +33,7 @@ struct MacroFixIt: FixItMessage {
         edit(position..<position, in: node, to: text, id: id, message)
     }
 
-    /// A fix-it that puts text in the place of what is in a range.
+    /// A fix-it that replaces the text in a range.
     static func edit(
         _ range: Range<AbsolutePosition>, in node: some SyntaxProtocol, to text: String, id: String, _ message: String
     ) -> FixIt {

@@ -1,6 +1,6 @@
 internal import SwiftSyntax
 
-/// How far what the macro writes can be seen: as far as the entity itself.
+/// The access level of the generated declarations: that of the entity itself.
 enum AccessLevel: String, Comparable {
     case `fileprivate`
     case `internal`
@@ -13,20 +13,20 @@ enum AccessLevel: String, Comparable {
         ascending.prefix { $0 != other }.contains(one)
     }
 
-    /// The modifier as it stands before a declaration.
+    /// The modifier in front of a declaration.
     var prefix: String { self == .internal ? "" : rawValue + " " }
 
     /// The level that a list of modifiers names.
     ///
-    /// `private` becomes `fileprivate`: the record stands beside the entity, so that both would be out of each other's
-    /// reach inside a type, and at the top of a file the two words mean the same.
+    /// `private` becomes `fileprivate`: the record is declared beside the entity, so inside a type they couldn't access each
+    /// other, and at the top of a file the two words mean the same.
     init?(_ modifiers: DeclModifierListSyntax) {
         let levels = modifiers.lazy.compactMap { AccessLevel($0) }
         guard let first = levels.first else { return nil }
         self = first
     }
 
-    /// The level that a modifier names; one that is for setting alone, such as `private(set)`, names none.
+    /// The level of a modifier; nil for one that applies only to setting, such as `private(set)`.
     init?(_ modifier: DeclModifierSyntax) {
         guard modifier.detail == nil else { return nil }
         switch modifier.name.tokenKind {

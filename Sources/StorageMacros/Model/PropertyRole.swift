@@ -1,4 +1,4 @@
-/// What a property is to its entity beyond a column of its own type.
+/// The role of a property if it isn't simply a column of its own type.
 enum PropertyRole: Equatable {
     case column
     /// One column that holds JSON.

@@ -1,12 +1,13 @@
 internal import SwiftSyntax
 
-/// What the macro knows of a struct of query sources once nothing in it stands in the way.
+/// A validated declaration of a struct of query sources.
 struct ProviderDeclaration {
     let access: AccessLevel
-    /// Whether the struct says `nonisolated`, which its extensions must repeat where the module's default is an actor.
+    /// Whether the struct is declared `nonisolated`, which its extensions must repeat if the module's default isolation is an
+    /// actor.
     let isNonisolated: Bool
-    /// The `@available` attributes, which must stand on the extension too.
+    /// The `@available` attributes, which the extension must have too.
     let availability: [String]
-    /// The names of its sources where it declares them, in that order.
+    /// The names of its sources in the order of declaration.
     let sources: [TokenSyntax]
 }

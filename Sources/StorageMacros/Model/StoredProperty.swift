@@ -3,31 +3,31 @@ internal import SwiftSyntax
 
 /// One stored property, and so one column.
 struct StoredProperty {
-    /// The name where the entity declares it.
+    /// The name token in the entity's declaration.
     let name: TokenSyntax
     /// The type as the record spells it.
     let type: String
-    /// The type where an expression names it, followed by `.self`.
+    /// The type as an expression, followed by `.self`.
     let metatype: String
     let isOptional: Bool
-    /// How far the property can be seen: no further than its entity.
+    /// The property's access level, at most its entity's.
     let access: AccessLevel
     let role: PropertyRole
-    /// The value that a new entity has, where it is written so that rows from before the column can have it too.
+    /// The initial value of a new entity, if it is written so that older rows can have it too.
     let fallback: String?
-    /// Where the property's declaration begins.
+    /// The beginning of the property's declaration.
     let declarationStart: AbsolutePosition
 
     /// The type without its question mark.
     var embeddedType: String { isOptional ? String(type.dropLast()) : type }
-    /// The name as Swift code writes it, with its backticks.
+    /// The name in Swift code, with its backticks.
     var identifier: String { name.trimmed.text }
-    /// The name as the label of an argument, where the compiler warns of backticks that a keyword doesn't need there.
+    /// The name as an argument label; the compiler warns of backticks that a keyword doesn't need there.
     var label: String { name.isNameWithoutBackticks ? column : identifier }
     /// The column: the name without backticks.
     var column: String { name.bareText }
-    /// Whether the property is one column whose name can be a case. Of the names that a property can have, the compiler
-    /// refuses one, with backticks too: a raw value has a type, which is a member of the enum.
+    /// Whether the property is one column whose name can be a case of an enum. The compiler refuses only `RawValue`, even with
+    /// backticks, because every enum with raw values has a type of this name.
     var canBeCase: Bool {
         if case .embedded = role { return false }
         return column != "RawValue"
@@ -54,7 +54,7 @@ struct StoredProperty {
         isOptional = spelled.is(OptionalTypeSyntax.self)
     }
 
-    /// Literals and cases, which are the same whenever they are read; calls such as `UUID()` aren't.
+    /// Literals and cases, which are constant; calls such as `UUID()` aren't.
     private static func fallback(_ value: ExprSyntax) -> String? {
         switch value.kind {
         case .integerLiteralExpr, .floatLiteralExpr, .booleanLiteralExpr: return value.trimmedDescription
@@ -69,14 +69,14 @@ struct StoredProperty {
             return value.trimmedDescription
         case .memberAccessExpr:
             guard let member = value.as(MemberAccessExprSyntax.self), member.base == nil else { return nil }
-            // `Date.now` is another one each time, and NaN can't be stored.
+            // `Date.now` changes with each read, and NaN can't be stored.
             let isConstant = !["now", "nan", "signalingNaN"].contains(member.declName.baseName.text)
             return isConstant ? value.trimmedDescription : nil
         default: return nil
         }
     }
 
-    /// Lists and dictionaries of what is constant itself, too.
+    /// Also lists and dictionaries of constants.
     private static func jsonFallback(_ value: ExprSyntax) -> String? {
         if let list = value.as(ArrayExprSyntax.self) {
             return list.elements.allSatisfy { jsonFallback($0.expression) != nil } ? value.trimmedDescription : nil

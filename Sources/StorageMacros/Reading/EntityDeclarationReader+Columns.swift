@@ -1,7 +1,7 @@
 internal import SwiftSyntax
 
 extension EntityDeclarationReader {
-    /// Reports names that can't be columns, or not beside each other.
+    /// Reports names that can't be columns, or that conflict with each other.
     mutating func checkColumns(_ properties: [StoredProperty]) {
         var seen: [String: String] = [:]
         for property in properties {

@@ -2,8 +2,7 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension EntityDeclarationReader {
-    /// Reports a struct that can't be made from its columns: an initialiser in its body suppresses the one that the
-    /// compiler would write.
+    /// Reports a struct that can't be initialised from its columns: an initialiser in its body suppresses the memberwise one.
     mutating func checkInitializers(of structure: StructDeclSyntax, _ properties: [StoredProperty]) {
         let initializers = structure.memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
         guard let first = initializers.first else { return }
@@ -20,7 +19,7 @@ extension EntityDeclarationReader {
             fixIts: [addition(of: signature, to: structure, properties)])
     }
 
-    /// Whether an initialiser can be called with these labels, in this order, from beside the struct.
+    /// Whether an initialiser can be called with these labels, in this order, from code beside the struct.
     private func takes(_ labels: [String], _ initializer: InitializerDeclSyntax) -> Bool {
         let isPrivate = initializer.modifiers.contains { $0.name.tokenKind == .keyword(.private) }
         let effects = initializer.signature.effectSpecifiers

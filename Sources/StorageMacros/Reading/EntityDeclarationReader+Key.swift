@@ -2,7 +2,7 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension EntityDeclarationReader {
-    /// Reports an `id` that isn't there, or that can't be the key.
+    /// Reports an `id` that is missing, or that can't be the key.
     mutating func checkKey(_ properties: [StoredProperty], of structure: StructDeclSyntax, access: AccessLevel) {
         guard let key = properties.first(where: { $0.column == "id" }) else {
             reportMissingKey(of: structure)
@@ -35,7 +35,7 @@ extension EntityDeclarationReader {
             fixIts: [.add("var id: String", to: structure, id: "add-id", "Add 'var id: String'")])
     }
 
-    /// An `id` that is there but isn't a column: computed or static.
+    /// An existing `id` that isn't a column: computed or static.
     private func otherKey(in structure: StructDeclSyntax) -> PatternSyntax? {
         let bindings = structure.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
             .flatMap(\.bindings)

@@ -19,7 +19,7 @@ extension EntityDeclarationReader {
     private mutating func storedProperties(
         of variable: VariableDeclSyntax, access: AccessLevel, _ qualifier: TypeQualifier
     ) -> [StoredProperty] {
-        // The collection's own `filter` makes a new tree, whose nodes have lost their place in the file.
+        // The collection's own `filter` creates a new tree, whose nodes have lost their position in the file.
         let bindings = Array(variable.bindings).filter(\.isStored)
         if bindings.isEmpty { return [] }
         checkModifiers(of: variable)
@@ -49,7 +49,7 @@ extension EntityDeclarationReader {
         return properties.reversed()
     }
 
-    /// Reports a type whose name means another type inside the record.
+    /// Reports a type whose name refers to another type inside the record.
     private mutating func checkCaptured(_ type: TypeSyntax) {
         let search = TypeNameSearch(of: EntityDeclaration.typesOfRecords)
         search.walk(type)
@@ -81,7 +81,7 @@ extension EntityDeclarationReader {
         }
     }
 
-    /// A constant with a value is no parameter of the memberwise initialiser, so a row couldn't be read back into it.
+    /// Reports a constant with a value: it isn't a parameter of the memberwise initialiser, so a row couldn't be read into it.
     private mutating func checkConstant(_ variable: VariableDeclSyntax) {
         guard variable.bindingSpecifier.tokenKind == .keyword(.let),
             let binding = variable.bindings.first(where: { $0.initializer != nil })
@@ -108,7 +108,7 @@ extension EntityDeclarationReader {
             ])
     }
 
-    /// Only ever offered to the author, never assumed: the obvious reading of a literal or of `Name(…)`.
+    /// The likely type of a literal or of `Name(…)`; only offered to the author, never assumed.
     private func suggestedType(for value: ExprSyntax) -> String? {
         if let negative = value.as(PrefixOperatorExprSyntax.self) { return suggestedType(for: negative.expression) }
         if let call = value.as(FunctionCallExprSyntax.self) {
@@ -124,7 +124,8 @@ extension EntityDeclarationReader {
         }
     }
 
-    /// Whether a branch is compiled isn't known here, and it decides over columns and the initialiser.
+    /// Reports `#if` around properties: the macro doesn't know whether a branch is compiled, which would determine columns and
+    /// the initialiser.
     private mutating func checkConditional(_ conditional: IfConfigDeclSyntax) {
         let search = StoredMemberSearch(viewMode: .sourceAccurate)
         search.walk(conditional)

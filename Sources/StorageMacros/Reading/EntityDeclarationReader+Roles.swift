@@ -3,10 +3,10 @@ internal import SwiftParser
 internal import SwiftSyntax
 
 extension VariableDeclSyntax {
-    /// The attributes of ours that give a property its role.
+    /// The attributes that give a property its role.
     var roleAttributes: [AttributeSyntax] { attributes.roles }
 
-    /// The `#if` around one of them.
+    /// The `#if` around such an attribute.
     var conditionalRole: IfConfigDeclSyntax? {
         attributes.lazy.compactMap { $0.as(IfConfigDeclSyntax.self) }.first { $0.holdsRole }
     }
@@ -29,7 +29,7 @@ extension IfConfigDeclSyntax {
 }
 
 extension AttributeSyntax {
-    /// The attribute's name without a module before it.
+    /// The attribute's name without a module prefix.
     var bareName: String {
         if let member = attributeName.as(MemberTypeSyntax.self) { return member.name.text }
         return attributeName.trimmedDescription
@@ -44,7 +44,7 @@ enum Role: String {
 }
 
 extension EntityDeclarationReader {
-    /// The role of a property, nil where its attribute is used wrongly, which is reported.
+    /// The role of a property; nil if its attribute is used wrongly, which is reported.
     mutating func role(
         of variable: VariableDeclSyntax, name: String, type: TypeSyntax, _ qualifier: TypeQualifier
     ) -> PropertyRole? {
@@ -119,7 +119,7 @@ extension EntityDeclarationReader {
         attribute.arguments?.as(LabeledExprListSyntax.self)?.first { $0.label?.text == label }
     }
 
-    /// The text of an argument that must be a literal, or what stands for one that isn't there.
+    /// The text of an argument that must be a literal, or its default if it is missing.
     private mutating func literal(_ label: String, of attribute: AttributeSyntax, default usual: String?) -> String? {
         guard let argument = argument(label, of: attribute) else {
             // The compiler reports arguments that are missing.
@@ -137,10 +137,10 @@ extension EntityDeclarationReader {
         return nil
     }
 
-    /// Reports properties that refer to columns which aren't there, or take each other's.
+    /// Reports properties that refer to unknown columns, or whose columns conflict.
     mutating func checkRoles(_ properties: [StoredProperty]) {
         let columns = Set(properties.filter { $0.role == .column }.map(\.column))
-        // Columns that two different types bring are compared when the store is opened.
+        // Conflicts between columns of two different embedded types are checked when the store is opened.
         var prefixes: [String: String] = [:]
         for property in properties {
             switch property.role {

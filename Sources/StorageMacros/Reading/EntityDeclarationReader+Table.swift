@@ -3,7 +3,7 @@ internal import SwiftParser
 internal import SwiftSyntax
 
 extension EntityDeclarationReader {
-    /// The table's name: what `table:` says, or else the struct's name in lower case with an `s`.
+    /// The table's name: the argument `table:`, or else the struct's name in lower case with an `s`.
     mutating func table(of structure: StructDeclSyntax) -> String? {
         guard let argument = tableArgument, !argument.is(NilLiteralExprSyntax.self) else {
             let name = structure.name.bareText.lowercased() + "s"
@@ -28,7 +28,7 @@ extension EntityDeclarationReader {
         return arguments.first { $0.label?.text == "table" }?.expression
     }
 
-    /// A fix-it that leaves a place for the name.
+    /// A fix-it with a placeholder for the name.
     private static func naming(_ node: some SyntaxProtocol) -> FixIt {
         MacroFixIt.replaceNode(node, with: "\"<#name#>\"", id: "to-literal", "Write another name")
     }
@@ -59,6 +59,6 @@ extension EntityDeclarationReader {
         }
     }
 
-    /// The longest name that the catalog takes, in bytes of UTF-8.
+    /// The maximum length of a name in the catalog, in bytes of UTF-8.
     static var maximumNameBytes: Int { 255 }
 }

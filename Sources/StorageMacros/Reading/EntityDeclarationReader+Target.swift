@@ -9,7 +9,7 @@ extension EntityDeclarationReader {
         }
     }
 
-    /// Reports what the struct's place or head forbids.
+    /// Reports what the struct's context or declaration doesn't allow.
     mutating func checkSurroundings(of structure: StructDeclSyntax) {
         let name = structure.name.bareText
         if let parameters = structure.genericParameterClause {

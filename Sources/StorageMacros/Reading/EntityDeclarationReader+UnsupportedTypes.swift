@@ -2,8 +2,8 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension EntityDeclarationReader {
-    /// Reports a type that can be seen to fill no column, where the attribute that would store it is missing. Of a name the macro
-    /// knows nothing; those are left to the compiler.
+    /// Reports a type that evidently fills no column, if the attribute that would store it is missing. The macro can't resolve
+    /// the name of a type; those are left to the compiler.
     ///
     /// - Returns: Whether there is nothing to report.
     mutating func checkStorable(

@@ -2,7 +2,7 @@ internal import SwiftDiagnostics
 internal import SwiftParser
 internal import SwiftSyntax
 
-/// Reads a declaration and says what keeps it from being an entity.
+/// Reads a declaration and reports what prevents it from being an entity.
 struct EntityDeclarationReader: StructReader {
     let attribute: AttributeSyntax
     let lexicalContext: [Syntax]
@@ -13,7 +13,7 @@ struct EntityDeclarationReader: StructReader {
         self.lexicalContext = lexicalContext
     }
 
-    /// - Returns: nil where ``diagnostics`` holds a reason.
+    /// - Returns: nil if ``diagnostics`` holds a reason.
     mutating func read(_ declaration: some DeclSyntaxProtocol) -> EntityDeclaration? {
         guard let structure = structure(declaration) else { return nil }
         checkSurroundings(of: structure)
@@ -36,7 +36,7 @@ struct EntityDeclarationReader: StructReader {
             properties: properties)
     }
 
-    /// A name that was a keyword is none with the suffix, but one with spaces still needs its backticks.
+    /// With the suffix, a keyword is an ordinary name, but a name with spaces still needs its backticks.
     private func recordName(of name: TokenSyntax) -> String {
         let text = name.bareText + "Record"
         return text.isValidSwiftIdentifier(for: .variableName) ? text : "`\(text)`"

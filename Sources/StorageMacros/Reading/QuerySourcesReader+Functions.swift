@@ -2,7 +2,7 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension QuerySourcesReader {
-    /// Reports a function that returns a source. One that is private helps others, and may.
+    /// Reports a function that returns a source, unless it is private and so only a helper.
     mutating func checkFunction(_ function: FunctionDeclSyntax) {
         guard let source = function.signature.returnClause?.type, source.isQuerySource,
             AccessLevel(function.modifiers) != .fileprivate
@@ -31,7 +31,7 @@ extension QuerySourcesReader {
             "private ", at: first.positionAfterSkippingLeadingTrivia, in: first, id: "to-private", message)
     }
 
-    /// Nil where a property can't say what the function does.
+    /// nil if a property can't express what the function does.
     private func toProperty(_ function: FunctionDeclSyntax, _ source: TypeSyntax) -> FixIt? {
         let isPlain =
             function.attributes.isEmpty && function.genericParameterClause == nil
@@ -62,7 +62,7 @@ extension QuerySourcesReader {
             in: function, to: closure, id: "to-property", "Make it a property that holds a closure")
     }
 
-    /// What stands in a body, one level deeper from its second line on.
+    /// The content of a body, indented one level deeper from its second line on.
     private func text(of body: CodeBlockSyntax) -> String {
         let inside =
             body.leftBrace.trailingTrivia.description + body.statements.description

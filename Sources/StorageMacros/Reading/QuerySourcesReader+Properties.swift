@@ -2,7 +2,7 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 
 extension QuerySourcesReader {
-    /// The names of a declaration's sources; what keeps a key path from naming one is reported.
+    /// The names of a declaration's sources; reports what prevents a key path from naming one.
     mutating func sources(of variable: VariableDeclSyntax, access: AccessLevel) -> [TokenSyntax] {
         var names: [TokenSyntax] = []
         for (binding, type) in Array(variable.bindings).withTypes {
@@ -33,7 +33,7 @@ extension QuerySourcesReader {
             ])
     }
 
-    /// Behind a dot, these two have a meaning of their own, with backticks too.
+    /// After a dot, these two names have a meaning of their own, even with backticks.
     private mutating func checkName(_ name: TokenSyntax) {
         guard ["Type", "Protocol"].contains(name.bareText) else { return }
         report(
@@ -97,7 +97,7 @@ extension QuerySourcesReader {
                     "Remove 'lazy', or compute '\(name)': no key path can name a property that changes when it is read.",
                     fixIts: [removal])
             case .keyword(.private), .keyword(.fileprivate):
-                // What is as visible as the struct around it isn't hidden.
+                // A source as visible as the struct itself isn't hidden.
                 if modifier.name.tokenKind == .keyword(.fileprivate), access == .fileprivate { continue }
                 report(
                     "source-private", at: modifier,

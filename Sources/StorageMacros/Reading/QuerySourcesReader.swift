@@ -1,9 +1,9 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
-/// Reads a struct of query sources and says which of them can't be named.
+/// Reads a struct of query sources and reports those that can't be named.
 ///
-/// It may be generic, or inside of a generic type. The compiler itself refuses one that is local.
+/// The struct may be generic, or inside a generic type. The compiler itself refuses a local one.
 struct QuerySourcesReader: StructReader {
     let attribute: AttributeSyntax
     let lexicalContext: [Syntax]
@@ -14,7 +14,7 @@ struct QuerySourcesReader: StructReader {
         self.lexicalContext = lexicalContext
     }
 
-    /// - Returns: nil where ``diagnostics`` holds a reason.
+    /// - Returns: nil if ``diagnostics`` holds a reason.
     mutating func read(_ declaration: some DeclSyntaxProtocol) -> ProviderDeclaration? {
         guard let structure = structure(declaration) else { return nil }
         checkReach(of: structure, "private-sources", purpose: "extended")
@@ -31,7 +31,7 @@ struct QuerySourcesReader: StructReader {
 
     private mutating func structure(_ declaration: some DeclSyntaxProtocol) -> StructDeclSyntax? {
         let because = "a view finds its sources in a value that was injected, so @QuerySources works on structs only"
-        // One without cases holds static members only, which a struct can hold as well.
+        // An enum without cases holds only static members, which a struct can hold as well.
         if let type = declaration.as(EnumDeclSyntax.self), !type.memberBlock.members.contains(where: \.isCase) {
             report(
                 "not-a-struct", at: type.enumKeyword, "Make '\(type.name.bareText)' a struct: \(because).",
@@ -67,7 +67,7 @@ struct QuerySourcesReader: StructReader {
             ])
     }
 
-    /// Whether a branch is compiled isn't known here.
+    /// Reports `#if` around sources: the macro doesn't know whether a branch is compiled.
     private mutating func checkConditional(_ conditional: IfConfigDeclSyntax) {
         let search = SourceMemberSearch(viewMode: .sourceAccurate)
         search.walk(conditional)

@@ -1,6 +1,6 @@
 internal import SwiftSyntax
 
-/// Looks for a query source of the struct itself, inside `#if`.
+/// Searches `#if` blocks for a query source of the struct itself.
 final class SourceMemberSearch: SyntaxVisitor {
     private(set) var found = false
 

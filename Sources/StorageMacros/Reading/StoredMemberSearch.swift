@@ -1,6 +1,6 @@
 internal import SwiftSyntax
 
-/// Looks for a stored property or an initialiser of the struct itself, inside `#if`.
+/// Searches `#if` blocks for a stored property or an initialiser of the struct itself.
 final class StoredMemberSearch: SyntaxVisitor {
     private(set) var found = false
 

@@ -1,18 +1,18 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
-/// What reads a declaration that a macro is attached to, and says what stands in the macro's way.
+/// Reads a declaration that a macro is attached to, and reports what prevents the expansion.
 ///
-/// It goes on after the first fault where it can, so that one build reports all of them.
+/// It continues after the first error where possible, so that one build reports all of them.
 protocol StructReader {
     var attribute: AttributeSyntax { get }
-    /// What encloses the declaration, innermost first.
+    /// The nodes that enclose the declaration, innermost first.
     var lexicalContext: [Syntax] { get }
     var diagnostics: [Diagnostic] { get set }
 }
 
 extension StructReader {
-    /// - Parameter fixIts: Remedies that an editor can apply; where there is none, the attribute can always go.
+    /// - Parameter fixIts: Fix-its for an editor; if there are none, removing the attribute is offered.
     mutating func report(
         _ id: String, at node: some SyntaxProtocol, _ message: String, fixIts: [FixIt] = []
     ) {
@@ -25,7 +25,7 @@ extension StructReader {
     /// The struct that the macro is attached to.
     ///
     /// - Parameters:
-    ///   - because: Why it must be one.
+    ///   - because: Why it must be a struct.
     ///   - insteadOf: What to do with an enum of this name.
     mutating func structure(
         _ declaration: some DeclSyntaxProtocol, because: String, insteadOf remedyOfEnum: (String) -> String
@@ -47,16 +47,17 @@ extension StructReader {
         return nil
     }
 
-    /// Inside an extension with an access level, that level is the default.
+    /// The struct's access level. Inside an extension with an access level, that level is the default.
     func access(of structure: StructDeclSyntax) -> AccessLevel {
         if let own = AccessLevel(structure.modifiers) { return own }
         let enclosing = lexicalContext.first?.as(ExtensionDeclSyntax.self)
         return enclosing.flatMap { AccessLevel($0.modifiers) } ?? .internal
     }
 
-    /// What the macro writes is an extension at the top of the file, where what is private to a type can't be named.
+    /// Reports a struct that the macro's extension can't name: the extension is at the top of the file, where private members
+    /// of a type aren't visible.
     ///
-    /// - Parameter purpose: What becomes of the struct there.
+    /// - Parameter purpose: What the extension does with the struct.
     mutating func checkReach(of structure: StructDeclSyntax, _ id: String, purpose: String) {
         if lexicalContext.isEmpty { return }
         let name = structure.name.bareText
@@ -79,6 +80,6 @@ extension StructReader {
 }
 
 extension DeclModifierSyntax {
-    /// Whether it hides from the rest of the file; `private(set)` doesn't.
+    /// Whether it hides the declaration from the rest of the file; `private(set)` doesn't.
     var isPrivate: Bool { name.tokenKind == .keyword(.private) && detail == nil }
 }

@@ -1,6 +1,6 @@
 internal import SwiftSyntax
 
-/// Looks for types that are named without anything before the name.
+/// Searches for unqualified names of types.
 final class TypeNameSearch: SyntaxVisitor {
     private let names: Set<String>
     private(set) var found: TokenSyntax?

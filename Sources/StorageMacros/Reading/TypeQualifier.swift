@@ -1,9 +1,9 @@
 internal import SwiftSyntax
 
-/// Spells types of the entity's properties so that they mean the same in the record.
+/// Qualifies types of the entity's properties so that they mean the same in the record.
 ///
-/// The record stands beside the entity, where `Self` is another type and types declared inside the entity need its name
-/// before theirs.
+/// The record is declared beside the entity, where `Self` is another type, and types declared inside the entity need its name as
+/// a prefix.
 final class TypeQualifier: SyntaxRewriter {
     private let entity: String
     private let nested: Set<String>

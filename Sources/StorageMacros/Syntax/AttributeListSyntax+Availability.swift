@@ -1,7 +1,7 @@
 internal import SwiftSyntax
 
 extension AttributeListSyntax {
-    /// The `@available` attributes: what names a declaration can't be available where that declaration isn't.
+    /// The `@available` attributes: code that names a declaration must not be available where the declaration isn't.
     var availability: [String] {
         compactMap { element in
             guard let attribute = element.as(AttributeSyntax.self),

@@ -1,10 +1,10 @@
 internal import SwiftSyntax
 
 extension ExprSyntax {
-    /// The type that is to be written for a property which begins as `QuerySource(…)`, or as a closure that returns one;
-    /// nil for any other value. What the source doesn't tell is left open.
+    /// The type to write for a property that begins as `QuerySource(…)`, or as a closure that returns one; nil for any other
+    /// value. Parts that the source doesn't show are left open.
     ///
-    /// Only ever offered to the author, never assumed.
+    /// Only offered to the author, never assumed.
     var suggestedSourceType: String? {
         if let closure = self.as(ClosureExprSyntax.self) {
             let source = closure.signature?.returnClause.flatMap {
@@ -23,7 +23,7 @@ extension ExprSyntax {
         return call.calledExpression.as(MemberAccessExprSyntax.self)?.base?.suggestedSourceType
     }
 
-    /// The type as a call of its initialiser names it, if it is `QuerySource`.
+    /// The type that an initialiser call names, if it is `QuerySource`.
     private var nameOfQuerySource: ExprSyntax? {
         if let name = self.as(DeclReferenceExprSyntax.self) {
             return name.baseName.text == "QuerySource" ? self : nil
@@ -37,7 +37,7 @@ extension ExprSyntax {
         return base.is(DeclReferenceExprSyntax.self) ? self : nil
     }
 
-    /// What stands before the first call of a request: `Task` in `Task.all().limit(10)`.
+    /// The expression before the first call of a request: `Task` in `Task.all().limit(10)`.
     private var entityOfRequest: ExprSyntax? {
         guard let member = self.as(FunctionCallExprSyntax.self)?.calledExpression.as(MemberAccessExprSyntax.self),
             let base = member.base
@@ -50,7 +50,7 @@ extension ExprSyntax {
 }
 
 extension ClosureExprSyntax {
-    /// The type of the only parameter, where it is written.
+    /// The type of the only parameter, if it is written.
     fileprivate var typeOfParameter: String? {
         guard case .parameterClause(let clause) = signature?.parameterClause, clause.parameters.count == 1 else {
             return nil
@@ -60,7 +60,7 @@ extension ClosureExprSyntax {
 }
 
 extension CodeBlockItemSyntax {
-    /// The value of a `return`, or of the expression that a body ends with.
+    /// The value of a `return`, or of the last expression of a body.
     fileprivate var returned: ExprSyntax? {
         item.as(ReturnStmtSyntax.self)?.expression ?? item.as(ExprSyntax.self)
     }

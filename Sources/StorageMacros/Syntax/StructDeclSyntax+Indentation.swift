@@ -1,7 +1,7 @@
 internal import SwiftSyntax
 
 extension StructDeclSyntax {
-    /// The space before each member, for members that a fix-it adds.
+    /// The indentation of members, for members that a fix-it adds.
     var memberIndentation: String {
         let first = memberBlock.members.first { $0.leadingTrivia.contains(where: \.isNewline) }
         guard let pieces = first?.leadingTrivia.pieces else { return "    " }

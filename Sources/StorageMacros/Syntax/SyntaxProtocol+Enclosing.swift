@@ -1,7 +1,7 @@
 internal import SwiftSyntax
 
 extension SyntaxProtocol {
-    /// The nearest node of a kind that this one is part of.
+    /// The nearest enclosing node of a kind.
     func enclosing<Node: SyntaxProtocol>(_ kind: Node.Type) -> Node? {
         var node = parent
         while let current = node {

@@ -1,7 +1,7 @@
 internal import SwiftSyntax
 
 extension TypeSyntax {
-    /// Whether it is `QuerySource<…>`, also with a module before it.
+    /// Whether it is `QuerySource<…>`, with or without a module prefix.
     var isQuerySource: Bool {
         let type = withoutParentheses
         if let type = type.as(IdentifierTypeSyntax.self) { return type.name.text == "QuerySource" }
@@ -9,14 +9,14 @@ extension TypeSyntax {
         return type.name.text == "QuerySource" && type.baseType.is(IdentifierTypeSyntax.self)
     }
 
-    /// The function type that it is, where one call or several return a `QuerySource<…>`.
+    /// The function type, if one or several calls return a `QuerySource<…>`.
     var functionToSource: FunctionTypeSyntax? {
         guard let function = withoutParentheses.as(FunctionTypeSyntax.self) else { return nil }
         let result = function.returnClause.type
         return result.isQuerySource || result.functionToSource != nil ? function : nil
     }
 
-    /// Whether a property of this type is a source, or makes one.
+    /// Whether a property of this type is a source, or returns one.
     var isSource: Bool { isQuerySource || functionToSource != nil }
 
     /// The type inside of parentheses, and without attributes such as `@Sendable`.
@@ -30,10 +30,10 @@ extension TypeSyntax {
 }
 
 extension FunctionTypeSyntax {
-    /// What is returned in the end, by as many calls as it takes.
+    /// The final result type, after as many calls as necessary.
     var source: TypeSyntax { returnClause.type.functionToSource?.source ?? returnClause.type.trimmed }
 
-    /// How many values it takes to have a source: those of a tuple, and of functions that are returned, counted.
+    /// The number of values that are needed to get a source: elements of tuples, and parameters of returned functions, included.
     var countOfParameters: Int {
         let own = parameters.count
         let values = own == 1 ? parameters.first?.type.as(TupleTypeSyntax.self)?.elements.count ?? 1 : own

@@ -7,9 +7,9 @@ extension VariableDeclSyntax {
 }
 
 extension [PatternBindingSyntax] {
-    /// Each with the type that is written for it, in their order.
+    /// The bindings in order, each with its written type.
     var withTypes: [(binding: PatternBindingSyntax, type: TypeSyntax?)] {
-        // `var a, b: Int` declares both: a type holds for the names before it that have neither type nor value.
+        // `var a, b: Int` declares both: a type applies to the preceding names that have neither type nor value.
         var type: TypeSyntax?
         let typed = reversed().map { binding in
             if let own = binding.typeAnnotation?.type { type = own } else if binding.initializer != nil { type = nil }
@@ -20,7 +20,7 @@ extension [PatternBindingSyntax] {
 }
 
 extension PatternBindingSyntax {
-    /// Observers watch a stored property; every other accessor computes one.
+    /// Whether the property is stored: it may have observers; every other accessor computes it.
     var isStored: Bool {
         switch accessorBlock?.accessors {
         case nil: true

@@ -3,13 +3,13 @@ internal import SwiftSyntaxBuilder
 
 /// The text of the extension that lists the names of a struct's query sources.
 ///
-/// What is known of a source is kept in the store under its name. A key path has none for a computed property, so the
-/// macro writes down what stands in the source.
+/// The store keeps what is known of a source under its name. A key path doesn't provide the name of a computed property, so the
+/// macro generates the names from the source code.
 struct ProviderSource {
     let provider: ProviderDeclaration
-    /// The struct as the file's top level names it.
+    /// The struct's name at the file's top level.
     let type: TypeSyntax
-    /// False where the struct itself declares the conformance.
+    /// False if the struct itself declares the conformance.
     let addsConformance: Bool
 
     var text: String {

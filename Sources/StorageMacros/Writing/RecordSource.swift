@@ -3,15 +3,15 @@ internal import SwiftSyntaxBuilder
 
 /// The text of an entity's record.
 ///
-/// The record is `nonisolated`, and so is the registration, because rows are read and written off the main actor, also
-/// in a module whose default is the main actor. Every name is written with its module, so that a type of the user's with
-/// the same name doesn't get in between. The module `StorageKit` exports the modules named here, so that a file that
-/// declares an entity needn't import them.
+/// The record and the registration are `nonisolated`, because rows are read and written off the main actor, even in a module
+/// whose default isolation is the main actor. Every name is qualified with its module, so that a user's type with the same name
+/// doesn't interfere. The module `StorageKit` exports the modules named here, so that a file that declares an entity needn't
+/// import them.
 struct RecordSource {
     let entity: EntityDeclaration
 
     private var access: String { entity.access.prefix }
-    /// The properties that the record has: those that are stored.
+    /// The properties of the record: the entity's stored columns.
     private var properties: [StoredProperty] { entity.properties.filter(\.role.isStored) }
     private var hasEmbedded: Bool {
         properties.contains { if case .embedded = $0.role { true } else { false } }
@@ -110,8 +110,8 @@ extension RecordSource {
             """
     }
 
-    /// The names of the columns as cases, for calls that take one with a leading dot. The columns of embedded properties are
-    /// known at run time only, so they have none.
+    /// The names of the columns as cases, for calls that accept one with a leading dot. The columns of embedded properties are
+    /// known only at run time, so they have none.
     private var columnCases: String {
         let cases = allProperties.filter(\.canBeCase).map { property in
             let name = property.identifier
@@ -124,7 +124,7 @@ extension RecordSource {
             """
     }
 
-    /// Which column a relationship goes by.
+    /// The column of each relationship.
     private var relationships: String {
         let lines = entity.properties.compactMap { property -> String? in
             switch property.role {
@@ -142,7 +142,7 @@ extension RecordSource {
             """
     }
 
-    /// The arguments of the entity's initialiser, stored properties as `value` says them.
+    /// The arguments of the entity's initialiser; `value` returns those of stored properties.
     private func entityArguments(_ value: (StoredProperty) -> String) -> String {
         entity.properties.map { property in
             let argument =
@@ -159,7 +159,7 @@ extension RecordSource {
         allProperties.map { "\($0.access.prefix)var \($0.identifier): \($0.type)" }.joined(separator: "\n")
     }
 
-    /// The initialisers that read a row suppress the one that the compiler would write.
+    /// The memberwise initialiser, which the initialisers that read a row would suppress.
     private var memberwiseInitializer: String {
         let parameters = allProperties.map { "\($0.identifier): \($0.type)" }.joined(separator: ", ")
         let lowest = properties.map(\.access).min() ?? entity.access
@@ -189,7 +189,7 @@ extension RecordSource {
     private var statementCoding: String {
         var writes = allProperties.enumerated().map { write($1, at: "\($0 + 1)") }
         var reads = allProperties.enumerated().map { "self.\($1.identifier) = \(read($1, at: "\($0)"))" }
-        // The columns of embedded properties are known at run time only.
+        // The columns of embedded properties are known only at run time.
         if hasEmbedded {
             writes = ["var index: Swift.Int32 = 1"] + allProperties.map { write($0, at: "&index") }
             reads =
@@ -212,7 +212,7 @@ extension RecordSource {
             """
     }
 
-    /// A running index, taken and moved on.
+    /// A running index, used and incremented.
     private static func plain(_ index: String) -> String {
         index == "&index" ? "StorageLog._StorageEmbedding.next(&index)" : index
     }
@@ -236,7 +236,7 @@ extension RecordSource {
         }
     }
 
-    /// Entities straight from rows, without a record in between.
+    /// Reads entities directly from rows, without a record in between.
     private var reading: String {
         let start = hasEmbedded ? "\n        var index: Swift.Int32 = 0" : ""
         var offset = -1

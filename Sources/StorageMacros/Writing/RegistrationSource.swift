@@ -1,11 +1,11 @@
 internal import SwiftSyntax
 
-/// The text of the extension that gives the entity its record.
+/// The text of the extension that connects the entity to its record.
 struct RegistrationSource {
     let entity: EntityDeclaration
-    /// The entity as the file's top level names it.
+    /// The entity's name at the file's top level.
     let type: TypeSyntax
-    /// False where the struct itself declares the conformance.
+    /// False if the struct itself declares the conformance.
     let addsConformance: Bool
 
     var text: String {
@@ -18,7 +18,7 @@ struct RegistrationSource {
             """
     }
 
-    /// An extension of a nested type doesn't see that type's siblings, so the record's name is as long as the entity's.
+    /// An extension of a nested type doesn't see that type's siblings, so the record's name is fully qualified like the entity's.
     private var record: String {
         guard let member = type.as(MemberTypeSyntax.self) else { return entity.recordName }
         return "\(member.baseType.trimmed).\(entity.recordName)"
