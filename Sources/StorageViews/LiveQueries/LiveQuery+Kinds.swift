@@ -1,7 +1,7 @@
 package import StorageCore
 package import StorageEntities
 
-// What can be followed. Each kind is that of a view of the same query.
+// The kinds of live queries, one for each kind of view of the same query.
 
 extension LiveQuery {
     /// The rows, in the query's order.
@@ -65,7 +65,7 @@ extension LiveQuery {
         }
     }
 
-    /// What a text finds.
+    /// The results of a search for a text.
     package static func search<Entity: RegisteredEntity>(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, _ text: String, indexes: SearchIndexes,
         configuration: SearchSubscription<Entity>.Configuration

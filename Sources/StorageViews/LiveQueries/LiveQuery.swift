@@ -26,7 +26,7 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     private let readOptimistic: @Sendable (@escaping ErrorHandler) -> LiveSequence<OptimisticValue<Value>>
     private let explainNode: @Sendable () async throws -> SubscriptionExplanation?
 
-    /// Follows something else than a node.
+    /// Creates a live query that follows a source other than a node.
     package init(
         snapshots: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<Value>,
         differences: @escaping @Sendable (@escaping ErrorHandler) -> LiveSequence<Difference>,
@@ -122,15 +122,15 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
 
     /// How changes of each table reach the query, whether it applies them or runs again and why, and which index is missing.
     ///
-    /// The text of what is returned says it table by table: see ``SubscriptionExplanation``. It costs what the first value of
-    /// ``snapshots`` does.
+    /// `description` of the returned explanation lists it table by table: see ``SubscriptionExplanation``. It costs as
+    /// much as the first value of ``snapshots``.
     ///
     /// - Throws: `StorageError` where the query can't be answered, or with `closed`.
     public func explain() async throws -> SubscriptionExplanation? { try await explainNode() }
 }
 
 extension LiveQuery {
-    /// Follows what changes in steps.
+    /// Follows a result that changes in steps, such as a list.
     ///
     /// - Parameter convert: Turns the node's updates into those that are shown.
     init<Node: SteppedNode, Update: SteppedUpdate>(

@@ -43,7 +43,7 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
 ///
 /// Isolation: `Sendable`, its state behind a mutex; one task reads at a time.
 final class LiveReader<Node: SteppedNode, State: Sendable, Element: Sendable>: Sendable {
-    /// Makes an element of an update and of what is known; nil where the update doesn't fit.
+    /// Turns an update and the known state into an element; returns nil if the update doesn't fit the state.
     typealias Transform = @Sendable (Node.Update, inout State) throws -> Element?
 
     private struct Progress {

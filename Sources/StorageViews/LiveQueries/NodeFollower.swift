@@ -1,13 +1,13 @@
 package import StorageCore
 internal import Synchronization
 
-/// Follows the store by a node of its own, for a consumer that isn't a view: opens it beside the engine, tries again where
-/// that fails, and lets go of it.
+/// Follows the store with a node of its own, for a consumer that isn't a view: opens the node beside the engine,
+/// retries if that fails, and releases it.
 ///
 /// Isolation: `Sendable`, its state machine behind a mutex.
 package final class NodeFollower<Node: LiveNode>: Sendable {
     private enum Phase: Sendable {
-        /// Nobody wants anything of it yet.
+        /// Not started yet.
         case idle
         /// Its first value is being read.
         case opening
@@ -31,9 +31,9 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
     private let known: KnownState?
 
     /// - Parameters:
-    ///   - makeNode: Makes the node; what it throws says that the question can't be answered.
+    ///   - makeNode: Creates the node. An error means that the query can't be answered.
     ///   - pendingUpdate: Takes the updates, and the end.
-    ///   - known: What the consumer has already; nil where it has nothing.
+    ///   - known: The state that the consumer already has; nil if none.
     ///   - onFailure: Called when the node can't be opened or reloaded; it retries unless the error is final.
     package init(
         _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node,
@@ -47,7 +47,7 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
         self.known = known
     }
 
-    /// Why there is no answer to the question, once; nil where that isn't known, or where the store was closed.
+    /// Returns, once, why the query can't be answered; nil if that isn't known, or if the store was closed.
     package func takeFailure() -> StorageError? {
         state.withLock { state in
             guard case .ended(let error) = state.phase else { return nil }
@@ -56,7 +56,7 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
         }
     }
 
-    /// Begins, where it hasn't begun.
+    /// Starts, unless it was started before.
     package func start() {
         let isFirst = state.withLock { state in
             guard case .idle = state.phase else { return false }
@@ -66,7 +66,7 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
         if isFirst { Task { await open() } }
     }
 
-    /// Hands over nothing any more.
+    /// Stops delivering updates.
     package func cancel() {
         end(nil)
         pendingUpdate.abandon()
@@ -83,7 +83,7 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
     private func open() async {
         do {
             let handle = try await engine.addReadingBeside(makeNode, pendingUpdate, since: known)
-            // Where it was cancelled meanwhile, the handle is given back at the end of this block.
+            // If it was cancelled meanwhile, the handle is released at the end of this block.
             state.withLock { state in
                 guard case .opening = state.phase else { return }
                 state = State(phase: .live(handle))
@@ -129,7 +129,7 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
             defer { if case .ended = state.phase {} else { state.phase = .ended(error) } }
             return state.phase
         }
-        // Its handle is given back here, outside of the lock.
+        // The handle is released here, outside the lock.
         if case .ended = last { return false }
         return true
     }

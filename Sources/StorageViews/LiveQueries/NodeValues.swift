@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// The values that a node's updates lead to, for whoever follows them.
+/// The sequences of values that a node's updates result in.
 ///
 /// Isolation: `Sendable`; each sequence has a node of its own.
 struct NodeValues<Node: SteppedNode, State: Sendable, Value: Sendable>: Sendable {
@@ -34,7 +34,7 @@ struct NodeValues<Node: SteppedNode, State: Sendable, Value: Sendable>: Sendable
             let source = LiveValueSource<Value>(
                 next: { () async throws(StorageError) -> PositionedValue<Value>? in try await reader.next() },
                 read: { rows in try await read(rows) })
-            // A query that can't be answered says so when it is followed; SQL may read any table.
+            // A query that can't be answered fails when it is followed. A condition in SQL may read any table.
             let interests = (try? makeNode())?.interests
             let isKnown = interests?.allSatisfy(\.predicate.sqlReadingTables.isEmpty) ?? false
             let tables = isKnown ? interests.map { Set($0.map(\.entity)) } : nil

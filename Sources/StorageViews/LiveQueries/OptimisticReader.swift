@@ -5,17 +5,17 @@ internal import Synchronization
 /// A value, and the position of the state that it was read from.
 package typealias PositionedValue<Value: Sendable> = (value: Value, position: Int64)
 
-/// Follows a live query, and reads it again with the changes that aren't stored yet while there are any.
+/// Follows a live query and, while there are pending changes, reads it again with them applied.
 ///
-/// What it returns never goes back: each value is of a state at least as late as the one before. Where a change has ended, a state is
-/// read that holds it if it was stored.
+/// Values never go backwards: each reflects a state at least as late as the one before. When a change has ended, the
+/// next state that is read includes it if it was stored.
 ///
 /// Isolation: `Sendable`, its state behind a mutex; one task reads at a time.
 package final class OptimisticReader<Value: Sendable>: Sendable {
     private struct State {
         /// The last confirmed value that wasn't returned.
         var confirmed: PositionedValue<Value>?
-        /// What was returned last: of which position, and with which changes.
+        /// The position of the last value that was returned, and the changes applied to it.
         var shown: (position: Int64, changes: [Int])?
         var follower: Task<Void, Never>?
         var end: Result<Void, StorageError>?
@@ -27,7 +27,7 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
         }
     }
 
-    /// What is to be done next.
+    /// The next step of the reader.
     private enum Step {
         case show(PositionedValue<Value>)
         case read([OptimisticChangeRegistry.Change])
@@ -43,7 +43,7 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
     private let (rings, bell) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     private let observation: StorageObservation
 
-    /// - Parameter tables: Those that the query reads; nil where that isn't known.
+    /// - Parameter tables: The tables that the query reads; nil if unknown.
     package init(
         _ source: LiveValueSource<Value>, _ changes: OptimisticChangeRegistry, of tables: Set<String>?,
         onError: @escaping @Sendable (StorageError) -> Void
@@ -104,7 +104,7 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
         }
     }
 
-    /// Begins to follow the confirmed values, where it hasn't begun.
+    /// Starts following the confirmed values, unless it was started before.
     private func follow() {
         state.withLock { state in
             guard state.follower == nil else { return }
@@ -126,7 +126,7 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
     }
 }
 
-/// Where an ``OptimisticReader`` has its values from.
+/// The source of an ``OptimisticReader``'s values.
 package struct LiveValueSource<Value: Sendable>: Sendable {
     /// The next confirmed value; nil where the store is closed.
     let next: @Sendable () async throws(StorageError) -> PositionedValue<Value>?

@@ -1,7 +1,7 @@
 internal import StorageCore
 public import StorageEntities
 
-/// What a live query finds, as if changes that aren't stored yet were.
+/// The result of a live query as if pending changes were stored.
 public struct OptimisticValue<Value: Sendable>: Sendable {
     /// What the query finds with the pending changes.
     public let value: Value

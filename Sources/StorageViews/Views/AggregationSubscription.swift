@@ -12,14 +12,13 @@ public import StorageEntities
 /// let (count, sum, average) = totals.value
 /// ```
 ///
-/// Several aggregates of one subscription are always of the same rows. A commit costs what its changed rows cost,
-/// however many rows there are: see ``Aggregate`` for what is kept. Where the query has a limit or an offset, the rows
-/// in that window are meant, and the database is asked at each change of the rows that the query would find without
-/// them.
+/// All aggregates of a subscription reflect the same rows. A commit costs what its changed rows cost, however many rows
+/// there are: see ``Aggregate`` for what is kept. If the query has a limit or an offset, only the rows in that window
+/// count, and the database is queried at each change of the rows that the query would find without them.
 @MainActor @Observable
 public class AggregationSubscription<Entity: RegisteredEntity, Value: Sendable>: StorageSubscription {
-    /// The value of the only aggregate, or a tuple of all of them in their order. Until it is there, see
-    /// ``StorageSubscription/isLoading``, it is what it would be without rows.
+    /// The value of the only aggregate, or a tuple of all of them in their order. Until it is loaded (see
+    /// ``StorageSubscription/isLoading``), it is the value for no rows.
     public private(set) var value: Value
     @ObservationIgnored private let reading: AggregateReading<Value>
     @ObservationIgnored private var subscribers = ValueSubscribers<Value>()

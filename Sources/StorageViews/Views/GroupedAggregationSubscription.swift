@@ -11,9 +11,9 @@ public import StorageEntities
 /// if let (count, sum) = byStatus[.paid] { … }
 /// ```
 ///
-/// Groups are in SQLite's order of the column, NULL first; a group is there as long as it has a row. Rows belong
-/// together as in SQLite's `GROUP BY`, by the column's collation: where it takes `a` and `A` for one, the key is
-/// that of a row which is there. A change costs its old and its new group.
+/// Groups are in SQLite's order of the column, NULL first; a group exists as long as it has a row. Rows are grouped as
+/// by SQLite's `GROUP BY`, with the column's collation: if it considers `a` and `A` equal, the key is that of one of
+/// the group's rows. A change costs its old and its new group.
 @MainActor @Observable
 public final class GroupedAggregationSubscription<
     Entity: RegisteredEntity, Key: Hashable & Sendable, Value: Sendable
@@ -23,7 +23,7 @@ public final class GroupedAggregationSubscription<
 
     private var state = ListState<Group>()
     @ObservationIgnored private let reading: AggregateReading<Value>
-    /// Where the groups stand; nil where that is to be found out.
+    /// The indices of the groups; nil if they have to be computed.
     @ObservationIgnored private var indexByKey: [Key: Int]?
     /// Whether an update couldn't be read, so that those which follow don't fit.
     @ObservationIgnored private var isBehind = false
@@ -83,14 +83,14 @@ public final class GroupedAggregationSubscription<
             .repeated { self.snapshots }
     }
 
-    /// The groups now, and then what leads from each state to the next.
+    /// The groups now, and then the difference from each state to the next.
     public var differences: SubscriptionSequence<ListDifference<Group>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
             .repeated { self.differences }
     }
 }
 
-/// What a ``GroupedAggregationSubscription`` knows of one group.
+/// One group of a ``GroupedAggregationSubscription``.
 public struct AggregateGroup<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What its rows have in the column.
     public let key: Key
@@ -99,7 +99,7 @@ public struct AggregateGroup<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 }
 
 extension AggregateGroup {
-    /// - Throws: Where the row isn't one of these types.
+    /// - Throws: If a value isn't of its type.
     init(_ row: AggregateRow, _ reading: AggregateReading<Value>) throws {
         key = try ColumnDecoding.value(row.key[0], as: Key.self)
         value = try reading.decode(row.values)

@@ -18,9 +18,9 @@ public import StorageEntities
 /// group moves from one to the other.
 ///
 /// It keeps the index of each row that the query finds, some hundred bytes, also of those that aren't shown. The query
-/// has no limit and no offset; ``Configuration/maxItemsPerGroup`` limits what is shown of each group. Conditions in SQL
-/// of your own, and collations that the program has brought, are only understood by the database: with them each change
-/// of the table reloads all rows, and so does each change of another table that such SQL reads.
+/// must have no limit and no offset; ``Configuration/maxItemsPerGroup`` limits the rows shown of each group. Only the
+/// database can evaluate your own conditions in SQL and custom collations: with them each change of the table reloads
+/// all rows, and so does each change of another table that such SQL reads.
 @MainActor @Observable
 public final class GroupedQuerySubscription<
     Entity: RegisteredEntity, GroupKey: Hashable & Sendable
@@ -36,7 +36,7 @@ public final class GroupedQuerySubscription<
         public var sortGroupsBy: GroupSortOrder
         /// Whether a group stays after its last row was removed, without rows, as long as the subscription does.
         public var includeEmptyGroups: Bool
-        /// Groups that are there from the beginning, whether they have rows or not.
+        /// Groups that exist from the beginning, even without rows.
         public var fixedGroups: [GroupKey]
         /// How many rows of a group are shown; all of them where nil. Counts always count all.
         public var maxItemsPerGroup: Int?
@@ -67,7 +67,7 @@ public final class GroupedQuerySubscription<
     public var sections: [Section] { state.value }
     /// How many rows there are in all groups.
     public private(set) var totalCount = 0
-    /// Where the groups stand; nil where that is to be found out.
+    /// The indices of the groups; nil if they have to be computed.
     @ObservationIgnored private var indexByKey: [GroupKey: Int]?
 
     package init(
@@ -103,7 +103,7 @@ public final class GroupedQuerySubscription<
     /// The groups in their order.
     public var sortedGroupKeys: [GroupKey] { sections.map(\.key) }
 
-    /// The rows of a group that are shown; none of a group that isn't there.
+    /// The visible rows of a group; empty if the group doesn't exist.
     public func items(in group: GroupKey) -> [Entity] { section(group)?.items ?? [] }
     /// How many rows a group has, also those that aren't shown.
     public func count(in group: GroupKey) -> Int { section(group)?.count ?? 0 }
@@ -132,7 +132,7 @@ public final class GroupedQuerySubscription<
             .repeated { self.snapshots }
     }
 
-    /// The groups now, and then what leads from each state to the next.
+    /// The groups now, and then the difference from each state to the next.
     public var differences: SubscriptionSequence<GroupDifference<GroupKey, Entity>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
             .repeated { self.differences }

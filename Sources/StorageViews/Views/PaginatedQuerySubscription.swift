@@ -10,9 +10,8 @@ public import StorageEntities
 /// print(page.currentPage, "page \(page.currentPageIndex + 1) of \(page.totalPages)")
 /// ```
 ///
-/// Rows before and behind the page are kept ready and up to date, so the next page is there at once, and a row that is
-/// deleted from this one is made up for without a question to the database. To jump to a page far away costs what
-/// `OFFSET` costs.
+/// Rows before and after the page are kept ready and up to date, so turning to the next page is immediate, and a row
+/// deleted from this one is replaced without a query. Jumping to a distant page costs what `OFFSET` costs.
 @MainActor @Observable
 public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: StorageSubscription {
     /// How pages follow one another.
@@ -92,13 +91,13 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
             .repeated { self.snapshots }
     }
 
-    /// The page now, and then what leads from each state to the next. Another page is sent as a whole.
+    /// The page now, and then the difference from each state to the next. Another page is sent as a whole.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
             .repeated { self.differences }
     }
 
-    /// A row of the page by its index; nil beyond it. Near the end of a list that scrolls it makes more rows ready.
+    /// Returns a row of the page by its index; nil beyond it. Near the end of a scrolling list it loads more rows.
     public func item(at index: Int) -> Entity? {
         guard state.value.indices.contains(index) else { return nil }
         if style == .scrolling, index >= state.value.count - prefetchThreshold, hasNextPage, !isMoving {

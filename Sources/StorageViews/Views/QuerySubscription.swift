@@ -11,9 +11,8 @@ public import StorageEntities
 /// ```
 ///
 /// A commit costs it what the changed rows cost: a row is inserted or removed at its index, also if the query has a
-/// limit. Conditions in SQL of your own, and collations that the program has brought, are only
-/// understood by the database: with them each change of the table reloads the rows, and so does each change of another
-/// table that such SQL reads.
+/// limit. Only the database can evaluate your own conditions in SQL and custom collations: with them each change of the
+/// table reloads the rows, and so does each change of another table that such SQL reads.
 @MainActor @Observable
 public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscription {
     private var state = ListState<Entity>()
@@ -45,7 +44,7 @@ public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscript
             .repeated { self.snapshots }
     }
 
-    /// The rows now, and then what leads from each state to the next.
+    /// The rows now, and then the difference from each state to the next.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
             .repeated { self.differences }

@@ -13,18 +13,18 @@ public import StorageRouting
 /// for await results in search.snapshots { … }
 /// ```
 ///
-/// A search is run when the text has rested for ``Configuration/debounceInterval``; the last text is always searched for
-/// in the end. Texts that were searched for lately stay live, so going back to one of them shows its results at once.
+/// A search is run when the text hasn't changed for ``Configuration/debounceInterval``; the last text is always searched
+/// for in the end. Recent texts stay live, so going back to one of them shows its results at once.
 ///
-/// A changed row is looked up among the full-text searches by its words, and only those that it fits or did are run again:
-/// a thousand others cost nothing. Of searches in FTS5's own syntax each is run again when a text has changed. A search in
-/// fields goes without an index and follows changes like a ``QuerySubscription``; its first results cost a look at every
-/// row.
+/// A changed row finds the affected full-text searches by its words, and only those that it matches or matched are run
+/// again: a thousand others cost nothing. Searches in FTS5's own syntax are all run again when a text has changed. A
+/// search in fields uses no index and follows changes like a ``QuerySubscription``; its first results cost a scan of all
+/// rows.
 @MainActor @Observable
 public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscription {
     /// How a search goes.
     public struct Configuration: Sendable {
-        /// The columns that are looked into; none where the entity's full-text index is asked.
+        /// The columns to search; empty to use the entity's full-text index.
         public var searchFields: [String]
         /// How long the text must rest, in seconds, before it is searched for.
         public var debounceInterval: TimeInterval
@@ -32,8 +32,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         public var minSearchLength: Int
         /// The maximum number of results.
         public var maxResults: Int
-        /// Whether capitals matter. Otherwise the letters A to Z are the same in both cases; a full-text index has rules
-        /// of its own.
+        /// Whether case matters. Otherwise the letters A to Z are case-insensitive; a full-text index has its own rules.
         public var caseSensitive: Bool
         /// Whether a column must hold the text and nothing else.
         public var exactMatch: Bool
@@ -77,7 +76,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         }
     }
 
-    /// One text that was searched for, and what it finds.
+    /// One text that was searched for, and its results.
     private final class Found {
         var handle: LiveHandle?
         var results: [SearchResult<Entity>] = []
@@ -123,7 +122,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     // MARK: What was found
 
-    /// What is searched for.
+    /// The text to search for.
     public var searchText: String {
         get { text }
         set {
@@ -133,9 +132,9 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         }
     }
 
-    /// The rows that fit, as many as `maxResults` at the most. While it is searching, still those of the text before.
+    /// The matching rows, at most `maxResults`. During a search, still those of the previous text.
     public var results: [Entity] { state.value.map(\.entity) }
-    /// The rows with their ranks, and with marked texts where that was asked for.
+    /// The rows with their ranks, and with marked texts if configured.
     public var hits: [SearchResult<Entity>] { state.value }
     /// Whether a search is done and has found nothing.
     public var hasNoResults: Bool { hasSearched && !isSearching && resultCount == 0 }
@@ -146,7 +145,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
             .repeated { self.snapshots }
     }
 
-    /// What was found, and what leads from each state to the next. Another text is sent as a whole.
+    /// The results, and then the difference from each state to the next. Another text's results are sent as a whole.
     public var differences: SubscriptionSequence<ListDifference<SearchResult<Entity>>> {
         state.readDifferences(of: self, at: position, isLoaded: hasSearched)
             .repeated { self.differences }

@@ -40,7 +40,7 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
             .repeated { self.snapshots }
     }
 
-    /// The row now, and then what leads from each state to the next, as a list of one row or none.
+    /// The row now, and then the difference from each state to the next, as a list of one row or none.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
         state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
             .repeated { self.differences }

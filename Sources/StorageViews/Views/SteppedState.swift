@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// The rows or groups of a view on the main actor, with those who read them as sequences.
+/// The rows or groups of a view on the main actor, and the readers of its sequences.
 ///
 /// Isolation: the main actor.
 @MainActor
@@ -10,9 +10,9 @@ struct SteppedState<Update: SteppedUpdate> {
     private(set) var isBehind = false
     private let subscribers = UpdateSubscribers<Update>()
 
-    /// Makes the changes in place.
+    /// Applies an update in place.
     ///
-    /// - Returns: False where they don't fit: the value stays as it is until everything is read again.
+    /// - Returns: False if it doesn't fit: the value stays as it is until everything is read again.
     mutating func take(_ update: Update) -> Bool {
         guard update.error == nil else { return true }
         isBehind = update.whole == nil && isBehind || !update.fits(value)

@@ -5,30 +5,30 @@ internal import StorageEntities
 public import StorageRouting
 internal import Synchronization
 
-/// What all live views have in common.
+/// The base class of all live views.
 ///
-/// A view is brought up to date by the log: each commit that affects it changes it in place, and all views of a store
+/// A view is kept up to date from the log: each commit that affects it changes it in place, and all views of a store
 /// show the state at one position. It stays active while it, or one of its sequences, is retained.
 ///
-/// When it can't be kept up to date, it keeps its last value, says why in ``error``, and tries again, waiting longer each
-/// time; an error never ends it.
+/// If it can't be kept up to date, it keeps its last value, reports the reason in ``error``, and retries after
+/// increasing delays; an error never ends it.
 @MainActor @Observable
 public class StorageSubscription {
-    /// Whether the first value is still on its way, or a value that was asked for.
+    /// Whether the first value, or one that was requested, is being loaded.
     public internal(set) var isLoading = true
-    /// Why the value is from before; nil while all is well.
+    /// Why the value is out of date; nil if it isn't.
     public internal(set) var error: StorageError?
-    /// When the value was brought up to date last.
+    /// When the value was last updated.
     public internal(set) var lastRefreshTime: Date?
     /// The position of the log after which the value was as it is.
     public internal(set) var position: Int64 = 0
     /// Whether it follows the store: until it is cancelled, or the store is closed.
     public internal(set) var isActive = true
-    /// How often its value has been brought up to date.
+    /// How often its value has been updated.
     @ObservationIgnored public internal(set) var refreshCount = 0
     /// How many seconds the main actor has spent on that.
     @ObservationIgnored private(set) var refreshTime = 0.0
-    /// How many seconds of the main actor that took on average; 0 where it hasn't been brought up to date yet.
+    /// The seconds that the main actor has spent on each update on average; 0 if it hasn't been updated yet.
     public var averageRefreshTime: TimeInterval { refreshCount > 0 ? refreshTime / Double(refreshCount) : 0 }
     @ObservationIgnored let engine: SubscriptionEngine
     @ObservationIgnored private var phase = Phase.unopened
@@ -37,23 +37,23 @@ public class StorageSubscription {
         let onEngine: @Sendable (isolated SubscriptionEngine) throws -> LiveHandle
         let beside: @Sendable (SubscriptionEngine) async throws -> LiveHandle
     }
-    /// Begins an opening, to which alone the view listens from then on; nil where the view has no node of its own.
+    /// Starts an opening, and ignores earlier ones from then on; nil if the view has no node of its own.
     @ObservationIgnored private var beginOpening: (@MainActor (StorageSubscription) -> Opening)?
     @ObservationIgnored private var openingCount = 0
     @ObservationIgnored private var retries = RetryDelay()
     @ObservationIgnored private var isReadingAgain = false
 
-    /// Where it stands with its node.
+    /// The state of the view's node.
     private enum Phase {
-        /// It has none, and nobody is about to open it.
+        /// There is no node, and none is being opened.
         case unopened
-        /// Its first value is being read, for which everybody waits who wants it to be open.
+        /// The first value is being read; every caller that needs it waits for this task.
         case opening(Task<Void, Never>)
-        /// Its first value couldn't be had, and is tried again.
+        /// The first value couldn't be read; a retry is scheduled.
         case retrying(Task<Void, any Error>)
         /// It follows its node, until that ends.
         case live(LiveHandle)
-        /// Its value stays as it is. What still comes of an opening is dropped.
+        /// The value stays as it is. The result of a running opening is dropped.
         case cancelled
     }
 
@@ -64,11 +64,11 @@ public class StorageSubscription {
         if case .live(let handle) = phase { handle } else { nil }
     }
 
-    /// Reloads everything. There is no need to: it is for a button that people like to press, and after an error.
+    /// Reloads everything. Only needed for a refresh button, or to retry after an error.
     public func refresh() async {
         guard isActive else { return }
         if handle == nil {
-            // An opening may have published its value and not be at its end yet: it doesn't read that value again.
+            // A running opening may have published its value already, so that reading it again isn't needed.
             let hasValue = refreshCount > 0
             guard case .opening(let opening) = phase else { return await open() }
             await opening.value
@@ -92,11 +92,11 @@ public class StorageSubscription {
         ended()
     }
 
-    /// How changes of each table reach it, whether it applies them or runs again, which index is missing, and what it has cost: see
-    /// ``SubscriptionExplanation``. Nil where it isn't followed, or the store can't be read.
+    /// How changes of each table reach it, whether it applies them or runs again, which index is missing, and what it
+    /// has cost: see ``SubscriptionExplanation``. Nil if it has no node, or the store can't be read.
     public func explain() async -> SubscriptionExplanation? {
         guard let handle else { return nil }
-        // Why the store can't be read is said by what the view shows.
+        // The view's `error` reports why the store can't be read.
         return try? await engine.explain(handle)
     }
 
@@ -106,8 +106,8 @@ public class StorageSubscription {
     ///
     /// - Parameters:
     ///   - isImmediate: Whether the first value is read before this returns.
-    ///   - node: Made on the engine, and again when it has failed; what it throws says that the question can't be asked.
-    ///   - take: Takes what is new.
+    ///   - node: Creates the node on the engine, and again after a failure. An error means that the query is invalid.
+    ///   - take: Receives the updates.
     func follow<Node: LiveNode>(
         isImmediate: Bool, _ node: @escaping @autoclosure @Sendable () throws -> Node,
         _ take: @escaping @MainActor @Sendable (Node.Update) -> Void
@@ -116,7 +116,7 @@ public class StorageSubscription {
             view.openingCount += 1
             let number = view.openingCount
             let pendingUpdate = view.pendingUpdate { [weak view] (update: Node.Update) in
-                // A node that was opened in vain may have published something before it goes.
+                // A node of an earlier opening may have published an update before it was removed.
                 guard let view, view.openingCount == number, view.isActive else { return }
                 take(update)
             }
@@ -164,7 +164,7 @@ public class StorageSubscription {
         await opening.value
     }
 
-    /// Returns once its first value was read, or couldn't be had.
+    /// Returns once the first value was read, or couldn't be.
     func waitForFirstValue() async {
         switch phase {
         case .unopened, .opening: await open()
@@ -173,7 +173,7 @@ public class StorageSubscription {
     }
 
     private func openNow(_ opening: Opening) async {
-        // It may have been cancelled, now and while the first value is read.
+        // It may be cancelled before and while the first value is read.
         guard case .opening = phase else { return }
         isLoading = true
         do {
@@ -207,7 +207,7 @@ public class StorageSubscription {
         retries = RetryDelay()
     }
 
-    /// A first value that can't be had is tried again, unless it is the question that is wrong.
+    /// A first value that can't be read is retried, unless the query itself is invalid.
     private func failed(_ error: any Error) {
         if case .cancelled = phase { return }
         isLoading = false
@@ -224,19 +224,19 @@ public class StorageSubscription {
             })
     }
 
-    /// To be called when nothing will come any more.
+    /// To be called when the updates have ended.
     func ended() {
         isActive = false
         isLoading = false
     }
 
-    /// What a value is shown as: the value, or why there never was one.
+    /// The value, or the error if there never was one.
     func result<Value>(_ value: Value) -> Result<Value, StorageError> {
         if let error, refreshCount == 0 { return .failure(error) }
         return .success(value)
     }
 
-    /// What the view hasn't taken yet of a node's updates.
+    /// Creates the pending update of one of the view's nodes.
     func pendingUpdate<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> PendingUpdate<Update> {
         PendingUpdate(
             onMainActor: { [weak self] update in

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The updates of a subscription, for code without a screen. It begins with the current value, keeps the subscription
+/// The updates of a subscription, for code without a screen. It starts with the current value, keeps the subscription
 /// alive, and ends when that is cancelled, the store is closed, or the reader's task is cancelled.
 ///
-/// A slow reader receives all pending updates as one element. Each iterator reads by itself: the first one from the moment at
-/// which the sequence was asked for, each further one from the moment at which it asks for its first element.
+/// A slow reader receives all pending updates as one element. Each iterator reads by itself: the first one from the
+/// time the sequence was created, each further one from the time it requests its first element.
 public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let read: @Sendable () async -> Element?
     private let isRead = IsRead()
@@ -21,14 +21,14 @@ public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
     ) {
         read = {
             let update = await pendingUpdate.next()
-            // The view must live as long as somebody reads.
+            // The view must live as long as it has a reader.
             return withExtendedLifetime(view) { update.map(element) }
         }
     }
 
     private init(read: @escaping @Sendable () async -> Element?) { self.read = read }
 
-    /// The same elements, each turned into something else.
+    /// The same elements, each transformed by a closure.
     func map<Other: Sendable>(_ change: @escaping @Sendable (Element) -> Other) -> SubscriptionSequence<Other> {
         let read = read
         return SubscriptionSequence<Other>(read: { await read().map(change) })

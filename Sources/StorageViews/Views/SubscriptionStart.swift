@@ -3,8 +3,8 @@ internal import StorageEntities
 
 /// When a subscription has its first value.
 public enum SubscriptionStart: Sendable {
-    /// Before its initialiser returns if the query finds a row by its key, which costs microseconds; otherwise in the
-    /// background, so that no query keeps the main actor waiting.
+    /// Before the initialiser returns if the query finds a row by its key, which costs microseconds; otherwise in the
+    /// background, so that no query blocks the main actor.
     case automatic
     /// Before its initialiser returns, which waits for the database: for a short list that a screen needs at once, and that
     /// an index answers.

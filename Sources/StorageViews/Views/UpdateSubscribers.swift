@@ -1,15 +1,15 @@
-/// Those who read a view as sequences, each at its own pace; who has stopped reading is forgotten.
+/// The readers of a view's sequences, each at its own pace; readers that have stopped are removed.
 ///
-/// A class, so that who begins to read a view doesn't change it.
+/// A class, so that adding a reader doesn't count as a change of the view.
 ///
 /// Isolation: the main actor.
 @MainActor
 final class UpdateSubscribers<Update: ComposableUpdate> {
     /// What a subscriber gets of each update.
     enum Form {
-        /// The update itself: what leads from one state to the next.
+        /// The update itself: the difference from one state to the next.
         case differences
-        /// Everything that there is then.
+        /// Everything, after the update.
         case snapshots
     }
 
@@ -21,9 +21,9 @@ final class UpdateSubscribers<Update: ComposableUpdate> {
     private var subscribers: [Subscriber] = []
 
     /// - Parameters:
-    ///   - update: Only made where somebody reads.
-    ///   - limit: Of how many steps may wait for a subscriber.
-    ///   - whole: Everything, with this update.
+    ///   - update: Evaluated only if there is a reader.
+    ///   - limit: The most steps that may be pending for a subscriber.
+    ///   - whole: Everything, this update included.
     func send(_ update: @autoclosure () -> Update, limit: Int = .max, whole: () -> Update) {
         subscribers.removeAll { $0.pendingUpdate == nil }
         guard !subscribers.isEmpty else { return }

@@ -1,4 +1,4 @@
-/// Those who read the value of a view as sequences.
+/// The readers of a view's value as sequences.
 ///
 /// Isolation: the main actor.
 @MainActor
@@ -25,7 +25,7 @@ struct ValueSubscribers<Value: Sendable> {
     func end() { subscribers.end() }
 }
 
-/// What leads from a value to the value at a later position.
+/// The difference from a value to the value at a later position.
 public struct ValueDifference<Value: Sendable>: Sendable {
     /// The position that the new value reflects.
     public internal(set) var position: Int64

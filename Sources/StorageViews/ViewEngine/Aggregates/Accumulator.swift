@@ -8,9 +8,9 @@ internal import StorageRouting
 /// Isolation: not `Sendable`; it belongs to its node.
 protocol Accumulator: AnyObject {
     func add(_ value: storage_value)
-    /// Takes away a value that was added.
+    /// Removes a value that was added.
     ///
-    /// - Throws: ``StaleNode`` where it never was.
+    /// - Throws: ``StaleNode`` if it wasn't added.
     func remove(_ value: storage_value) throws
     /// - Throws: What SQLite's function would throw.
     func output() throws -> StorageValue
@@ -56,6 +56,6 @@ final class DistinctAccumulator: Accumulator {
 }
 
 extension storage_value {
-    /// Whether it is a value to the byte.
+    /// Whether both values have the same type and bytes.
     func isSame(as value: StorageValue) -> Bool { value.withRaw { isSame(as: $0) } }
 }

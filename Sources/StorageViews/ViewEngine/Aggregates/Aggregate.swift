@@ -10,7 +10,7 @@ public import StorageLog
 /// ```
 public struct Aggregate<Entity: RegisteredEntity, Value: Sendable>: Sendable {
     let term: AggregateTerm
-    /// What it is of no rows.
+    /// The value for no rows.
     let empty: Value
     let decode: @Sendable (StorageValue) throws -> Value
 }
@@ -28,10 +28,10 @@ extension Aggregate where Value == Int {
         of column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate { Aggregate(.count, Entity.Record.columns[keyPath: column].name) }
 
-    /// How many different values a column has, NULL not counted. Texts are the same where the column's collation says
-    /// so.
+    /// The number of distinct values of a column, NULL not counted. The column's collation decides which texts are
+    /// equal.
     ///
-    /// Keeps a number for each different value.
+    /// Keeps a counter for each distinct value.
     public static func count<Column>(
         distinct column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate { Aggregate(.distinctCount, Entity.Record.columns[keyPath: column].name) }
@@ -44,12 +44,11 @@ extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
         }
     }
 
-    /// The sum of a column; zero where there is nothing to sum up.
+    /// The sum of a column; zero if there are no values.
     ///
-    /// It is exact: inserting and deleting rows accumulates no rounding error. A sum of reals is the double that is
-    /// nearest
-    /// to the true sum, which may differ from what SQLite's `sum` answers in the last digit, as that rounds at each
-    /// row. Where a sum of whole numbers is beyond 64 bits, the subscription has an error until it isn't any more.
+    /// It is exact: inserting and deleting rows accumulates no rounding error. A sum of reals is the double nearest to
+    /// the true sum. SQLite's `sum` rounds at each row, so its result may differ in the last digit. While a sum of
+    /// whole numbers exceeds 64 bits, the subscription has an error.
     public static func sum(_ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>) -> Aggregate {
         Aggregate(sum: Entity.Record.columns[keyPath: column].name)
     }
@@ -61,8 +60,8 @@ extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
 }
 
 extension Aggregate where Value == Double? {
-    /// The mean of a column's values that aren't NULL; nil where there is none. As exact as `sum`. For
-    /// numbers: of a date, as of every text, SQLite takes the number that it begins with.
+    /// The mean of a column's values that aren't NULL; nil if there are none. As exact as `sum`. For numbers: for a
+    /// date, as for every text, SQLite uses the number that it begins with.
     public static func average<Column>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate {
@@ -106,7 +105,7 @@ extension Aggregate {
 /// Several aggregates as one value: that of the only one, or a tuple of all.
 package struct AggregateReading<Value: Sendable>: Sendable {
     package let terms: [AggregateTerm]
-    /// What they are of no rows.
+    /// The values for no rows.
     package let empty: Value
     package let decode: @Sendable ([StorageValue]) throws -> Value
 

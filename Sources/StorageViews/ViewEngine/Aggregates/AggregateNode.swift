@@ -4,34 +4,34 @@ internal import StorageEntities
 internal import StorageLog
 package import StorageRouting
 
-/// Counts, sums and the like of the rows that a query finds, of all or of each group, kept up to date by the values
-/// that changed rows had and have.
+/// Counts, sums and other aggregates of the rows that a query finds, in total or for each group, kept up to date from
+/// the old and new values of changed rows.
 ///
-/// A change costs its old and its new group, whatever the number of rows: no statement is run, but where the least and
-/// greatest values that are kept have all gone. A query with a limit, and columns with a collation that the program has
-/// brought, are queried again at each change that concerns them.
+/// A change costs its old and its new group, whatever the number of rows: no statement is run unless all the least or
+/// greatest values that are kept were removed. A query with a limit, or columns with a custom collation, are queried
+/// again at each change that affects them.
 ///
-/// It publishes groups in the order of what they are grouped by; one row where there are no groups.
+/// It publishes groups in the order of their keys; one row if it isn't grouped.
 package final class AggregateNode: SteppedNode {
     let spec: AggregateSpec
-    /// Nil where SQLite is asked at each change.
+    /// Nil if SQLite computes the aggregates again at each change.
     private var plan: AggregatePlan?
     private var layout: RowLayout?
     private var groups: [PackedKey: GroupTotals] = [:]
     /// The groups that were published, in their order.
     private var sorted: [GroupTotals] = []
     private var dirty: [GroupTotals] = []
-    /// What SQLite answered, where it is asked.
+    /// The result that SQLite computed, if there is no plan.
     private var answered: [AggregateRow]?
-    /// What SQLite had answered when it was published last.
+    /// The result that was published last, if there is no plan.
     private var emitted: [AggregateRow]?
-    /// Whether everything is to be published, because it was reloaded or couldn't be published before.
+    /// Whether to publish everything, because it was reloaded or couldn't be published before.
     private var needsWhole = true
     private var hasPending = false
     private var position: Int64 = 0
     package var pendingUpdate: PendingUpdate<ListUpdate<AggregateRow>>?
 
-    /// More groups than these aren't asked for one by one in a step: one scan of all rows costs less.
+    /// The most groups that a step queries one by one: beyond that, one scan of all rows costs less.
     private static let questionLimit = 64
 
     package init(_ spec: AggregateSpec) { self.spec = spec }
@@ -44,7 +44,7 @@ package final class AggregateNode: SteppedNode {
         ]
     }
 
-    /// Not made where it is a part of something else that knows its conditions.
+    /// Lazy: not created if this node is part of another one that evaluates the conditions.
     package private(set) lazy var membership = RelatedMembership(of: spec.request, in: spec.table)
 
     package func bind(to layouts: [RowLayout]) throws {
@@ -71,7 +71,7 @@ extension AggregateNode {
         hasPending = true
     }
 
-    /// What SQLite answers.
+    /// Computes the aggregates in SQLite.
     private func queryDatabase(_ snapshot: Snapshot) throws -> [AggregateRow] {
         let terms = try spec.terms.map { try $0.sql(spec.table) }
         let names = try spec.groups.map { try spec.table.column(named: $0) }
@@ -91,7 +91,7 @@ extension AggregateNode {
         }
     }
 
-    /// Lets SQLite count, which an index may answer.
+    /// Counts in SQLite, which may use an index.
     private func count(_ plan: AggregatePlan, _ snapshot: Snapshot) throws {
         let names = try spec.groups.map { try spec.table.column(named: $0) }
         var text = try QuerySQL(spec.request, of: spec.table).aggregate((names + ["count(*)"]).joined(separator: ", "))
@@ -119,7 +119,7 @@ extension AggregateNode {
         }
     }
 
-    /// The group of a key, made where there is none.
+    /// Returns the group of a key, and creates it if needed.
     private func group(
         _ key: UnsafeRawBufferPointer, of plan: AggregatePlan, values: () -> [StorageValue]
     ) -> GroupTotals {
@@ -149,7 +149,7 @@ extension AggregateNode {
         }
     }
 
-    /// What the rows of a group meet.
+    /// The conditions that select the rows of a group.
     private func rows(of group: GroupTotals) -> [RowPredicate] {
         let same = zip(spec.groups, group.key).map {
             RowPredicate.comparison(column: $0, .same, .value($1), collation: nil)
@@ -157,7 +157,8 @@ extension AggregateNode {
         return [spec.request.predicate].compactMap { $0 } + same
     }
 
-    /// Reads the key of a group whose rows have different texts, which SQLite takes for one, from a row that is there.
+    /// Reads the key of a group from one of its remaining rows: their texts may differ while SQLite considers them
+    /// equal.
     private func readKey(of group: GroupTotals, _ snapshot: Snapshot) throws {
         let names = try spec.groups.map { try spec.table.column(named: $0) }
         var text = try QuerySQL(
@@ -239,8 +240,8 @@ extension AggregateNode {
 // MARK: Publishing
 
 extension AggregateNode {
-    /// - Throws: Where a sum is too large: that stops all groups, as it stops SQLite's statement, until it isn't any
-    ///   more.
+    /// - Throws: If a sum is too large: no group is published then, as SQLite's statement would fail too, until the sum
+    ///   fits again.
     package func takeUpdate(at position: Int64) throws -> ListUpdate<AggregateRow>? {
         guard hasPending else { return nil }
         hasPending = false
@@ -294,7 +295,7 @@ extension AggregateNode {
             return [.insert(row, at: index)]
         }
         if before == row { return [] }
-        // Whoever knows groups by their keys takes it for another one.
+        // A reader that identifies groups by their keys sees another group.
         return before.key == row.key ? [.update(row, at: index)] : [.remove(at: index), .insert(row, at: index)]
     }
 

@@ -7,7 +7,7 @@ internal import StorageRouting
 struct AggregatePlan {
     struct Term {
         let function: AggregateTerm.Function
-        /// The column's place in the layout, and among the columns that are read; nil for the number of rows.
+        /// The column's index in the layout, and among the columns that are read; nil for the number of rows.
         let columnIndex: Int?
         let read: Int32
         let reading: ColumnReading?
@@ -15,15 +15,14 @@ struct AggregatePlan {
 
     private let groups: [ColumnReading]
     let terms: [Term]
-    /// The names of the columns that are read where rows are gone through: those that rows are grouped by, then the
-    /// others.
+    /// The names of the columns that a scan reads: those that rows are grouped by, then the others.
     let columns: [String]
     private let extremeCount: Int
     private let scratch = KeyBuffer()
     private let key = KeyBuffer()
 
-    /// - Returns: Nil where only SQLite knows which values are the same or which one is less, because the program has
-    ///   brought a collation of its own, or which rows are meant, because there is a limit.
+    /// - Returns: Nil if only SQLite can compare the values, because of a custom collation, or select the rows, because
+    ///   of a limit.
     init?(_ spec: AggregateSpec, _ layout: RowLayout) throws {
         guard !spec.hasWindow else { return nil }
         func reading(_ name: String) throws -> ColumnReading? {
@@ -57,7 +56,7 @@ struct AggregatePlan {
         extremeCount = spec.extremeCount
     }
 
-    /// Whether rows of a group may have different texts in what they are grouped by.
+    /// Whether rows of a group may have different texts in the grouping columns.
     var joinsTexts: Bool { groups.contains { $0.collation != .binary } }
 
     /// Whether groups only need to know how many rows they have.
@@ -81,8 +80,7 @@ struct AggregatePlan {
 
     // MARK: Groups
 
-    /// The key of a changed row's group, whose order of bytes is the order of the groups. Good until the next one is
-    /// asked for.
+    /// The key of a changed row's group; groups are sorted by the bytes of their keys. Valid until the next call.
     ///
     /// - Throws: ``StaleNode`` where a value isn't known.
     func groupKey(of change: ChangedRow, _ image: RowKeys.Image) throws -> UnsafeRawBufferPointer {
@@ -94,7 +92,7 @@ struct AggregatePlan {
         return key.bytes(from: 0)
     }
 
-    /// The same of a statement's current row, whose first columns are those that rows are grouped by.
+    /// The same for a statement's current row, whose first columns are the grouping columns.
     func groupKey(of row: RowReader) -> UnsafeRawBufferPointer {
         key.removeAll()
         for (columnIndex, group) in groups.enumerated() {
@@ -115,16 +113,16 @@ struct AggregatePlan {
 /// What is kept of one group.
 final class GroupTotals {
     let id: PackedKey
-    /// Its place among the groups, as an order of bytes.
+    /// The key that groups are sorted by, as bytes.
     let sort: [UInt8]
-    /// What a row of it has in what rows are grouped by.
+    /// The values of one of its rows in the grouping columns.
     var key: [StorageValue]
-    /// Whether that row may have gone.
+    /// Whether that row may have been removed or changed.
     var isKeyOld = false
     var count = 0
     /// One for each term; nil for the number of rows.
     let accumulators: [(any Accumulator)?]
-    /// What was published of it; nil where nothing was.
+    /// The row that was published last; nil if none was.
     var emitted: AggregateRow?
     var isDirty = false
 

@@ -31,7 +31,7 @@ package struct AggregateTerm: Sendable, Hashable {
         }
     }
 
-    /// What SQLite calls it.
+    /// The aggregate as an SQL expression.
     func sql(_ table: QueryTable) throws -> String {
         guard let column else { return "count(*)" }
         let name = try table.column(named: column)
@@ -50,7 +50,7 @@ package struct AggregateTerm: Sendable, Hashable {
 package struct AggregateSpec: Sendable {
     package let table: QueryTable
     package let request: RowRequest
-    /// The columns that rows are grouped by; none where all of them are one group, which is there even without rows.
+    /// The grouping columns. If empty, all rows form one group, which exists even without rows.
     package let groups: [String]
     package let terms: [AggregateTerm]
     /// How many of the least and greatest values are read at once.

@@ -1,8 +1,8 @@
-/// A sum of doubles without any rounding, so that what was added can be taken away again and nothing is left of it.
+/// A sum of doubles without any rounding, so that removing an added value leaves no residue.
 ///
-/// A double is a whole number times 2⁻¹⁰⁷⁴. The sum is kept as one long number in such units, in digits of 32 bits that
-/// each have 64 to grow in, so that carries can wait: adding touches three digits. The value is rounded once, when it
-/// is asked for. After R. Neal, "Fast Exact Summation Using Small and Large Superaccumulators" (2015).
+/// A double is a whole number times 2⁻¹⁰⁷⁴. The sum is one long number in such units, in 64-bit digits of 32
+/// significant bits each, so that carries can wait: adding touches three digits. The value is rounded once, when it is
+/// read. After R. Neal, "Fast Exact Summation Using Small and Large Superaccumulators" (2015).
 struct ExactSum {
     /// Lowest first. Two digits below the smallest double stay zero and save a case when it is rounded.
     private var digits = [Int64](repeating: 0, count: 71)
@@ -15,7 +15,7 @@ struct ExactSum {
 
     mutating func add(_ value: Double) { add(value, sign: 1) }
 
-    /// Takes away what was added once.
+    /// Removes a value that was added.
     mutating func remove(_ value: Double) { add(value, sign: -1) }
 
     private mutating func add(_ value: Double, sign: Int64) {

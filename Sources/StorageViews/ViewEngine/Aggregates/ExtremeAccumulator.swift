@@ -5,8 +5,8 @@ internal import StorageRouting
 
 /// The least or the greatest of the values that aren't NULL, in SQLite's order.
 ///
-/// It keeps the best values with how often they are there, and ignores those behind. Once the best ones are gone, the
-/// next best are read from the database: one statement for so many values that went.
+/// It keeps the best values with their counts and ignores the values behind them. When all kept values have been
+/// removed, the next best are read from the database, with one statement for many removals.
 final class ExtremeAccumulator: Accumulator {
     struct Entry {
         let key: [UInt8]
@@ -87,7 +87,8 @@ final class ExtremeAccumulator: Accumulator {
         if entries.count > 2 * capacity { giveUp(from: capacity) }
     }
 
-    /// Gives up the values from a place on, with all that compare as equal: of those that stay every one is known.
+    /// Drops the values from an index on, with all that compare as equal, so that of each kept value all equal ones are
+    /// known.
     private func giveUp(from index: Int) {
         guard entries.indices.contains(index) else { return }
         let kept = entries.firstIndex { $0.key == entries[index].key } ?? 0
@@ -98,7 +99,7 @@ final class ExtremeAccumulator: Accumulator {
 
     // MARK: Order
 
-    /// Good until the next one is asked for; nil for NULL.
+    /// Valid until the next call; nil for NULL.
     private func key(_ value: storage_value) -> UnsafeRawBufferPointer? {
         buffer.removeAll()
         return ComparisonKey.append(value, reading, to: buffer) ? buffer.bytes(from: 0) : nil
@@ -109,7 +110,7 @@ final class ExtremeAccumulator: Accumulator {
         return isMaximum ? -order : order
     }
 
-    /// Where the first entry stands that isn't better than a key.
+    /// The index of the first entry that isn't better than a key.
     private func index(of key: UnsafeRawBufferPointer) -> Int {
         entries.partitioningIndex { order($0.key, key) >= 0 }
     }

@@ -1,8 +1,8 @@
-/// The bytes of a comparison key as something to look up by. Up to 15 of them, which is every number and many texts,
-/// take no memory of their own.
+/// The bytes of a comparison key as a dictionary key. Up to 15 bytes, enough for every number and many texts, need no
+/// allocation.
 struct PackedKey: Hashable {
     private let first: UInt64
-    /// Its last byte says how many bytes there are.
+    /// Its lowest byte is the number of bytes.
     private let second: UInt64
     private let rest: [UInt8]
 

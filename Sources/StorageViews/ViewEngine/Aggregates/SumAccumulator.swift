@@ -2,11 +2,11 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageLog
 
-/// The sum or the mean of the values that aren't NULL. Values are taken for numbers as SQLite's `sum` takes them: a
-/// text that is a number is that number, of any other text or blob what it begins with counts.
+/// The sum or the mean of the values that aren't NULL. Values are converted as SQLite's `sum` does: a text that is a
+/// number counts as that number, any other text or blob as the number that it begins with.
 ///
-/// Whole numbers are summed up exactly, and so are all others: the result is what is nearest to the true sum, whatever
-/// came and went. SQLite adds up doubles one after another, so its result may differ in the last digit.
+/// Whole numbers and reals are both summed exactly: the result is the double nearest to the true sum, whatever was
+/// added and removed. SQLite adds doubles one after another, so its result may differ in the last digit.
 final class SumAccumulator: Accumulator {
     private let isMean: Bool
     /// How many values aren't NULL, and how many of them aren't whole numbers.

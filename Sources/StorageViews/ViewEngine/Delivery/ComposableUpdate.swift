@@ -1,6 +1,6 @@
-/// What is new for a consumer, and can be composed with what follows.
+/// An update for a consumer that can be composed with later ones.
 package protocol ComposableUpdate: Sendable {
-    /// Adds what came later.
+    /// Appends a later update.
     mutating func append(_ next: Self)
     /// How many steps it holds; 0 where it doesn't grow.
     var weight: Int { get }

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// Brings updates to their consumers: those of views to the main actor, all views of a store at one position.
+/// Delivers updates to their consumers: those of views on the main actor, all views of a store at one position.
 ///
 /// Invariants:
-/// - What a step has brought is put in, and what waits is taken out, under one lock: the main actor sees all of a step
-///   or nothing of it.
-/// - A pending update of a view is in the queue exactly while it has something to be taken, so the queue is never longer than
-///   there are views.
-/// - A task on the main actor is on its way exactly while the queue isn't empty, unless somebody has drained it earlier.
+/// - A step's updates are added, and pending ones removed, under one lock: the main actor sees all of a step or none of
+///   it.
+/// - A view's pending update is in the queue exactly while it has something to deliver, so the queue is never longer
+///   than the number of views.
+/// - A task on the main actor is scheduled exactly while the queue isn't empty, unless a caller has drained it earlier.
 ///
 /// Isolation: `Sendable`, its state behind a mutex.
 package final class DeliveryQueue: Sendable {
@@ -33,8 +33,8 @@ package final class DeliveryQueue: Sendable {
         for opening in Array(openings.values) { await opening.value }
     }
 
-    /// Puts in what a step has brought. To be called when it holds no state of the store any more, as what closures do
-    /// may take long.
+    /// Adds the updates of a step. Call it when the step no longer holds a state of the store, because closures may
+    /// take long.
     func post(_ deliveries: [Delivery]) {
         for delivery in deliveries where !delivery.pendingUpdate.isForView { _ = delivery.put() }
         let wakes = waiting.withLock { waiting in
@@ -61,14 +61,14 @@ package final class DeliveryQueue: Sendable {
 /// An update, or the end, on its way from a node to its consumer.
 package struct Delivery {
     let pendingUpdate: any QueuedUpdate
-    /// Puts it into the pending update, and returns whether that is to be queued.
+    /// Adds it to the pending update, and returns whether that has to be queued.
     let put: () -> Bool
 }
 
-/// The ``PendingUpdate`` of a consumer, whatever it is an update of.
+/// A consumer's ``PendingUpdate``, whatever its type of update.
 package protocol QueuedUpdate: AnyObject, Sendable {
     var isForView: Bool { get }
-    /// What hands over all that is pending.
+    /// Removes everything pending, and returns closures that deliver it.
     func takeOut() -> Handover
 }
 

@@ -1,11 +1,11 @@
-/// What is new of a node and hasn't been published: everything, or the steps since it was published last.
+/// A node's unpublished changes: everything, or the steps since the last publication.
 struct PendingSteps<Update: SteppedUpdate> {
-    /// Nil where nothing is new.
+    /// Nil if nothing has changed.
     private var update: Update?
-    /// That of what was published last.
+    /// The position that was published last.
     private(set) var position: Int64 = 0
 
-    /// Something beside the rows is new.
+    /// Notes that something other than the rows has changed.
     mutating func note() {
         if update == nil { update = Update() }
     }
@@ -15,12 +15,12 @@ struct PendingSteps<Update: SteppedUpdate> {
         update?.changes.append(step)
     }
 
-    /// Adds the steps of an update, or replaces what there is where it has everything.
+    /// Appends an update's steps, or replaces all pending ones if the update is a whole one.
     mutating func append(_ next: Update) {
         if update == nil { update = next } else { update?.append(next) }
     }
 
-    /// Publishes everything, in the place of steps.
+    /// Replaces the pending steps with everything.
     mutating func replace(with whole: Update.Whole) {
         var update = Update()
         update.whole = whole
@@ -29,7 +29,7 @@ struct PendingSteps<Update: SteppedUpdate> {
 
     mutating func removeAll() { update = nil }
 
-    /// What is new, to be published at a position; nil where nothing is.
+    /// Removes and returns the pending update, at a position; nil if there is none.
     mutating func take(at position: Int64) -> Update? {
         guard var update else { return nil }
         self.update = nil

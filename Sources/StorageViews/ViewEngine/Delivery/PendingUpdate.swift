@@ -1,27 +1,27 @@
 internal import Synchronization
 
-/// What one consumer hasn't taken yet, composed into one update.
+/// The updates that one consumer hasn't received yet, composed into one.
 ///
 /// Invariants:
 /// - The consumer gets every update, in order, once: by itself, as part of a composed one, or within one that holds
 ///   everything.
 /// - It never holds more than one update, nor more steps than the limit that came with the last one.
-/// - An end comes behind the last update, and nothing behind the end.
+/// - The end follows the last update, and nothing follows the end.
 ///
-/// Isolation: `Sendable`, its state behind a mutex. Updates are put in by one producer: the engine's queue, or the main
-/// actor for those who read a view.
+/// Isolation: `Sendable`, its state behind a mutex. Updates are added by one producer: the engine's queue, or the main
+/// actor for readers of a view.
 package final class PendingUpdate<Update: ComposableUpdate>: Sendable {
     private enum State {
         case empty
         case pending(Update)
         /// A reader waits for the next update.
         case awaited(CheckedContinuation<Update?, Never>)
-        /// Nothing comes any more; the last update may still be there to be taken.
+        /// No more updates; the last one may still be pending.
         case ended(last: Update?)
     }
 
     private enum Consumer: Sendable {
-        /// Takes what is pending when the ``DeliveryQueue`` comes by.
+        /// Receives what is pending when the ``DeliveryQueue`` drains.
         case view(take: @MainActor @Sendable (Update) -> Void, end: @MainActor @Sendable () -> Void)
         /// Takes each update at once, so that none is ever pending.
         case closure(take: @Sendable (Update) -> Void, end: @Sendable () -> Void)
@@ -50,12 +50,13 @@ package final class PendingUpdate<Update: ComposableUpdate>: Sendable {
         consumer = .closure(take: take, end: end)
     }
 
-    /// Adds an update, or hands it to who waits for it.
+    /// Adds an update, or resumes the waiting reader with it.
     ///
     /// - Parameters:
-    ///   - limit: Of how many steps may wait.
-    ///   - whole: Everything, with this update: takes the place of what waits where that is more.
-    /// - Returns: Whether the ``DeliveryQueue`` is to come by: something is pending for a view, and nothing was before.
+    ///   - limit: The most steps that may be pending.
+    ///   - whole: Everything, this update included: replaces the pending steps if they exceed the limit.
+    /// - Returns: Whether the ``DeliveryQueue`` has to be drained: something is pending for a view, and nothing was
+    ///   before.
     @discardableResult
     package func put(_ update: Update, limit: Int = .max, whole: () -> Update? = { nil }) -> Bool {
         switch consumer {
@@ -107,7 +108,7 @@ package final class PendingUpdate<Update: ComposableUpdate>: Sendable {
                 state = .pending(update)
                 return (true, update.weight > limit)
             case .pending(var pending):
-                // Held by nobody else meanwhile, so that it is composed in place.
+                // Uniquely referenced meanwhile, so that it is composed in place.
                 state = .empty
                 pending.append(update)
                 state = .pending(pending)
@@ -121,7 +122,7 @@ package final class PendingUpdate<Update: ComposableUpdate>: Sendable {
         }
         reader?.resume(returning: update)
         if isTooMuch, let whole = whole() {
-            // Whoever has taken the steps meanwhile has everything.
+            // A reader that has received the steps meanwhile has everything.
             state.withLock { if case .pending = $0 { $0 = .pending(whole) } }
         }
         return isFirst
@@ -131,7 +132,7 @@ package final class PendingUpdate<Update: ComposableUpdate>: Sendable {
 // MARK: Sequences
 
 extension PendingUpdate {
-    /// Waits for what is new; nil where nothing will come any more, or the task is cancelled.
+    /// Waits for the next update; nil after the end, or if the task is cancelled.
     package func next() async -> Update? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -143,7 +144,7 @@ extension PendingUpdate {
                     case .ended(let last):
                         state = .ended(last: nil)
                         return (last, true)
-                    // One reader only: another one that comes while it waits is sent away.
+                    // One reader only: a second one gets nil while the first one waits.
                     case .awaited: return (nil, true)
                     case .empty where Task.isCancelled: return (nil, true)
                     case .empty:
@@ -163,7 +164,7 @@ extension PendingUpdate {
         }
     }
 
-    /// The reader has gone: what it hasn't taken is dropped, and so is what is still on its way.
+    /// Drops what is pending and all later updates, because the reader is gone.
     package func abandon() {
         end()
         state.withLock { $0 = .ended(last: nil) }

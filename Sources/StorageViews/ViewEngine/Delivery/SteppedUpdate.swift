@@ -2,7 +2,7 @@ package import StorageCore
 
 /// What is new of a list or of groups: everything, or steps that lead from what was there before.
 package protocol SteppedUpdate: ComposableUpdate {
-    /// Everything that there is.
+    /// The type of all rows or groups.
     associatedtype Whole: Collection & RangeReplaceableCollection & Sendable
     associatedtype Step: Sendable
     /// How it is reported to readers.
@@ -10,7 +10,7 @@ package protocol SteppedUpdate: ComposableUpdate {
 
     /// The position that it reflects.
     var position: Int64 { get set }
-    /// Everything, where it is sent in the place of steps.
+    /// Everything, if sent instead of steps.
     var whole: Whole? { get set }
     /// The steps, in order; from the whole on where there is one.
     var changes: [Step] { get set }
@@ -37,14 +37,14 @@ extension SteppedUpdate {
         guard next.whole == nil else { return self = next }
         let (whole, nextChanges) = (whole, next.changes)
         var changes: [Step] = []
-        // Appended in place: a consumer that never comes must not make each step cost all those before it.
+        // Appended in place: for a slow consumer, each step must not cost as much as all pending ones.
         swap(&changes, &self.changes)
         changes += nextChanges
         self = next
         (self.whole, self.changes) = (whole, changes)
     }
 
-    /// How many steps may wait before everything is sent instead: as many as there are rows, but never fewer than cost
-    /// less than looking at the rows.
+    /// The most steps that may be pending before everything is sent instead: as many as there are rows, but at least
+    /// 256, which cost less than reading the rows.
     package static func stepLimit(rowCount: Int) -> Int { max(256, rowCount) }
 }

@@ -3,17 +3,17 @@ internal import StorageCore
 internal import StorageLog
 internal import StorageRouting
 
-/// One changed row as a node sees it: what it is to the node, and its values before and after.
+/// One changed row as a node sees it: its effect on the node, and its values before and after.
 ///
-/// Not `Sendable`: good for the step that it belongs to.
+/// Not `Sendable`: valid during its step.
 package struct ChangedRow {
     let changes: ChangeFold
-    /// Its place among the changes.
+    /// Its index among the changes.
     let index: Int
     let rows: CurrentRows
-    /// What the row is to the node.
+    /// How the row's membership in the node changes.
     var effect: SubscriptionEffect
-    /// By which of the node's interests it was found.
+    /// The node's interest that the change was found by.
     var interest = 0
 
     var change: FoldedChange { changes.changes[index] }
@@ -21,7 +21,7 @@ package struct ChangedRow {
     /// Whether the row is as it was, and only rows that it is related to have changed.
     var isUnchanged: Bool { change.changed == .none }
 
-    /// A value; nil where nobody knows it.
+    /// The value of a column; nil if it can't be determined.
     func value(_ column: Int, _ image: RowKeys.Image) -> storage_value? {
         let change = change
         let row = image == .old ? changes.old(change) : changes.new(change)

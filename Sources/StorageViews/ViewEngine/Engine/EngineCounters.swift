@@ -1,13 +1,13 @@
 package import StorageRouting
 
-/// How much work it was to keep views up to date. Per change, none of it grows with the number of subscriptions that
-/// aren't concerned, nor with the size of tables.
+/// The work of keeping views up to date. The work per change grows neither with the number of unaffected subscriptions
+/// nor with the size of tables.
 package struct EngineCounters: Sendable, Hashable {
     /// States of the store that were looked at.
     package internal(set) var steps = 0
-    /// How long that took: from before the store is looked at until updates are delivered.
+    /// The total duration of the steps: from before the state is read until updates are delivered.
     package internal(set) var duration = Duration.zero
-    /// Transactions that touched entities with views, but concerned none of them, so that nobody looked.
+    /// Transactions that changed entities with views but affected no view, so that no step was taken.
     package internal(set) var skipped = 0
     /// Nodes that applied changes.
     package internal(set) var wakeups = 0
@@ -15,7 +15,7 @@ package struct EngineCounters: Sendable, Hashable {
     package internal(set) var reloads = 0
     /// Statements that nodes ran.
     package internal(set) var statements = 0
-    /// Rows that were read to learn what an event doesn't say.
+    /// Rows that were read for values that their events leave out.
     package internal(set) var rowReads = 0
     package internal(set) var router = RouterCounters()
 }

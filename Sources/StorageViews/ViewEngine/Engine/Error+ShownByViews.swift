@@ -11,6 +11,6 @@ extension Error {
 }
 
 extension StorageError {
-    /// Whether asking again is of no use.
+    /// Whether a retry can't succeed.
     package var isFinal: Bool { [.closed, .invalidName, .invalidQuery, .invalidArgument, .notFound].contains(code) }
 }

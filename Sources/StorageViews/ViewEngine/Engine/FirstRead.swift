@@ -4,7 +4,7 @@ internal import StorageRouting
 
 /// The first read of a node beside the engine.
 ///
-/// Sound as `@unchecked Sendable`: who makes it waits for ``perform(on:overlaying:)``, which alone touches it meanwhile.
+/// Sound as `@unchecked Sendable`: its creator awaits ``perform(on:overlaying:)``, which alone accesses it meanwhile.
 final class FirstRead<Node: LiveNode>: @unchecked Sendable {
     let node: Node
     /// The schema of the state that was read; before that, the one that the engine knows.
@@ -21,9 +21,9 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
         }
     }
 
-    /// Reads a state that the consumer has already.
+    /// Reads a state that the consumer already has.
     ///
-    /// - Returns: Whether that can be had.
+    /// - Returns: Whether that state is available.
     func perform(on source: any FeedSource, at known: KnownState) async throws -> Bool {
         let interests = node.interests
         return try await source.readPast(at: known, of: { try KnownSchema($0).addingReadTables(to: interests) }) { state in

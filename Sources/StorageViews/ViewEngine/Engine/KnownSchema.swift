@@ -49,7 +49,8 @@ struct KnownSchema {
 // MARK: Conditions in SQL
 
 extension KnownSchema {
-    /// Interests, and those in the tables that conditions in SQL among them read: a change there may give any row another answer.
+    /// Returns the interests, and one for each table that their conditions in SQL read: a change of it may change the
+    /// condition's result for any row.
     func addingReadTables(to interests: [Interest]) -> [Interest] {
         var names: Set<String> = []
         var searched: Set<String> = []
@@ -66,9 +67,10 @@ extension KnownSchema {
         return interests + names.sorted().map { .readBySQL($0, searches: searched.contains($0)) }
     }
 
-    /// The tables that a condition on the rows of an entity reads beside the row.
+    /// The tables that a condition on the rows of an entity reads in addition to the row.
     ///
-    /// - Returns: Nil where that isn't known: it reads a table that isn't an entity's, or calls a function that only the store has.
+    /// - Returns: Nil if unknown: the condition reads a table that isn't an entity's, or calls a function that only the
+    ///   store's connections have.
     private func tables(readBy sql: String, of name: String) -> ReferencedTables? {
         guard let entity = catalog.entity(named: name) else { return nil }
         let columns = entity.live.map { "? AS \(quoted($0.stored))" }.joined(separator: ", ")

@@ -1,4 +1,4 @@
-/// Keeps a node alive, and takes it away when nobody holds the handle any more.
+/// Keeps a node alive; removes it when the handle is released.
 package final class LiveHandle: Sendable {
     let id: Int
     let engine: SubscriptionEngine

@@ -1,27 +1,27 @@
 internal import StorageCore
 internal import StorageRouting
 
-// A node as the engine follows it: with the conditions on related rows that its rows meet. Changes pass them before the node
-// applies any.
+// A node together with the conditions on related rows that its rows must meet. Changes pass these conditions before the
+// node applies them.
 
 extension LiveNode {
-    /// Which changes matter to it: those of its entity, then those of rows that conditions look at, then those of rows that it
-    /// shows with its own.
+    /// The changes that affect it: those of its entity, then those of rows that conditions refer to, then those of rows
+    /// that it includes.
     package var interests: [Interest] {
         var interests = ownInterests
         if let membership { interests.insert(contentsOf: membership.interests(), at: 1) }
         return interests
     }
 
-    /// The values by which changes find ``interests``, as ``takeOwnValues(all:)`` says.
+    /// The values by which changes find ``interests``; see ``takeOwnValues(all:)``.
     func takeValues(all: Bool) -> [HeldValues] {
         let count = membership?.interestCount ?? 0
         return takeOwnValues(all: all).map { $0.interest == 0 ? $0 : $0.behind(count) }
     }
 
-    /// Learns how the rows of ``interests`` are laid out.
+    /// Sets the layouts of the rows of ``interests``.
     ///
-    /// - Parameter layouts: Also those behind them of rows of which the node isn't given the changes.
+    /// - Parameter layouts: Also those of further interests whose changes the node doesn't receive.
     func bind(toAll layouts: [RowLayout]) throws {
         let layouts = Array(layouts.prefix(interests.count))
         guard let membership else { return try bind(to: layouts) }
@@ -36,9 +36,9 @@ extension LiveNode {
         try reload(snapshot)
     }
 
-    /// Receives a change, which is applied when the step is settled if there are conditions on related rows.
+    /// Receives a change. With conditions on related rows it is applied when the step is settled.
     ///
-    /// - Throws: ``StaleNode`` where that isn't possible.
+    /// - Throws: ``StaleNode`` if the change can't be applied.
     func take(_ change: ChangedRow, in snapshot: Snapshot) throws {
         guard change.effect != .uncertain else { throw StaleNode() }
         guard let membership else { return try apply(change, in: snapshot) }
@@ -51,7 +51,7 @@ extension LiveNode {
         try apply(own, in: snapshot)
     }
 
-    /// Applies what the step has changed, and fetches what that has left open.
+    /// Applies the changes of the step, and reads the rows that are still missing.
     func settle(_ snapshot: Snapshot) throws {
         for change in try membership?.takeChanges(snapshot) ?? [] { try apply(change, in: snapshot) }
         try finishStep(snapshot)

@@ -3,46 +3,45 @@ package import StorageRouting
 
 /// What a ``SubscriptionEngine`` keeps up to date: a list, a count, groups, sums.
 ///
-/// Isolation: not `Sendable`; it lives in its engine and is touched by nobody else.
+/// Isolation: not `Sendable`; only its engine accesses it.
 package protocol LiveNode: AnyObject, SendableMetatype {
-    /// What is new of it.
+    /// The type of its updates.
     associatedtype Update: ComposableUpdate
 
-    /// What its consumer hasn't taken yet; the engine sets it before anything else.
+    /// Updates that the consumer hasn't received yet. Set by the engine before any other call.
     var pendingUpdate: PendingUpdate<Update>? { get set }
     /// Which changes matter to it: those of its entity, then those of rows that it shows with its own.
     var ownInterests: [Interest] { get }
-    /// The values that it has come to hold and holds no longer, since they were taken last, of those of ``ownInterests`` that have a
-    /// ``Interest/valueColumn``: there are nodes that look at rows related to those that they hold.
+    /// Returns the values that were added and removed since the last call, for each of ``ownInterests`` with an
+    /// ``Interest/valueColumn``. Nodes that include related rows have such interests.
     ///
-    /// - Parameter all: Whether all that it holds are wanted, whatever was taken before.
+    /// - Parameter all: Whether to return all current values, whatever earlier calls have returned.
     func takeOwnValues(all: Bool) -> [HeldValues]
-    /// Which rows of its entity conditions on related rows let in; nil where there are none. It applies the changes that
-    /// come of them.
+    /// The conditions on related rows that decide which rows of its entity it contains; nil if there are none. It
+    /// applies the changes that result from them.
     var membership: RelatedMembership? { get }
     /// Learns how the rows of its interests are laid out: before anything else, and again when the schema has changed.
     func bind(to layouts: [RowLayout]) throws
     /// Reads everything.
     func reload(_ snapshot: Snapshot) throws
-    /// Takes in one change.
+    /// Applies one change.
     ///
-    /// - Throws: ``StaleNode`` where it can't; it is reloaded then.
+    /// - Throws: ``StaleNode`` if it can't; the node is reloaded then.
     func apply(_ change: ChangedRow, in snapshot: Snapshot) throws
-    /// Fetches what the changes of a step have left open.
+    /// Reads what is still missing after the changes of a step.
     func finishStep(_ snapshot: Snapshot) throws
-    /// After how many seconds it wants to finish its step again, because it has put something off.
+    /// The seconds after which to finish the step again, if the node has postponed work.
     var postponedSeconds: Double? { get }
 
-    /// What is new since the last call; nil where nothing is.
+    /// Returns the changes since the last call; nil if there are none.
     ///
-    /// - Throws: Why that can't be said, as a value is none that can be shown. It counts as a failure.
+    /// - Throws: If the new value can't be shown. It counts as a failure.
     func takeUpdate(at position: Int64) throws -> Update?
-    /// Everything that there is; nil where updates bound themselves.
+    /// Everything; nil if updates limit their own size.
     func wholeUpdate() -> Update?
     /// Above so many steps that wait for the consumer it gets everything instead.
     var updateLimit: Int { get }
-    /// What says that it couldn't be kept up to date; nil where its consumer doesn't hear of that. What was new is
-    /// forgotten.
+    /// An update that reports a failure; nil if the consumer isn't notified of failures. Drops unpublished changes.
     func takeFailure(_ error: StorageError) -> Update?
 }
 
@@ -65,12 +64,12 @@ extension LiveNode {
         }
     }
 
-    /// Says that it couldn't be kept up to date. Everything that there is would hide that, so it never replaces it.
+    /// Reports that it couldn't be kept up to date. A whole update would hide the error, so it never replaces this one.
     func fail(_ error: StorageError) -> Delivery? {
         takeFailure(error).flatMap { delivery(of: $0, limit: .max) }
     }
 
-    /// Says that nothing will come any more.
+    /// Ends the updates.
     func end() -> Delivery? {
         pendingUpdate.map { pending in Delivery(pendingUpdate: pending) { pending.end() } }
     }
@@ -82,5 +81,5 @@ extension LiveNode {
     }
 }
 
-/// Says that a node has to be reloaded.
+/// Thrown if a node has to be reloaded.
 struct StaleNode: Error {}

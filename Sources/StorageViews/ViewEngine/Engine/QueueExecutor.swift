@@ -1,7 +1,7 @@
 internal import Dispatch
 
-/// Runs an actor on a queue of its own, so that it may wait for the database without holding up other tasks, and so that
-/// a caller without `await` can wait for it.
+/// Runs an actor on a queue of its own, so that it may wait for the database without blocking other tasks, and so that
+/// a synchronous caller can wait for it.
 final class QueueExecutor: SerialExecutor {
     let queue: DispatchQueue
 

@@ -4,20 +4,20 @@ internal import StorageEntities
 internal import StorageLog
 internal import StorageRouting
 
-/// Values of a column by which related rows are found, as bytes that are the same where SQLite takes the values for the
-/// same.
+/// The key of a value that related rows are found by: equal bytes if SQLite considers the values equal.
 ///
 /// Isolation: not `Sendable`; it belongs to a node.
 struct RelatedKey {
     private let reading: ColumnReading
-    /// Whether values that are the same here are also the same for rows that are looked up by them.
+    /// Whether equal keys also mean equal values in the opposite direction, when rows are looked up by a related row's
+    /// value.
     let isKnown: Bool
     private let buffer = KeyBuffer()
 
     /// - Parameters:
-    ///   - layout: That of the related rows.
-    ///   - compared: The one with which they are compared, of the rows that are looked up by a related one's value. Where it compares
-    ///     in another way, SQLite finds other rows in one direction than in the other.
+    ///   - layout: The layout of the related rows.
+    ///   - compared: The column that they are compared with, if rows are looked up by a related row's value. If it
+    ///     compares differently, SQLite finds different rows in the two directions.
     init(_ relation: Relation, in layout: RowLayout, comparedWith compared: RowLayout.Column? = nil) throws {
         let index = try layout.index(named: relation.otherColumn)
         let column = layout.columns[index]

@@ -4,14 +4,14 @@ internal import StorageEntities
 internal import StorageLog
 internal import StorageRouting
 
-/// Says which rows of an entity conditions on related rows let in, change by change.
+/// Determines, change by change, which rows of an entity meet conditions on related rows.
 ///
-/// 1. Changes of rows, and of rows that conditions look at, are collected until all of a step are known.
-/// 2. For each value that changed related rows were found by, it is found out whether there was one before and whether there is
-///    one now: what came and went is known, and the foreign key's index says what there is.
-/// 3. A condition on rows that the related ones are related to decides which of those come and go, in the same way.
-/// 4. What results are changes as if the conditions were columns: a row that they let in enters, and one that they don't any more
-///    leaves, whether it has changed itself or not.
+/// 1. Changes of rows, and of rows that conditions refer to, are collected until the step is complete.
+/// 2. For each value of changed related rows, it determines whether a related row existed before and exists after the step:
+///    the number of rows added and removed is known, and the foreign key's index supplies the current rows.
+/// 3. A condition on rows that the related ones are related to adds and removes those in the same way.
+/// 4. The results are changes as if the conditions were columns: a row that starts to meet them enters, and one that stops
+///    meeting them leaves, whether the row itself has changed or not.
 ///
 /// Nothing is kept between steps.
 ///
@@ -20,7 +20,7 @@ package final class RelatedMembership {
     /// A condition, and the related rows that have changed in the step.
     private struct Condition {
         let condition: RelatedCondition
-        /// Which related rows conditions of their own let in; nil where there are none.
+        /// The conditions that the related rows must meet in turn; nil if there are none.
         let membership: RelatedMembership?
         /// Its column in the layout of the rows.
         var column = 0
@@ -88,9 +88,9 @@ package final class RelatedMembership {
         interestCount = conditions.reduce(0) { $0 + $1.interestCount }
     }
 
-    /// Which rows the conditions look at.
+    /// The related rows that the conditions refer to.
     ///
-    /// - Parameter isNarrowed: Whether the rows that they are about are looked up by another column too, as those of ``KeyedLevel`` are.
+    /// - Parameter isNarrowed: Whether the rows are looked up by another column too, as those of ``KeyedLevel`` are.
     func interests(isNarrowed: Bool = false) -> [Interest] {
         conditions.flatMap { condition in
             condition.interests(
@@ -117,7 +117,7 @@ package final class RelatedMembership {
         }
     }
 
-    /// Forgets what was collected.
+    /// Drops the collected changes.
     func removeAll() {
         changes = []
         for index in conditions.indices {
@@ -148,7 +148,7 @@ extension RelatedMembership {
         }
     }
 
-    /// Notes what a change does to the values that related rows are found by.
+    /// Counts the values that a change adds to or removes from the related rows.
     private func note(_ change: ChangedRow, in index: Int) throws {
         if change.effect != .enter { try note(change, .old, in: index) { $0.lost += 1 } }
         if change.effect != .leave { try note(change, .new, in: index) { $0.gained += 1 } }
@@ -167,10 +167,11 @@ extension RelatedMembership {
 // MARK: Answering
 
 extension RelatedMembership {
-    /// What the step has changed of the rows that the conditions let in, and forgets what was collected.
+    /// Returns the step's changes of the rows that meet the conditions, and drops the collected changes.
     ///
-    /// - Parameter shown: Returns a condition that all rows meet that matter, and nil where any may.
-    /// - Throws: ``StaleNode`` where that isn't known, or where so many rows come and go that reading them again costs less.
+    /// - Parameter shown: Returns a condition that all relevant rows meet; nil if any row may be relevant.
+    /// - Throws: ``StaleNode`` if the result is unknown, or if so many rows enter and leave that reading everything again
+    ///   costs less.
     func takeChanges(_ snapshot: Snapshot, among shown: () -> RowPredicate? = { nil }) throws -> [ChangedRow] {
         defer { removeAll() }
         for index in conditions.indices {
@@ -198,7 +199,7 @@ extension RelatedMembership {
         return result
     }
 
-    /// What a row is known by.
+    /// The bytes that identify a row.
     private func key(of change: ChangedRow) throws -> [UInt8] {
         guard let layout, !layout.keyIndices.isEmpty else { throw StaleNode() }
         buffer.removeAll()
@@ -210,7 +211,7 @@ extension RelatedMembership {
         return Array(buffer.bytes(from: 0))
     }
 
-    /// Finds out what there was and is of the related rows that have changed.
+    /// Determines whether related rows existed before the step and exist after it, for each changed value.
     private func answer(_ index: Int, _ snapshot: Snapshot) throws {
         for (key, turnover) in conditions[index].touched {
             let count = try count(index, of: turnover.value, upTo: turnover.gained + 1, in: snapshot)
@@ -229,7 +230,7 @@ extension RelatedMembership {
         return try snapshot.integer(QuerySQL(rows, of: condition.relation.table).count(upTo: limit))
     }
 
-    /// What a changed row is with all conditions; nil where it neither was nor is let in.
+    /// The change with all conditions applied; nil if the row met them neither before nor after.
     private func decided(_ change: ChangedRow, _ snapshot: Snapshot) throws -> ChangedRow? {
         let before = try change.effect != .enter && areMet(by: change, .before, snapshot)
         let after = try change.effect != .leave && areMet(by: change, .after, snapshot)

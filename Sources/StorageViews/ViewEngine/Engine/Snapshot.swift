@@ -13,7 +13,7 @@ package final class Snapshot {
     package let position: Int64
     let current: CurrentRows
     private var items: [ItemForm: AnyObject] = [:]
-    /// Whether nothing is to be put off.
+    /// Whether work must not be postponed.
     let isUrgent: Bool
     /// How many statements were run.
     var statementCount = 0
@@ -54,7 +54,7 @@ package final class Snapshot {
         return Int(value)
     }
 
-    /// A number of the row that a change has left behind; nil where there is no such row.
+    /// An integer from the current version of a changed row; nil if the row doesn't exist.
     func integer(_ sql: String, of change: ChangedRow) throws -> Int64? {
         statementCount += 1
         return try rows.withKept(sql) { found in
@@ -63,9 +63,9 @@ package final class Snapshot {
         }
     }
 
-    /// The row that a change has left behind, as a form reads it. Nodes that ask for the same share one look-up.
+    /// The current version of a changed row, as a form reads it. Nodes that read the same form share one look-up.
     ///
-    /// - Throws: ``StaleNode`` where there is no such row.
+    /// - Throws: ``StaleNode`` if the row doesn't exist.
     func item<Item>(_ form: RowForm<Item>, _ change: ChangedRow) throws -> Item {
         guard form.isShared else { return try read(form, change) }
         let key = ItemForm(

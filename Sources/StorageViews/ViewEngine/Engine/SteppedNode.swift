@@ -1,10 +1,10 @@
 package import StorageCore
 
-/// A node whose updates are everything that there is, or the steps that lead there from what it published before.
+/// A node whose updates are everything, or the steps from what it published before.
 package protocol SteppedNode: LiveNode where Update: SteppedUpdate {
     /// An update of what was published last, without its rows.
     var header: Update { get }
-    /// Everything that there is.
+    /// All rows or groups.
     var whole: Update.Whole { get }
     /// How many rows it holds.
     var rowCount: Int { get }

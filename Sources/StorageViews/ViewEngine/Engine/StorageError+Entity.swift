@@ -1,7 +1,7 @@
 package import StorageCore
 
 extension StorageError {
-    /// The rows of a type were asked for, and the store was opened without it.
+    /// An error for an entity that the store was opened without.
     package static func noEntity(_ table: String) -> StorageError {
         StorageError(
             .notFound, "The store has no entity \"\(table)\": it wasn't declared when the store was opened.",

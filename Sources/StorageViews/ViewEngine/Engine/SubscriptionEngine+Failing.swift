@@ -4,7 +4,7 @@ internal import StorageLog
 // Nodes that couldn't be kept up to date, and try again.
 
 extension SubscriptionEngine {
-    /// A node that has failed keeps what it had, says so, and tries again, waiting longer each time.
+    /// Handles a failure: the node keeps its last value, reports the error, and retries after increasing delays.
     func failed(_ id: Int, _ error: any Error) -> Delivery? {
         guard var slot = slots[id] else { return nil }
         perform(after: slot.retries.next()) { $0.retry(id) }
@@ -21,7 +21,7 @@ extension SubscriptionEngine {
 
     private func retry(_ id: Int) {
         do {
-            // It may have recovered, also by what this step applies.
+            // It may have recovered meanwhile, also by the changes of this step.
             guard hasFailed(id) else { return }
             try step { hasFailed(id) ? [reload(id, $0)] : [] }
         } catch {

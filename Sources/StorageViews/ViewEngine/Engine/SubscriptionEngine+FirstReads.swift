@@ -2,20 +2,19 @@ internal import StorageCore
 internal import StorageLog
 internal import StorageRouting
 
-// Nodes that read what they begin with beside the engine, which goes on with its steps meanwhile.
+// Nodes whose first value is read beside the engine, which continues its steps meanwhile.
 
 extension SubscriptionEngine {
     /// How often a first read is begun again because more was committed meanwhile than can be applied.
     private static let readLimit = 3
 
-    /// Takes in a node that reads what it begins with on a connection of its own, and then applies what was committed in
-    /// the meantime.
+    /// Adds a node that reads its first value on a separate connection, and then applies what was committed meanwhile.
     ///
     /// - Parameters:
-    ///   - makeNode: Makes the node, and again where it must read again.
-    ///   - known: What the consumer has already: it gets the steps from there on, where that is possible, and otherwise
+    ///   - makeNode: Creates the node, once for each attempt.
+    ///   - known: The state that the consumer already has: it gets the steps from that state if possible, and otherwise
     ///     everything.
-    /// - Throws: What `makeNode` and the read throw; the node isn't kept then.
+    /// - Throws: What `makeNode` and the read throw; the node isn't added then.
     package func addReadingBeside<Node: LiveNode>(
         _ makeNode: @Sendable () throws -> Node, _ pendingUpdate: PendingUpdate<Node.Update>,
         since known: KnownState? = nil
@@ -37,9 +36,9 @@ extension SubscriptionEngine {
         return try add(makeNode(), pendingUpdate)
     }
 
-    /// Takes in a node that has read an earlier state.
+    /// Adds a node that has read an earlier state.
     ///
-    /// - Returns: Nil where too much has happened since.
+    /// - Returns: Nil if too much was committed since.
     private func adopt<Node: LiveNode>(
         _ read: FirstRead<Node>, _ pendingUpdate: PendingUpdate<Node.Update>
     ) throws -> LiveHandle? {
@@ -59,7 +58,7 @@ extension SubscriptionEngine {
     ) throws {
         guard position < snapshot.position else { return }
         var batches: [EventBatch] = []
-        // The step is over for all others; what it has folded isn't needed any more.
+        // The other nodes have finished the step, so its folded changes aren't needed any more.
         snapshot.forgetItems()
         let unread = CommitInbox.Part.unread(position + 1...snapshot.position)
         let log = LogReader(try snapshot.rows.connection)

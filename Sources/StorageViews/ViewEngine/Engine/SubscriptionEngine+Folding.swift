@@ -4,13 +4,13 @@ internal import StorageRouting
 // The events of a step, folded to one change for each row.
 
 extension SubscriptionEngine {
-    /// Above so many events, nodes that are concerned are reloaded instead of taking them in one by one.
+    /// The most events of a step that nodes apply one by one: beyond that, affected nodes are reloaded.
     private static let eventLimit = 20_000
-    /// Above so many events, finding out who is concerned costs more than reloading: whose entity has events counts as
-    /// concerned then.
+    /// The most events that are routed: beyond that, finding the affected nodes costs more than reloading, so every
+    /// node whose entity has events counts as affected.
     private static let routingLimit = 1_000_000
 
-    /// Folds the events that are wanted into changes.
+    /// Folds the wanted events into changes.
     ///
     /// - Returns: The affected nodes, where there are too many changes to apply one by one; nil otherwise.
     func fold(
@@ -23,7 +23,7 @@ extension SubscriptionEngine {
             router.empty(changes)
             return router.entities
         }
-        // What is read from the log needn't be where all that it could concern is known to be concerned.
+        // A segment needn't be read if every node that it could affect is already known to be affected.
         func isNeeded(_ header: SegmentHeader) -> Bool {
             let entities = wanted.filter { header.entities.contains($0) && !concerned.entities.contains($0) }
             guard count > Self.routingLimit else { return !entities.isEmpty }
@@ -50,7 +50,7 @@ extension SubscriptionEngine {
         return Set(slots.filter { $1.registrations.contains { concerned.contains($0.token) } }.map(\.key))
     }
 
-    /// Notes whom the changes that were folded concern, and makes room for others.
+    /// Notes the subscriptions that the folded changes affect, and empties the fold.
     private func note(_ concerned: inout AffectedSubscriptions, _ snapshot: Snapshot) {
         changes.finish()
         commitFilter.withRouter { router in

@@ -14,16 +14,16 @@ extension SubscriptionEngine {
             guard let self else { return }
             perform { $0.close() }
         }
-        // What came before nobody was interested in.
+        // Earlier commits affect no node.
         position = -1
     }
 
-    /// What is committed, while it is followed.
+    /// The inbox that receives commits, while the source is followed.
     var inbox: CommitInbox? {
         if case .following(let inbox) = phase { inbox } else { nil }
     }
 
-    /// Nobody is interested any more: commits cost nothing from here on.
+    /// Stops following when there are no nodes left: commits cost nothing afterwards.
     func suspend() {
         commitFilter.close()
         source.stop()
@@ -55,7 +55,7 @@ extension SubscriptionEngine {
         source.requestColumns(Array(columns))
     }
 
-    /// Takes in what has been committed, and hands it to the views.
+    /// Applies what has been committed, and delivers the updates.
     ///
     /// - Parameter isUrgent: Whether nodes do at once what they would put off.
     package func catchUp(isUrgent: Bool = false) {
@@ -69,6 +69,6 @@ extension SubscriptionEngine {
         }
     }
 
-    /// Whether the store may be ahead of what was applied. Commits of this process are in the inbox before they return.
+    /// Whether there may be commits that weren't applied. Commits of this process are in the inbox before they return.
     private var mayBeBehind: Bool { !source.emitsEvents || isBehind || inbox?.hasPending ?? true }
 }

@@ -3,21 +3,21 @@ internal import StorageEntities
 internal import StorageLog
 package import StorageRouting
 
-// Nodes come and go, and are asked for something.
+// Adding, removing and changing nodes.
 
 extension SubscriptionEngine {
-    /// Takes in a node, and reads what it begins with.
+    /// Adds a node, and reads its first value.
     ///
-    /// - Throws: What its first read throws; it isn't kept then.
+    /// - Throws: What its first read throws; the node isn't added then.
     package func add<Node: LiveNode>(_ node: Node, _ pendingUpdate: PendingUpdate<Node.Update>) throws -> LiveHandle {
         try add(node, pendingUpdate, isBound: false) { _, _, snapshot in try node.readAgain(snapshot) }
     }
 
-    /// Takes in a node, and brings it to the state of a step.
+    /// Adds a node, and brings it to the state of a step.
     ///
     /// - Parameters:
-    ///   - isBound: Whether it knows a layout already, and has read an earlier state.
-    ///   - begin: Brings it there, once changes find it by the token. What it throws is thrown; the node isn't kept then.
+    ///   - isBound: Whether the node has its layouts already, and has read an earlier state.
+    ///   - begin: Brings the node to the state, after it is registered. If it throws, the node isn't added.
     func add<Node: LiveNode>(
         _ node: Node, _ pendingUpdate: PendingUpdate<Node.Update>, isBound: Bool,
         _ begin: ([Registration], [RowLayout], Snapshot) throws -> Void
@@ -30,7 +30,7 @@ extension SubscriptionEngine {
             let interests = try interests(of: node)
             updateInterest(try interests.map { try entity(named: $0.entity).id })
             try step(reading: interests) { snapshot in
-                // The schema may have changed since it was looked at.
+                // The schema may have changed since it was read.
                 let interests = schema.addingReadTables(to: node.interests)
                 let layouts = try interests.map { try layout(entity(named: $0.entity), snapshot) }
                 if !isBound { try node.bind(toAll: layouts) }
@@ -77,14 +77,14 @@ extension SubscriptionEngine {
         if slots.isEmpty { suspend() }
     }
 
-    /// Shows another part of a list's rows.
+    /// Moves a list's window to another part of its rows.
     package func move(_ handle: LiveHandle, offset: Int, limit: Int?) throws {
         try change(handle) { node, snapshot in
             try (node as? any WindowNode)?.move(offset: offset, limit: limit, snapshot)
         }
     }
 
-    /// Asks a node for something that it does on the store's state, and publishes what comes of it.
+    /// Changes a node in the store's current state, and publishes the result.
     func change(
         _ handle: LiveHandle, _ body: @Sendable (any LiveNode, Snapshot) throws -> Void
     ) throws {
@@ -97,22 +97,22 @@ extension SubscriptionEngine {
             } catch is StaleNode {
                 return [reload(handle.id, snapshot)]
             } catch {
-                // It may hold a part of what it was asked for, which changes don't find.
+                // The change may be half done, with rows that changes don't find.
                 pendingDeliveries.append(reload(handle.id, snapshot))
                 throw error
             }
         }
     }
 
-    /// Reloads one node, whatever has or hasn't happened.
+    /// Reloads one node unconditionally.
     package func refresh(_ handle: LiveHandle) throws {
         guard slots[handle.id] != nil else { throw StorageError.closed() }
         try step { [reload(handle.id, $0)] }
     }
 
-    /// How changes reach a node; nil where they don't, as it is gone or can't be registered.
+    /// How changes reach a node; nil if it was removed or can't be registered.
     ///
-    /// - Throws: Where the store can't be read, which says what indexes there are.
+    /// - Throws: If the store, which is read for its indexes, can't be read.
     package func explain(_ handle: LiveHandle) throws -> SubscriptionExplanation? {
         guard let slot = slots[handle.id] else { return nil }
         let interests = schema.addingReadTables(to: slot.node.interests)
@@ -121,7 +121,7 @@ extension SubscriptionEngine {
                 router.explain(registration.token).map(interest.explained)
             }
         }
-        // The tables of a past are made for it: their indexes say nothing of the store's.
+        // Historical tables are built for the read: their indexes say nothing about the store's.
         let warnings =
             source.needsInterests
             ? [] : try source.read([]) { try MissingIndexes($0.rows).warnings(of: interests.flatMap(\.lookups)) }

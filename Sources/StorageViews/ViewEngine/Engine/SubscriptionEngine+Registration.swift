@@ -14,7 +14,7 @@ extension SubscriptionEngine {
         return try source.read([]) { try KnownSchema($0).addingReadTables(to: interests) }
     }
 
-    /// Lets changes find a node's interests.
+    /// Registers a node's interests with the router.
     func register(_ node: any LiveNode, _ interests: [Interest], _ layouts: [RowLayout]) throws -> [Registration] {
         var registrations: [Registration] = []
         do {
@@ -39,13 +39,14 @@ extension SubscriptionEngine {
         return Registration(entity: layout.entity, token: token, interest: index)
     }
 
-    /// Lets changes find a node by the values that it holds now: included rows are found by those of the rows that they are put into.
+    /// Updates the values by which changes find a node: included rows are found by the values of their owners.
     func updateValues(_ id: Int, in snapshot: Snapshot) {
         guard let slot = slots[id], !slot.registrations.isEmpty else { return }
         let values = slot.node.takeValues(all: false)
         guard !values.isEmpty else { return }
         find(slot.registrations, by: values)
-        // What was held back meanwhile concerned nobody by the values from before.
+        // Transactions that the filter has skipped meanwhile affected no node by the old values, but may by the new
+        // ones.
         if commitFilter.hasSkipped(since: snapshot.position) { inbox?.readAgain(after: snapshot.position) }
     }
 
@@ -64,7 +65,7 @@ extension SubscriptionEngine {
         }
     }
 
-    /// Says whose the registrations are.
+    /// Records the node that the registrations belong to.
     func own(_ registrations: [Registration], by id: Int) {
         slots[id]?.registrations = registrations
         unregistered.remove(id)

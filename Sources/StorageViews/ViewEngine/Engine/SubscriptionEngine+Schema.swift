@@ -27,7 +27,7 @@ extension SubscriptionEngine {
     /// - Returns: The nodes that have to be reloaded.
     func noticeSchema(_ snapshot: Snapshot, _ state: FeedState) throws -> Set<Int> {
         guard try !schema.isCurrent(state) else { return [] }
-        // Before subscriptions are taken away.
+        // Before subscriptions are removed.
         commitFilter.close()
         let known = schema
         schema = try KnownSchema(state)
@@ -59,7 +59,7 @@ extension SubscriptionEngine {
         guard let slot = slots[id] else { return }
         disown(slot.registrations)
         unregister(slot.registrations)
-        // Where it can't be registered, reloading it fails in the same way, and says so.
+        // If it can't be registered, reloading it fails in the same way and reports why.
         slots[id] = Slot(node: slot.node, registrations: [])
         unregistered.insert(id)
         let interests = schema.addingReadTables(to: slot.node.interests)
@@ -71,7 +71,7 @@ extension SubscriptionEngine {
         else { return }
         own(registrations, by: id)
         updateInterest(layouts.map(\.entity))
-        // What was committed of an entity that wasn't wanted yet isn't in the inbox.
+        // The inbox lacks earlier commits of an entity that wasn't requested yet.
         inbox?.readAgain(after: snapshot.position)
     }
 }

@@ -2,7 +2,7 @@ internal import StorageCore
 internal import StorageLog
 internal import StorageRouting
 
-// A step: one state of the store, to which all nodes are brought that changes concern.
+// A step: one state of the store, to which all affected nodes are brought.
 
 extension SubscriptionEngine {
     /// One state of the store: first everything up to it is applied, then `body` runs on it.
@@ -13,14 +13,14 @@ extension SubscriptionEngine {
     ) throws {
         let start = ContinuousClock.now
         defer {
-            // Not while a state is held: what a consumer does may take long. What was brought up to date before something
-            // failed is delivered too.
+            // Not while a state is being read: consumers may take long. Updates made before a failure are delivered
+            // too.
             let brought = pendingDeliveries
             pendingDeliveries = []
             deliveryQueue.post(brought.compactMap(\.self))
             work.duration += ContinuousClock.now - start
         }
-        // A past that is let go while it is read must not open it.
+        // Checked before: a replay that goes live during the read must not open the filter.
         let emitsEvents = source.emitsEvents
         // Before the state is looked at.
         if !interests.isEmpty || !emitsEvents { commitFilter.close() }
@@ -52,7 +52,7 @@ extension SubscriptionEngine {
         var stale = try noticeSchema(snapshot, state)
         let before = position
         guard before >= 0, snapshot.position > before else {
-            // A past that is replayed may go back.
+            // A replay may move backwards.
             let isBack = before > snapshot.position
             position = snapshot.position
             return reload(isBack ? Set(slots.keys) : stale, snapshot)
@@ -68,7 +68,7 @@ extension SubscriptionEngine {
         let parts = source.emitsEvents ? inbox?.take(positions) : nil
         let concerned = try fold(
             parts ?? [.unread(positions)], of: LogReader(state.log), in: snapshot, keeping: &batches)
-        // What couldn't be had is read from the log the next time.
+        // Only now: if folding fails, the next step reads these commits from the log.
         position = snapshot.position
         // The changes point into the batches.
         return withExtendedLifetime(batches) {
@@ -96,7 +96,7 @@ extension SubscriptionEngine {
             do {
                 try apply(change, to: node, by: owner.interest, in: snapshot)
             } catch {
-                // Whatever went wrong: reloading either mends it or says what it is.
+                // Whatever the error: reloading either resolves it or reports it.
                 stale.insert(id)
             }
         }
@@ -104,9 +104,9 @@ extension SubscriptionEngine {
         return touched
     }
 
-    /// Gives a node a change that one of its interests was found by.
+    /// Passes a change to a node by the interest that it was found by.
     ///
-    /// - Throws: ``StaleNode`` where the node has to be reloaded.
+    /// - Throws: ``StaleNode`` if the node has to be reloaded.
     func apply(_ change: RoutedChange, to node: any LiveNode, by interest: Int?, in snapshot: Snapshot) throws {
         guard let interest else { throw StaleNode() }
         let row = ChangedRow(

@@ -4,11 +4,11 @@ internal import StorageCore
 internal import StorageLog
 internal import StorageRouting
 
-/// Follows a store's log and keeps nodes up to date: each commit costs the nodes that it concerns.
+/// Follows a store's log and keeps nodes up to date: each commit costs the nodes that it affects.
 ///
-/// It works in steps. A step looks at one state of the store, applies everything up to that state's position, brings
-/// every node that is concerned to that position, and hands what is new to the views, all at once. A node begins its
-/// life inside of a step, so nothing can come between what it has read and the changes that it applies.
+/// It works in steps. A step reads one state of the store, applies everything up to that state's position, brings every
+/// affected node to that position, and delivers the updates to the views, all at once. A node is added inside a step,
+/// so no commit is missed between its first read and the changes that it applies.
 ///
 /// Isolation: an actor on a queue of its own, because it waits for the database. ``now(_:)`` waits for it without
 /// `await`; don't call it from the writer.
@@ -17,7 +17,7 @@ package actor SubscriptionEngine {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     package nonisolated let deliveryQueue = DeliveryQueue()
     nonisolated let source: any FeedSource
-    /// What is shown before it is stored, to those who ask for it.
+    /// Changes that optimistic readers are shown before they are stored.
     package nonisolated let optimisticChanges = OptimisticChangeRegistry()
 
     /// Whether it follows its source.
@@ -45,13 +45,13 @@ package actor SubscriptionEngine {
         let interest: Int?
     }
 
-    /// Whom a token belongs to: a node, and which of its interests, as ``Registration/interest`` says.
+    /// The owner of a token: a node, and the index among its interests; see ``Registration/interest``.
     struct Owner {
         let id: Int
         let interest: Int?
     }
 
-    /// Holds the router, and transactions back that concern nobody.
+    /// Holds the router, and skips transactions that affect no node.
     nonisolated let commitFilter = CommitFilter()
     let changes = ChangeFold()
     var phase = Phase.idle
@@ -63,14 +63,14 @@ package actor SubscriptionEngine {
     var schema = KnownSchema()
     /// Whether what was committed couldn't be applied.
     var isBehind = false
-    /// What the step under way has brought, for the consumers.
+    /// The updates of the current step, for the consumers.
     var pendingDeliveries: [Delivery?] = []
     /// Nodes that have put something off.
     var postponed: Set<Int> = []
-    /// What nodes reflect.
+    /// The position that nodes reflect.
     package internal(set) var position: Int64 = 0
     var work = EngineCounters()
-    /// The columns that the source was asked for.
+    /// The columns that were requested from the source.
     var requestedColumns: Set<UInt32> = []
 
     package init(_ source: any FeedSource) { self.source = source }
@@ -98,7 +98,7 @@ package actor SubscriptionEngine {
         perform { $0.remove(id) }
     }
 
-    /// Runs `body` while nobody looks at the source.
+    /// Runs `body` while no step reads the source.
     package func runExclusively(_ body: @Sendable () throws -> Void) throws { try body() }
 
     /// Reads the source's state.
@@ -106,7 +106,7 @@ package actor SubscriptionEngine {
         _ interest: Interest, _ body: @Sendable (GRDB.Database) throws -> Result
     ) throws -> Result { try source.read([interest]) { try body($0.rows) } }
 
-    /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of.
+    /// Calls `body` when the store is closed, at once if it is already, until the observation is released.
     nonisolated func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation { source.onClose(body) }
 
     /// A number for a node.

@@ -1,4 +1,4 @@
-/// A list of which a part is shown, which can be moved.
+/// A list with a window that can be moved.
 package protocol WindowNode: SteppedNode {
     /// Shows another part of the rows.
     func move(offset: Int, limit: Int?, _ snapshot: Snapshot) throws

@@ -2,11 +2,11 @@ package import StorageLog
 internal import StorageRouting
 internal import Synchronization
 
-/// Keeps what has been committed until somebody takes it in, as far as it matters to them.
+/// Collects commits until the engine processes them, as far as they affect it.
 ///
 /// Isolation: `Sendable`, its state behind a mutex; it is filled on the writer's queue, where it must be quick.
 package final class CommitInbox: Sendable {
-    /// A range of the log that holds events that are wanted.
+    /// A range of positions with wanted events.
     enum Part {
         case batch(EventBatch)
         /// To be read from the log.
@@ -16,9 +16,9 @@ package final class CommitInbox: Sendable {
     fileprivate struct State {
         var interest: Set<UInt32> = []
         var parts: [Part] = []
-        /// Everything that was committed in here and is wanted is among the parts.
+        /// The range in which the parts include every wanted commit.
         var known: ClosedRange<Int64>?
-        /// Whether something was committed since it was looked at last, and whether that was called out.
+        /// Whether there are commits since the last step began, and whether the engine was woken for them.
         var hasPending = false
         var isCalled = false
     }
@@ -26,23 +26,24 @@ package final class CommitInbox: Sendable {
     private let state = Mutex(State())
     private let commitFilter: CommitFilter
     private let wake: @Sendable () -> Void
-    /// Parts that nobody takes are read from the log instead, once there are so many.
+    /// The most parts that are kept; beyond that, they are read from the log instead.
     private static let partLimit = 256
 
     /// - Parameters:
-    ///   - commitFilter: Knows which transactions concern nobody.
-    ///   - wake: Called when something was committed, and not again before somebody has taken it.
+    ///   - commitFilter: Determines which transactions affect no subscription.
+    ///   - wake: Called after a commit, and not again until ``rearm()`` was called.
     init(_ commitFilter: CommitFilter, wake: @escaping @Sendable () -> Void) {
         self.commitFilter = commitFilter
         self.wake = wake
     }
 
-    /// Whether something was committed since it was looked at last.
+    /// Whether there are commits since the last step began.
     var hasPending: Bool { state.withLock { $0.hasPending } }
 
     func setInterest(_ entities: Set<UInt32>) { state.withLock { $0.interest = entities } }
 
-    /// Takes in a transaction of this process, on the writer's queue. It wakes nobody: that is for when the writer has answered.
+    /// Adds a transaction of this process, on the writer's queue. It doesn't wake the engine: ``ring(hasCommits:)``
+    /// does, after the writer has answered.
     package func take(_ events: CommittedEvents) {
         guard events.view.count > 0 else { return }
         commitFilter.note(events)
@@ -52,7 +53,7 @@ package final class CommitInbox: Sendable {
             if !isNext { state.parts.removeAll() }
             state.known = isNext ? (state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound : positions
             guard events.concerns(state.interest.contains) else { return }
-            // Where something waits already nobody is woken anyhow, and what waits is read together with this.
+            // If parts are pending already, the engine is woken anyhow, and reads this one together with them.
             guard !state.parts.isEmpty || commitFilter.mayConcern(events, wanted: state.interest) else { return }
             if state.parts.count >= Self.partLimit {
                 state.parts = [.unread((state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound)]
@@ -64,9 +65,9 @@ package final class CommitInbox: Sendable {
         }
     }
 
-    /// Wakes whoever takes commits in, if there are any that they weren't woken for.
+    /// Wakes the engine if there are commits that it wasn't woken for.
     ///
-    /// - Parameter hasCommits: Whether something may have been committed that wasn't processed here.
+    /// - Parameter hasCommits: Whether there may be commits that weren't added here.
     package func ring(hasCommits: Bool) {
         let wakes = state.withLock { state in
             if hasCommits { state.hasPending = true }
@@ -77,7 +78,7 @@ package final class CommitInbox: Sendable {
         if wakes { wake() }
     }
 
-    /// To be called before taking commits in: from here on, new ones wake again.
+    /// Call before processing commits: new ones wake the engine again afterwards.
     func rearm() { state.withLock { ($0.hasPending, $0.isCalled) = (false, false) } }
 
     /// The wanted ranges of `positions`, in order, and forgets everything up to their end.
@@ -106,7 +107,8 @@ package final class CommitInbox: Sendable {
         }
     }
 
-    /// Lets everything behind `position` be read from the log, also what the filter held back, and wakes whoever takes it in.
+    /// Marks everything after `position` to be read from the log, also what the filter has skipped, and wakes the
+    /// engine.
     func readAgain(after position: Int64) {
         state.withLock { state in
             guard let known = state.known, known.upperBound > position else { return }
@@ -133,7 +135,7 @@ extension CommitInbox.Part {
         }
     }
 
-    /// What of it lies in `positions`: a batch is one transaction, and a state holds all of it or nothing.
+    /// The part inside `positions`: a batch is one transaction, and a state includes all of it or nothing.
     fileprivate func clipped(to positions: ClosedRange<Int64>) -> CommitInbox.Part? {
         guard self.positions.overlaps(positions) else { return nil }
         if case .unread(let own) = self { return .unread(own.clamped(to: positions)) }

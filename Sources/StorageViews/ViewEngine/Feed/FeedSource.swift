@@ -1,12 +1,12 @@
 package import GRDB
 package import StorageLog
 
-/// Where a ``SubscriptionEngine`` follows a history: the live store, or a past that is replayed.
+/// The history that a ``SubscriptionEngine`` follows: the live store, or a replay.
 package protocol FeedSource: Sendable {
     /// Whether commits of this process are emitted with their events; otherwise they are read from the log.
     var emitsEvents: Bool { get }
 
-    /// Whether it must know what is going to be read.
+    /// Whether reads must declare the entities that they read.
     var needsInterests: Bool { get }
 
     /// Runs `body` on one state, on the calling thread.
@@ -24,27 +24,28 @@ package protocol FeedSource: Sendable {
         overlaying rows: [OptimisticRow], _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws
 
-    /// Runs `body` as ``readBeside(overlaying:_:)`` does, on the rows of an earlier state, in today's schema.
+    /// Runs `body` as ``readBeside(overlaying:_:)`` does, on the rows of an earlier state, in the current schema.
     ///
-    /// - Parameter interests: What `body` may read, asked for on the current state.
-    /// - Returns: False where that state can't be read, or its rows are too many; nothing has run then.
+    /// - Parameter interests: What `body` may read, computed on the current state.
+    /// - Returns: False if that state can't be read or has too many rows; `body` isn't called then.
     func readPast(
         at state: KnownState, of interests: @escaping @Sendable (FeedState) throws -> [Interest],
         _ body: @escaping @Sendable (FeedState) throws -> Void
     ) async throws -> Bool
 
-    /// Asks for the values of columns, by their ids, to be emitted with each update, also where it leaves them alone.
+    /// Requests that each update is emitted with the values of columns, by their ids, also those that it doesn't
+    /// change.
     func requestColumns(_ columns: [UInt32])
 
-    /// Begins to report commits to an inbox, until `stop` is called.
+    /// Starts reporting commits to an inbox, until `stop` is called.
     ///
     /// - Parameters:
-    ///   - inbox: Takes in what is committed.
-    ///   - closed: Called when nothing will come any more.
+    ///   - inbox: Receives the commits.
+    ///   - closed: Called when the source has ended.
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void)
     func stop()
 
-    /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of.
+    /// Calls `body` when the store is closed, at once if it is already, until the observation is released.
     func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation
 }
 
@@ -52,10 +53,10 @@ package protocol FeedSource: Sendable {
 package struct FeedState {
     package let rows: GRDB.Database
     package let log: Connection
-    /// The position that the rows reflect; the log may go on behind it.
+    /// The position that the rows reflect; the log may be longer.
     package let position: Int64
-    /// Which tables these are: a snapshot that is made again, or let go of, has others, which may compare texts differently
-    /// though the catalog says the same of them.
+    /// Identifies the tables: a snapshot that is rebuilt or released is followed by other tables, which may compare
+    /// texts differently even if the catalog is the same.
     package let tables: Int
 
     package init(rows: GRDB.Database, log: Connection, position: Int64, tables: Int = 0) {

@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// The values of an interest's ``Interest/valueColumn`` that a node has come to hold, and those that it holds no longer.
+/// The values of an interest's ``Interest/valueColumn`` that a node has added and removed.
 package struct HeldValues {
     /// The interest's number among those of the node, or of a part of it.
     var interest: Int

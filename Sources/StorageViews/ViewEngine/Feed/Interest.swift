@@ -11,13 +11,13 @@ package struct Interest: Sendable {
     let columns: [String]?
     /// Whether it asks the entity's full-text index.
     let searches: Bool
-    /// What it asks of the texts in that index, where that is known from the row alone.
+    /// Its full-text query, if a row alone decides whether it matches.
     let expression: SearchExpression?
-    /// A column of which a row must have one of the values that the node holds: see ``LiveNode/takeOwnValues(all:)``. Nil where it
-    /// looks at any row.
+    /// A column in which a row must have one of the values that the node holds: see ``LiveNode/takeOwnValues(all:)``.
+    /// Nil if any row may matter.
     private(set) var valueColumn: String?
     private(set) var purpose = SubscriptionExplanation.Purpose.rows
-    /// How its rows are related to others, as an explanation says it.
+    /// How its rows are related to others, in the form that explanations use.
     private(set) var relation: String?
     /// The columns by which rows are looked up when something changes.
     private(set) var lookups: [ColumnLookup] = []
@@ -40,11 +40,11 @@ package struct Interest: Sendable {
 }
 
 extension Interest {
-    /// The same in rows that are related to others.
+    /// The same interest for rows that are related to others.
     ///
     /// - Parameters:
-    ///   - lookups: The columns by which rows are looked up beside that of the relation.
-    ///   - rerunReason: Why changes can't be applied, where that is so.
+    ///   - lookups: Columns by which rows are looked up, besides that of the relation.
+    ///   - rerunReason: Why changes can't be applied; nil if they can.
     func related(
         by relation: Relation, for purpose: SubscriptionExplanation.Purpose, lookups: [ColumnLookup] = [],
         rerunReason: String? = nil
@@ -65,7 +65,7 @@ extension Interest {
         return interest
     }
 
-    /// The same in rows of which the column has a value that the node holds.
+    /// The same interest for rows whose column has a value that the node holds.
     func holdingValues(of column: String) -> Interest {
         var interest = self
         interest.valueColumn = column
@@ -76,7 +76,7 @@ extension Interest {
 // MARK: Explaining
 
 extension Interest {
-    /// How the router finds it, with what the interest adds to that.
+    /// The router's explanation, completed by the interest.
     func explained(_ table: SubscriptionExplanation.Table) -> SubscriptionExplanation.Table {
         var table = table
         (table.purpose, table.relation) = (purpose, relation)

@@ -4,7 +4,7 @@ package import StorageLog
 package enum KnownState: Sendable {
     /// That after a position of this store's log.
     case position(Int64)
-    /// That of a token, which says whose history it belongs to.
+    /// The state of a token, which also identifies the history.
     case token(ChangeToken)
 
     package var position: Int64 {

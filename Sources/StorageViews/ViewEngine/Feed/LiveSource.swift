@@ -39,7 +39,8 @@ package final class LiveSource: FeedSource {
         }
     }
 
-    /// With more rows, and more events since, it costs less to send everything than to make the past.
+    /// Limits on rows and on later events: beyond them, sending everything costs less than rebuilding the earlier
+    /// state.
     private static let pastRowLimit = 200_000
     private static let pastEventLimit: Int64 = 20_000
 
@@ -86,7 +87,7 @@ package final class LiveSource: FeedSource {
         var new: [StorageObservation] = []
         let emitsEvents = emitsEvents
         if emitsEvents { new.append(engine.observers.add(closed: closed) { inbox.take($0) }) }
-        // Where events aren't emitted, it rings when the store is closed too; whoever looks then finds it closed.
+        // If events aren't emitted, closing the store wakes the engine too, which then finds it closed.
         new.append(engine.onCommit { inbox.ring(hasCommits: !emitsEvents) })
         following.withLock { following in
             following.observations = new

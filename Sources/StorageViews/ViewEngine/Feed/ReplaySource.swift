@@ -4,15 +4,15 @@ internal import StorageHistory
 package import StorageLog
 internal import Synchronization
 
-/// The past of a store as a source of changes: a state that is moved through the log, forward and back, until it is let
-/// go to follow the store.
+/// The history of a store as a source of changes: a state that is moved through the log, forward and back, until it
+/// goes live and follows the store.
 ///
 /// Isolation: `Sendable`; its state is behind a mutex, and moved only by ``move(to:)``, one call at a time.
 package final class ReplaySource: FeedSource {
     private struct State {
         var snapshot: MaterializedSnapshot?
         var position: Int64
-        /// How many pasts were made; those of the store itself are the tables with the number 0.
+        /// The number of snapshots that were built; 0 identifies the store's own tables.
         var tables = 0
         /// Whether it follows the store itself.
         var isLive = false
@@ -61,7 +61,7 @@ package final class ReplaySource: FeedSource {
         try Catalog.load(connection, at: position) == Catalog.load(connection) ? .asRecorded : .current
     }
 
-    /// Goes to another position. Nobody may read meanwhile.
+    /// Moves to another position. Nothing may read it meanwhile.
     package func move(to position: Int64) throws {
         let snapshot = state.withLock { $0.snapshot }
         let isMoved = try engine.readNow { db in try snapshot?.move(to: position, from: db) ?? false }

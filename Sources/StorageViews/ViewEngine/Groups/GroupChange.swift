@@ -13,16 +13,16 @@ public enum GroupChange<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     case insert(Item, at: GroupPath)
     /// Removes a row.
     case remove(at: GroupPath)
-    /// Another state of the same row.
+    /// Replaces a row by its new version.
     case update(Item, at: GroupPath)
-    /// The row is taken out at `from` and put in at `to`, in its new state: in its group, or in another one.
+    /// Removes the row at `from` and inserts its new version at `to`, in the same group or in another one.
     case move(Item, from: GroupPath, to: GroupPath)
 }
 
 extension GroupChange {
-    /// Makes the step on how many rows groups show.
+    /// Applies the step to the numbers of visible rows in groups.
     ///
-    /// - Returns: False where there is no such place.
+    /// - Returns: False if an index is out of bounds.
     func isMade(on counts: inout [Int]) -> Bool {
         switch self {
         case .insertSection(let section, let index):

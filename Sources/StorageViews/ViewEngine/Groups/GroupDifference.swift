@@ -1,4 +1,4 @@
-/// What leads from a grouped list to the list at a later position.
+/// The difference from a grouped list to the list at a later position.
 ///
 /// ```swift
 /// for await difference in subscription.differences {
@@ -16,14 +16,15 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
     /// The steps, in order; from the whole list on where there is one.
     public let changes: [GroupChange<Key, Item>]
 
-    /// Whether its steps can be made on a list: to be asked where the difference comes from elsewhere, such as a network.
+    /// Whether its steps can be applied to a list. Check it if the difference comes from elsewhere, such as a network.
     /// Costs as much as the number of groups and changes.
     public func fits(_ sections: [GroupSection<Key, Item>]) -> Bool {
         var counts = (whole ?? sections).map(\.items.count)
         return changes.allSatisfy { $0.isMade(on: &counts) }
     }
 
-    /// Makes the new list of the old one, and of no other: steps that don't fit are a programming error and trap. Costs as much as the changes, and moving what lies behind them.
+    /// Turns the old list into the new one. Steps that don't fit the list are a programming error and trap. Costs as
+    /// much as the changes, and moving the elements behind them.
     public func apply(to sections: inout [GroupSection<Key, Item>]) {
         if let whole { sections = whole }
         for change in changes {

@@ -3,16 +3,16 @@ internal import StorageEntities
 internal import StorageLog
 package import StorageRouting
 
-/// Rows in groups by what a closure makes of them, kept up to date change by change.
+/// Rows grouped by a closure, kept up to date change by change.
 ///
-/// Of every row it keeps its place in the order and its group; of each group the first rows as they are shown. A change
-/// reads its row once and touches its old and its new group; a row that moves up into what is shown is read as well.
+/// It keeps the sort key and the group of every row, and the first rows of each group as they are shown. A change reads
+/// its row once and touches its old and its new group; a row that moves into the visible rows is read as well.
 package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: SteppedNode {
     final class Section {
         let key: Key
         /// The order in which groups came.
         let serial: Int
-        /// Its place among the groups.
+        /// Its index among the groups.
         var index = 0
         /// The keys of all its rows in their order, where changes can be applied one by one.
         var sorts: [[UInt8]] = []
@@ -32,7 +32,7 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: Stepped
     private var sorting: RowSorting?
     private var sections: [Section] = []
     private var byKey: [Key: Section] = [:]
-    /// The groups of all rows by their places in the order.
+    /// The groups of all rows, by sort key.
     private var members: [[UInt8]: Section] = [:]
     private var nextSerial = 0
     private var total = 0
@@ -41,7 +41,7 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: Stepped
     private var pending = PendingSteps<GroupUpdate<Key, Item>>()
     package var pendingUpdate: PendingUpdate<GroupUpdate<Key, Item>>?
 
-    /// More rows than these aren't read one by one in a step: reading everything costs less.
+    /// The most rows that a step reads one by one: beyond that, reading everything costs less.
     private static var readLimit: Int { 256 }
 
     package init(_ spec: GroupSpec<Item, Key>) { self.spec = spec }
@@ -143,7 +143,7 @@ extension GroupNode {
         }
     }
 
-    /// Reads the row that stands at a place in the order.
+    /// Reads the row with a sort key.
     private func row(at sort: [UInt8], _ snapshot: Snapshot) throws -> Item {
         guard let sorting else { throw StaleNode() }
         let order = try query().totalOrder
@@ -204,9 +204,9 @@ extension GroupNode {
         dirty.append(section)
     }
 
-    /// Takes a row out of its group.
+    /// Removes a row from its group.
     ///
-    /// - Returns: Where it was among those that are shown; nil where it wasn't.
+    /// - Returns: Its index among the visible rows; nil if it wasn't visible.
     private func take(_ sort: [UInt8], from section: Section) throws -> Int? {
         let row = section.sorts.partitioningIndex { !RowSorting.isBefore($0, sort) }
         guard row < section.sorts.count, section.sorts[row] == sort else { throw StaleNode() }
@@ -219,9 +219,9 @@ extension GroupNode {
         return row
     }
 
-    /// Puts a row into a group.
+    /// Inserts a row into a group.
     ///
-    /// - Returns: Where it stands among those that are shown; nil where it isn't.
+    /// - Returns: Its index among the visible rows; nil if it isn't visible.
     private func put(_ item: Item, at sort: [UInt8], into section: Section) -> Int? {
         let row = section.sorts.partitioningIndex { !RowSorting.isBefore($0, sort) }
         section.sorts.insert(sort, at: row)
@@ -254,7 +254,7 @@ extension GroupNode {
         for index in first..<sections.count { sections[index].index = index }
     }
 
-    /// The group of a key, put at its place where there was none.
+    /// Returns the group of a key, and inserts it in order if it is new.
     private func arrive(_ key: Key) -> Section {
         if let known = byKey[key] { return known }
         let section = Section(key, serial: nextSerial)
@@ -265,7 +265,7 @@ extension GroupNode {
         case .keys:
             index = sections.partitioningIndex { !isBefore($0, section) }
         case .counts:
-            // Other groups may wait for their places, so this one gets its own with them.
+            // Other groups may have to be reordered too, so this one is moved together with them.
             index = sections.count
         }
         sections.insert(section, at: index)
@@ -274,7 +274,7 @@ extension GroupNode {
         return section
     }
 
-    /// Gives groups whose counts have changed their places. The others stand in order already.
+    /// Moves groups whose counts have changed into order. The others are in order already.
     private func reorder() {
         let settled = sections.filter { !$0.isDirty }
         var before: [Section] = []
@@ -286,7 +286,7 @@ extension GroupNode {
             }
             let from = section.index
             sections.remove(at: from)
-            // The group that it comes behind has its place; the groups between them that don't yet are moved later.
+            // The group before it has its final index; groups between them that don't are moved later.
             let to = before.last.map { $0.index - ($0.index > from ? 1 : 0) + 1 } ?? 0
             sections.insert(section, at: to)
             number(from: min(from, to))

@@ -5,7 +5,7 @@ public struct GroupOrder<Key: Hashable & Sendable>: Sendable {
     enum Kind: Sendable {
         /// By the keys alone.
         case keys(Comparison)
-        /// By how many rows there are; by the keys where they are as many.
+        /// By the number of rows; by the keys if equal.
         case counts(ascending: Bool, Comparison?)
     }
 
@@ -16,10 +16,10 @@ public struct GroupOrder<Key: Hashable & Sendable>: Sendable {
         GroupOrder(kind: .keys(isBefore))
     }
 
-    /// By how many rows the groups have, also those that aren't shown. Groups with equal counts keep the order in
+    /// By the number of rows in the groups, also those that aren't shown. Groups with equal counts keep the order in
     /// which they appeared.
     ///
-    /// A change of a count costs looking at all groups.
+    /// A change of a count costs a pass over all groups.
     public static func count(ascending: Bool) -> GroupOrder { GroupOrder(kind: .counts(ascending: ascending, nil)) }
 }
 
@@ -27,9 +27,9 @@ extension GroupOrder where Key: Comparable {
     /// By the keys, as Swift compares them.
     public static func key(ascending: Bool = true) -> GroupOrder { custom { ascending ? $0 < $1 : $1 < $0 } }
 
-    /// By how many rows the groups have, also those that aren't shown; by the keys where they have as many.
+    /// By the number of rows in the groups, also those that aren't shown; by the keys if equal.
     ///
-    /// A change of a count costs looking at all groups.
+    /// A change of a count costs a pass over all groups.
     public static func count(ascending: Bool) -> GroupOrder {
         GroupOrder(kind: .counts(ascending: ascending) { $0 < $1 })
     }

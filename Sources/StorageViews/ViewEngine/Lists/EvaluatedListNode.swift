@@ -4,12 +4,12 @@ internal import StorageEntities
 internal import StorageRecords
 package import StorageRouting
 
-/// A list of rows that are chosen and sorted by a program, kept up to date change by change.
+/// A list of rows that code, not SQL, filters and sorts, kept up to date change by change.
 ///
-/// 1. It holds the first items in the list's order without gaps, or the last ones, and at least as many as are shown,
-///    unless there are no more.
+/// 1. It holds the first items in the list's order without gaps, or the last ones: at least as many as are shown,
+///    unless there are fewer.
 /// 2. A change costs one look-up of its row, shared with other lists, and a search among the items.
-/// 3. Only where too few items are left are all rows read again.
+/// 3. All rows are read again only if too few items are left.
 package final class EvaluatedListNode<Row: Sendable, Item: Sendable & Equatable, SortKey: Sendable>: SteppedNode {
     private struct Entry {
         /// The row's key.
@@ -25,7 +25,7 @@ package final class EvaluatedListNode<Row: Sendable, Item: Sendable & Equatable,
     private var keys: RowSorting?
     private var predicate: RowPredicate?
     private var entries: [Entry] = []
-    /// Where the rows of the entries stand.
+    /// The sort keys of the entries, by row.
     private var sortKeys: [[UInt8]: SortKey] = [:]
     /// How many entries are shown, as far as steps were made.
     private var shown = 0
@@ -40,7 +40,7 @@ package final class EvaluatedListNode<Row: Sendable, Item: Sendable & Equatable,
 
     /// How many items are kept ready behind those that are shown.
     private let margin: Int
-    /// Of how many margins items are kept before the last of them are dropped.
+    /// The number of margins kept before items at the end are dropped.
     private static var keptMargins: Int { 3 }
 
     package init(_ spec: EvaluatedListSpec<Row, Item, SortKey>) {
@@ -139,7 +139,7 @@ extension EvaluatedListNode {
         return Entry(row: row, sortKey: sortKey, item: item)
     }
 
-    /// Where a sort key stands, or would stand.
+    /// The index of a sort key, or where it would be inserted.
     private func place(of sortKey: SortKey) -> Int {
         // By indices: entries aren't copied to be looked at.
         entries.indices.partitioningIndex { !isBefore(entries[$0].sortKey, sortKey) }
@@ -156,7 +156,7 @@ extension EvaluatedListNode {
         guard let new else { return remove(at: index) }
         let old = entries[index]
         var target = place(of: new.sortKey)
-        // As long as the old entry is there, what follows it stands one place further back.
+        // The old entry still counts, so indices after it are one too high.
         if target > index { target -= 1 }
         // At the end, there may be items before it that aren't known.
         guard target < entries.count - 1 || reachesEnd, index < shown, target < shown else {
@@ -256,7 +256,7 @@ extension EvaluatedListNode {
 
     package var rowCount: Int { entries.count }
 
-    /// A few large items must not make the steps that wait for a slow reader larger than the list may be.
+    /// Bounds the bytes of pending steps: a few large items must not make them larger than the list may be.
     package var updateLimit: Int {
         min(ListUpdate<Item>.stepLimit(rowCount: shown), max(4, spec.memory.limit / 4 / max(1, largest)))
     }

@@ -1,17 +1,17 @@
 package import GRDB
 package import StorageCore
 
-/// Which rows a list holds that are chosen and sorted by a program, and not by SQL.
+/// The rows of a list that code, not SQL, filters and sorts.
 ///
-/// `Row` is what is read of a row, once for all lists that a change concerns; `Item` is what one of them makes of it, and
-/// `SortKey` where the item stands.
+/// `Row` is what is read of a row, once for all lists that a change affects; `Item` is what one of the lists derives
+/// from it, and `SortKey` determines the item's position in the list.
 package struct EvaluatedListSpec<Row: Sendable, Item: Sendable & Equatable, SortKey: Sendable>: Sendable {
-    /// What is read, and chosen from that, for one state of the schema.
+    /// How rows are read and turned into items, for one version of the schema.
     package struct Evaluation: Sendable {
         let form: RowForm<Row>
         let item: @Sendable (Row) throws -> (item: Item, sortKey: SortKey)?
 
-        /// - Parameter item: What a row is in the list; nil where it isn't in it.
+        /// - Parameter item: Returns the row's item; nil if the row isn't in the list.
         package init(
             _ form: RowForm<Row>, item: @escaping @Sendable (Row) throws -> (item: Item, sortKey: SortKey)?
         ) {
@@ -47,7 +47,7 @@ package struct EvaluatedListSpec<Row: Sendable, Item: Sendable & Equatable, Sort
     let isBefore: @Sendable (SortKey, SortKey) -> Bool
     /// A condition that all rows of the list meet, and perhaps others, on columns with these names.
     let predicate: @Sendable (_ columns: Set<String>) -> RowPredicate?
-    /// Asked again when the schema has changed; throws where the list can't be made any more.
+    /// Called again when the schema has changed; throws if the list can't be evaluated any more.
     let evaluation: @Sendable (GRDB.Database) throws -> Evaluation
 
     package init(

@@ -4,7 +4,7 @@ public import StorageCore
 public struct IncludedDifference<Child: Sendable>: Sendable {
     /// The owner's index in the new list.
     public let owner: Int
-    /// What leads from the owner's old rows to the new ones.
+    /// The difference from the owner's old rows to the new ones.
     public let difference: ListDifference<Child>
 }
 
@@ -22,15 +22,15 @@ extension ListDifference {
     /// }
     /// ```
     ///
-    /// An owner with changed rows is an update of the list, with all of its rows; this finds the steps inside of it, by the ids of the rows.
-    /// For further levels, ask the difference of an owner in the same way.
+    /// An owner whose rows have changed is an update in the list, with all of its rows; this method finds the steps
+    /// among them, by their ids. For further levels, call it on the difference of an owner.
     ///
     /// - Parameters:
     ///   - children: The property that the query includes.
     ///   - old: The list that the difference is applied to.
-    /// - Returns: In the order of the new list; no element for owners whose rows are as they were, that are new, or where the whole list was
-    ///   sent.
-    /// - Complexity: O(*n*) in the number of owners, and O(*m* log *m*) in the rows of those that are updated.
+    /// - Returns: In the order of the new list. There is no element for new owners, for owners whose rows are
+    ///   unchanged, or if the whole list was sent.
+    /// - Complexity: O(*n*) in the number of owners, and O(*m* log *m*) in the rows of updated owners.
     public func included<Child: StorageKitEntity>(
         _ children: KeyPath<Item, [Child]>, in old: [Item]
     ) -> [IncludedDifference<Child>] {

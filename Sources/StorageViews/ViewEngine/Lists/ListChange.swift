@@ -5,16 +5,16 @@ public enum ListChange<Item: Sendable>: Sendable {
     case insert(Item, at: Int)
     /// Removes a row.
     case remove(at: Int)
-    /// Another state of the same row.
+    /// Replaces a row by its new version.
     case update(Item, at: Int)
-    /// The row is taken out at `from` and put in at `to`, in its new state.
+    /// Removes the row at `from` and inserts its new version at `to`.
     case move(Item, from: Int, to: Int)
 }
 
 extension ListChange {
-    /// Makes the step on how many rows there are.
+    /// Applies the step to a number of rows.
     ///
-    /// - Returns: False where there is no such place.
+    /// - Returns: False if an index is out of bounds.
     fileprivate func isMade(onCount count: inout Int) -> Bool {
         switch self {
         case .insert(_, let index):
@@ -73,7 +73,7 @@ extension ListChange: Codable where Item: Codable {
     }
 }
 
-/// What leads from a list to the list at a later position.
+/// The difference from a list to the list at a later position.
 ///
 /// ```swift
 /// for await difference in subscription.differences {
@@ -94,14 +94,15 @@ public struct ListDifference<Item: Sendable>: Sendable {
         self.changes = changes
     }
 
-    /// Whether its steps can be made on a list: to be asked where the difference comes from elsewhere, such as a network.
+    /// Whether its steps can be applied to a list. Check it if the difference comes from elsewhere, such as a network.
     /// Costs as much as the number of changes.
     public func fits(_ items: [Item]) -> Bool {
         var count = whole?.count ?? items.count
         return changes.allSatisfy { $0.isMade(onCount: &count) }
     }
 
-    /// Makes the new list of the old one, and of no other: steps that don't fit are a programming error and trap. Costs as much as the changes, and moving what lies behind them.
+    /// Turns the old list into the new one. Steps that don't fit the list are a programming error and trap. Costs as
+    /// much as the changes, and moving the elements behind them.
     public func apply(to items: inout [Item]) {
         if let whole { items = whole }
         for change in changes {

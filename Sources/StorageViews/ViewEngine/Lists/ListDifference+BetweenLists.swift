@@ -1,8 +1,8 @@
 internal import StorageCore
 
 extension ListDifference where Item: Equatable {
-    /// What leads from one list to another, by what items are known by: the longest run of items that keep their order
-    /// stays, others are removed and inserted; the whole list where that is shorter. Costs n log n.
+    /// Computes the difference between two lists whose items are identified by a key: the longest run of items that
+    /// keep their order stays, others are removed and inserted; the whole list if that is shorter. Costs n log n.
     ///
     /// Source of the longest increasing subsequence: Fredman, "On computing the length of longest increasing
     /// subsequences", 1975.
@@ -31,7 +31,7 @@ extension ListDifference where Item: Equatable {
         self.init(position: position, whole: nil, changes: changes)
     }
 
-    /// The indices of the longest run of numbers that increase; nil counts as no number.
+    /// The indices of the longest increasing subsequence; nil elements are skipped.
     private static func longestIncreasing(_ numbers: [Int?]) -> [Int] {
         // The index of the least number that ends a run of each length.
         var ends: [Int] = []

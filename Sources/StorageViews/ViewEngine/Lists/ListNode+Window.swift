@@ -3,8 +3,8 @@ internal import StorageEntities
 
 /// The window on a list and its margins: which of the rows are shown, and when rows beside them are read or given up.
 extension ListNode {
-    /// Of how many margins rows are kept: more than are read at once, so that a window that moves to and fro doesn't
-    /// read the same rows again and again.
+    /// The number of margins kept: more than are read at once, so that a window that moves back and forth doesn't read
+    /// the same rows repeatedly.
     private static var keptMargins: Int { 3 }
 
     /// Reads rows at the ends of the run until it covers the window.
@@ -30,7 +30,8 @@ extension ListNode {
         }
     }
 
-    /// A page behind the last row is no page: another commit may have taken its rows while somebody turned to it.
+    /// Goes to the last page if the page is behind the last row: another commit may have deleted its rows while the
+    /// user turned to it.
     private func returnToLastPage() {
         let count = start + rows.count
         guard spec.isPage, let limit, limit > 0, reachesEnd, offset > 0, offset >= count else { return }
@@ -132,7 +133,7 @@ extension ListNode {
         }
     }
 
-    /// Enqueues what enters and leaves the window at its ends, now that another part is shown.
+    /// Enqueues the rows that enter and leave the window at its ends after it has changed.
     private func show(_ before: Range<Int>) {
         let now = visible
         guard before.overlaps(now) else {
@@ -145,7 +146,7 @@ extension ListNode {
             for index in (now.lowerBound..<before.lowerBound).reversed() { enqueue(.insert(rows[index].item, at: 0)) }
         }
         for index in now.upperBound..<max(now.upperBound, before.upperBound) {
-            // From the end on, so that indices stay what they are.
+            // Backwards, so that earlier indices stay valid.
             let last = before.upperBound - 1 - (index - now.upperBound)
             enqueue(.remove(at: last - now.lowerBound))
         }

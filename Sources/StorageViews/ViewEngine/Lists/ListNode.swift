@@ -3,11 +3,11 @@ internal import StorageEntities
 internal import StorageLog
 package import StorageRouting
 
-/// A list of rows in an order, or a window on it, kept up to date change by change.
+/// A sorted list of rows, or a window on it, kept up to date change by change.
 ///
-/// It holds a run of rows without gaps that covers the window and a margin on either side, and knows how many rows lie
-/// before the run. A change inside of the run is made there; one before it moves the run by one; one behind it is
-/// nothing. Only where a margin is used up are rows read: those next to the last one, along the order.
+/// It holds a contiguous run of rows that covers the window and a margin on either side, and knows how many rows
+/// precede the run. A change inside the run is applied to it, one before it moves the run by one, and one behind it has
+/// no effect. Rows are read only when a margin is used up: those next to the last one, in the list's order.
 package final class ListNode<Item: Sendable>: WindowNode {
     struct Entry {
         let sort: [UInt8]
@@ -39,7 +39,7 @@ package final class ListNode<Item: Sendable>: WindowNode {
         [Interest(entity: spec.form.table.name, predicate: spec.request.predicate)]
     }
 
-    /// Not made where the list is a part of something else that knows its conditions.
+    /// Lazy: not created if the list is part of another node that evaluates the conditions.
     package private(set) lazy var membership = RelatedMembership(of: spec.request, in: spec.form.table)
 
     package func bind(to layouts: [RowLayout]) throws {
@@ -122,7 +122,7 @@ extension ListNode {
         pending.note()
     }
 
-    /// The place of a key, or where it would be.
+    /// The index of a sort key, or where it would be inserted.
     private func search(_ sort: [UInt8]) -> (index: Int, isFound: Bool) {
         // By indices: rows aren't copied to be looked at.
         let index = rows.indices.partitioningIndex { !RowSorting.isBefore(rows[$0].sort, sort) }
@@ -164,7 +164,7 @@ extension ListNode {
             return
         }
         var (to, _) = search(new)
-        // As long as the row is still there, everything behind it stands one place further back.
+        // The old row still counts, so indices after it are one too high.
         if to > from { to -= 1 }
         let isInside = (to > 0 || start == 0) && (to < rows.count - 1 || reachesEnd)
         let visible = visible

@@ -5,9 +5,9 @@ package struct ListUpdate<Item: Sendable>: SteppedUpdate {
     package var position: Int64 = 0
     package var whole: [Item]?
     package var changes: [ListChange<Item>] = []
-    /// How many rows there are in all, where that is counted.
+    /// The number of all rows, if counted.
     package var total: Int?
-    /// The place of the first row among all.
+    /// The index of the first row among all.
     package var offset = 0
     /// Why it couldn't be kept up to date; the rows are those from before.
     package var error: StorageError?
@@ -26,12 +26,13 @@ package struct ListUpdate<Item: Sendable>: SteppedUpdate {
 }
 
 extension ListUpdate {
-    /// The same of other items.
+    /// The same update with converted items.
     package func map<Other>(_ change: (Item) throws -> Other) rethrows -> ListUpdate<Other> {
         var update = ListUpdate<Other>()
         (update.position, update.total, update.offset, update.error) = (position, total, offset, error)
         update.whole = try whole?.map(change)
-        // What throws stands alone: in the midst of a case's values it crashes programs built by Swift 6.3.
+        // Throwing calls are statements of their own: among an enum case's values they crash programs built by Swift
+        // 6.3.
         for step in changes {
             switch step {
             case .insert(let item, let index):

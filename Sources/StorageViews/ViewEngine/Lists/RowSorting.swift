@@ -5,14 +5,14 @@ internal import StorageEntities
 internal import StorageLog
 internal import StorageRouting
 
-/// The order of a list's rows as an order of bytes: each row has a key, and the keys stand to one another as SQLite
-/// sorts the rows.
+/// The order of a list's rows as an order of bytes: each row has a key, and comparing keys gives the order in which
+/// SQLite sorts the rows.
 ///
-/// A key is made of the row's values in the order, each a part of its own (``KeyBuffer/endPart(from:)``); where the order
-/// is descending, all its bits are turned.
+/// A key consists of the row's values in the order's columns, each a separate part (``KeyBuffer/endPart(from:)``).
+/// Parts in descending order have all bits inverted.
 struct RowSorting {
     private struct Term {
-        /// The column's place in the table's select, and in the layout.
+        /// The column's index in the table's select, and in the layout.
         let selected: Int
         let layoutIndex: Int
         let reading: ColumnReading
@@ -22,8 +22,7 @@ struct RowSorting {
     private let terms: [Term]
     private let buffer = KeyBuffer()
 
-    /// - Returns: Nil where SQLite's order isn't known without asking SQLite: the program brought a collation of its
-    ///   own, or rows have no key.
+    /// - Returns: Nil if only SQLite can compare the rows, because of a custom collation, or if rows have no key.
     init?(_ order: [RowOrdering], of table: QueryTable, in layout: RowLayout) throws {
         guard !table.key.isEmpty else { return nil }
         var terms: [Term] = []
@@ -74,8 +73,8 @@ struct RowSorting {
 
     // MARK: Values
 
-    /// Values that stand in the order where the row of a key stands. They needn't be the row's own: `1` and `1.0`, or
-    /// two texts that a collation takes for one, stand in the same place.
+    /// Values that sort like the row of a key. They needn't be the row's own: `1` and `1.0`, or two texts that a
+    /// collation considers equal, have the same key.
     func values(of key: [UInt8]) -> [StorageValue] {
         var values: [StorageValue] = []
         var offset = 0

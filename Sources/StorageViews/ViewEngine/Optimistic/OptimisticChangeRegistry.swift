@@ -1,9 +1,9 @@
 internal import StorageLog
 internal import Synchronization
 
-/// The changes of a store that are shown before they are stored, in the order in which they were begun.
+/// The pending changes of a store, which are shown before they are stored, in the order in which they began.
 ///
-/// Isolation: `Sendable`, its state behind a mutex; observers are called by whoever begins or ends a change.
+/// Isolation: `Sendable`, its state behind a mutex; observers are called on the thread that begins or ends a change.
 package final class OptimisticChangeRegistry: Sendable {
     /// Rows that appear and disappear together.
     struct Change: Sendable {
@@ -56,7 +56,7 @@ package final class OptimisticChangeRegistry: Sendable {
         }
     }
 
-    /// Calls `observer` after each beginning and end, until the observation is let go of.
+    /// Calls `observer` whenever a change begins or ends, until the observation is released.
     func observe(_ observer: @escaping @Sendable () -> Void) -> StorageObservation {
         let id = state.withLock { state in
             let id = state.makeId()

@@ -4,7 +4,7 @@ package import StorageCore
 package import StorageEntities
 internal import StorageRecords
 
-/// One row as it is going to be: what is shown of it before it is stored.
+/// One row as a pending change would leave it.
 package struct OptimisticRow: Sendable {
     /// Which row it is.
     package struct Name: Hashable, Sendable {
@@ -23,7 +23,7 @@ package struct OptimisticRow: Sendable {
         self.init(Entity.self, id: entity.id) { try Entity.Record.from(entity, now: now).write(to: $0) }
     }
 
-    /// The row that deleting an entity takes away.
+    /// The row that deleting an entity would remove.
     package init<Entity: RegisteredEntity>(deleting type: Entity.Type, id: Entity.Id) {
         self.init(type, id: id, write: nil)
     }

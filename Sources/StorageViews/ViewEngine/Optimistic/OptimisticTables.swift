@@ -4,17 +4,17 @@ internal import StorageHistory
 internal import StorageLog
 internal import StorageRecords
 
-/// Tables of a connection that read as if rows were stored already.
+/// Makes a connection's tables read as if rows were stored.
 ///
-/// A temporary view takes the name of each table: the table without the rows that are named, and those rows from a temporary
-/// table. SQLite finds temporary names first, so that every statement reads the view. All of it is made in a savepoint that is
-/// rolled back at the end, and the store's file isn't written to.
+/// A temporary view replaces each table: the table without the named rows, and those rows from a temporary table.
+/// SQLite resolves temporary names first, so every statement reads the view. All of it is created in a savepoint that
+/// is rolled back at the end; the store's file isn't written to.
 package enum OptimisticTables {
     private static let savepoint = "storage_optimistic"
 
-    /// Runs `body` while the tables hold these rows. Of several that name the same row, the last one counts.
+    /// Runs `body` while the tables contain these rows. If several name the same row, the last one counts.
     ///
-    /// Rows of tables that don't exist are left out, and so are values that can't be stored: saving them fails.
+    /// Rows of tables that don't exist are skipped, and so are values that can't be stored: saving them fails.
     ///
     /// - Parameter db: Inside of a transaction that reads.
     /// - Complexity: A few statements for each row. `body` walks through the whole table where it would without an index.
@@ -27,7 +27,7 @@ package enum OptimisticTables {
         let result: Result
         do {
             try make(rows, in: connection)
-            // GRDB remembers what it knows of a table.
+            // GRDB caches the schema of tables.
             db.clearSchemaCache()
             result = try body()
         } catch {
@@ -51,7 +51,8 @@ package enum OptimisticTables {
         }
     }
 
-    /// The one connection of a store in memory refuses every change while it reads, also of what is temporary.
+    /// The only connection of an in-memory store refuses all writes while it reads, even temporary ones, so that is
+    /// lifted.
     private static func make(_ rows: [OptimisticRow], in connection: Connection) throws {
         let pragma = try PreparedStatement(connection, "PRAGMA query_only")
         let isRefused = try pragma.step() && pragma.integer(0) != 0

@@ -8,21 +8,21 @@ protocol RelatedLevel: AnyObject {
     /// Which changes matter: those of its rows, then those of levels below.
     var interests: [Interest] { get }
     var interestCount: Int { get }
-    /// The values by which changes find its interests, as ``LiveNode/takeOwnValues(all:)`` says.
+    /// The values by which changes find its interests; see ``LiveNode/takeOwnValues(all:)``.
     func takeValues(all: Bool) -> [HeldValues]
     func bind(to layouts: ArraySlice<RowLayout>) throws
     func removeAll()
-    /// Takes in a change.
+    /// Applies a change.
     ///
-    /// - Parameter interest: By which of its interests it was found.
+    /// - Parameter interest: The interest that it was found by.
     func apply(_ change: ChangedRow, by interest: Int, in snapshot: Snapshot) throws
     /// Applies what conditions on related rows make of the changes of the step, here and below.
     func applyConditions(_ snapshot: Snapshot) throws
-    /// Makes of the changes that were applied what is shown, here and below.
+    /// Updates what is shown from the applied changes, here and below.
     func finishStep(_ snapshot: Snapshot) throws
-    /// Whether the step has brought something.
+    /// Whether the step has changed anything.
     var hasChanges: Bool { get }
-    /// To whom it has: the owners that retain what has changed.
+    /// The owners of the contents that the step has changed.
     var changedOwners: Set<Int32> { get }
     /// How many rows it holds, here and below.
     var rowCount: Int { get }
@@ -32,14 +32,14 @@ protocol RelatedLevel: AnyObject {
 protocol IncludedLevel<Owner>: RelatedLevel {
     associatedtype Owner: Sendable
 
-    /// Keeps the content for a value, which another row of an owner has now.
+    /// Retains the content for a value, for one more row of an owner.
     ///
-    /// - Parameter owner: A number of the list that shows the row, which ``changedOwners`` names.
+    /// - Parameter owner: The number of the list that shows the row, as in ``changedOwners``.
     /// - Returns: The content's number, until it is released as often as it was retained; nil for NULL, which has none.
     func retain(_ value: StorageValue, for owner: Int32, in snapshot: Snapshot) throws -> Int32?
     /// A row of an owner no longer has the value of a content.
     func release(_ number: Int32, by owner: Int32)
-    /// Whether the step has brought something to a content, by its number.
+    /// Whether the step has changed a content, by its number.
     var isChanged: [Bool] { get }
     /// Puts the content for a value into its owner.
     func fill(_ owner: inout Owner, _ value: StorageValue)

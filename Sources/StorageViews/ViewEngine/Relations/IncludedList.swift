@@ -3,10 +3,10 @@
 /// Isolation: not `Sendable`; it belongs to a node.
 final class IncludedList<Item: Sendable> {
     let node: ListNode<OwnerRow<Item>>
-    /// What the levels know it by, among the lists that share what they keep.
+    /// Its number as an owner in the levels that it shares with other lists.
     var number: Int32 = 0
     private(set) var shown: [OwnerRow<Item>] = []
-    /// For each level the numbers of the contents that it keeps for the rows that are shown; -1 for a row of which it keeps none.
+    /// For each level, the numbers of the contents retained for the visible rows; -1 for a row without one.
     private var contents: [[Int32]] = []
 
     init(_ spec: ListSpec<OwnerRow<Item>>) { node = ListNode(spec) }
@@ -18,9 +18,9 @@ final class IncludedList<Item: Sendable> {
         return try settle(levels, snapshot)
     }
 
-    /// Makes of the changes that were applied what is shown, and lets the levels have what belongs to it.
+    /// Updates what is shown from the applied changes, and retains and releases contents accordingly.
     ///
-    /// - Returns: What is new; nil where nothing is.
+    /// - Returns: The update; nil if nothing has changed.
     func settle(_ levels: [any IncludedLevel<Item>], _ snapshot: Snapshot) throws -> ListUpdate<OwnerRow<Item>>? {
         try node.finishStep(snapshot)
         guard let update = node.takeUpdate(at: snapshot.position) else { return nil }
@@ -32,10 +32,10 @@ final class IncludedList<Item: Sendable> {
         return update
     }
 
-    /// Applies an update to the rows that are shown, and retains what belongs to those that are now: a row with other values is one that
-    /// goes, and one that comes.
+    /// Applies an update to the visible rows, and retains the contents of new ones. A row with new values counts as
+    /// removed and inserted.
     ///
-    /// - Returns: For each level the contents that it keeps for rows that were shown and aren't any more.
+    /// - Returns: For each level, the contents retained for rows that are no longer visible.
     private func turnOver(
         _ update: ListUpdate<OwnerRow<Item>>, _ levels: [any IncludedLevel<Item>], _ snapshot: Snapshot
     ) throws -> [[Int32]] {
@@ -70,7 +70,7 @@ final class IncludedList<Item: Sendable> {
         return released
     }
 
-    /// The rows of which a level has something new.
+    /// The visible rows whose content in a level has changed.
     ///
     /// - Complexity: O(rows that are shown), a nanosecond each.
     func changedIndices(_ levels: [any IncludedLevel<Item>]) -> [Int] {
@@ -84,14 +84,14 @@ final class IncludedList<Item: Sendable> {
         return levels.count == 1 ? changed : Set(changed).sorted()
     }
 
-    /// Gives up what the levels keep for its rows.
+    /// Releases the contents retained for its rows.
     func release(_ levels: [any IncludedLevel<Item>]) {
         for (level, kept) in zip(levels, contents) {
             for content in kept where content >= 0 { level.release(content, by: number) }
         }
     }
 
-    /// A row with what it includes.
+    /// A row together with what it includes.
     static func filled(_ row: OwnerRow<Item>, _ levels: [any IncludedLevel<Item>]) -> Item {
         var item = row.item
         for (index, level) in levels.enumerated() { level.fill(&item, row.values[index]) }

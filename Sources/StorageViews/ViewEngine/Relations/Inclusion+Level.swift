@@ -4,7 +4,7 @@ internal import StorageEntities
 extension Inclusion {
     /// The included rows of a list's items, live.
     ///
-    /// - Parameter path: Where the entity is in an item.
+    /// - Parameter path: The path from an item to the entity.
     func makeLevel<Item: Sendable>(in path: any WritableKeyPath<Item, Owner> & Sendable) throws -> any IncludedLevel<
         Item
     > {
@@ -25,7 +25,7 @@ extension Inclusion {
     }
 }
 
-/// The included rows of one value, in their order, with what they include themselves.
+/// The included rows for one value, in their order, with the rows that they include themselves.
 private final class IncludedContent<Item: Sendable>: RelatedContent {
     /// How many rows are kept ready behind those of a limit.
     static var margin: Int { 4 }

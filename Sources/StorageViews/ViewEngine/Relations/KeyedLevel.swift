@@ -7,21 +7,21 @@ protocol RelatedContent: AnyObject {
     /// Reads everything.
     func reload(_ snapshot: Snapshot) throws
     func apply(_ change: ChangedRow, in snapshot: Snapshot) throws
-    /// Makes of the changes that were applied what is shown.
+    /// Updates what is shown from the applied changes.
     ///
-    /// - Returns: Whether something is new.
+    /// - Returns: Whether anything has changed.
     func finishStep(_ snapshot: Snapshot) throws -> Bool
-    /// What the level knows it by, and levels below too; the level sets it before anything else.
+    /// Its number in the level and as an owner in levels below. Set by the level before any other call.
     var number: Int32 { get set }
     /// Gives up what levels below keep for it.
     func release()
     var rowCount: Int { get }
 }
 
-/// A level that keeps a content for each value that an owner has, as long as one is shown: those who refer to one parent share
-/// it.
+/// A level that keeps a content for each value of its owners, as long as a row with that value is shown: owners with
+/// the same parent share it.
 final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel {
-    /// A content, what it is found by, and who shares it.
+    /// A content, its key, and its owners.
     private struct Keyed {
         let content: Content
         let key: [UInt8]
@@ -32,7 +32,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     private let relation: Relation
     /// Which related rows matter: only those of a value that there is a content for.
     private let interest: Interest
-    /// Which of the related rows conditions on rows that they are related to let in; nil where there are none.
+    /// The conditions that related rows must meet on rows related to them; nil if there are none.
     private let membership: RelatedMembership?
     private let below: [any RelatedLevel]
     private let make: (StorageValue, RowLayout) throws -> Content
@@ -43,9 +43,9 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     private var contents = SlotArray<Keyed?>()
     /// The contents' numbers by the keys of their values.
     private var numbers: [[UInt8]: Int32] = [:]
-    /// The values that have got a content since they were taken last, and those that have lost theirs.
+    /// Values whose content was added or removed since the last `takeValues(all:)`.
     private var changedValues: [[UInt8]: (value: StorageValue, isAdded: Bool)] = [:]
-    /// The contents to which changes of the step were applied, and those to which it has brought something.
+    /// The contents that the step's changes were applied to, and those that it has changed.
     private var touched: Set<Int32> = []
     private var changed: Set<Int32> = []
     private(set) var isChanged: [Bool] = []
@@ -53,11 +53,11 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
     private var contentRowCount = 0
 
     /// - Parameters:
-    ///   - interest: Which changes of related rows matter to the contents.
-    ///   - purpose: What its rows are read for.
-    ///   - membership: Which of them count.
-    ///   - below: The levels that contents make use of.
-    ///   - make: Makes the content for a value, which knows the layout of the related rows.
+    ///   - interest: The changes of related rows that affect the contents.
+    ///   - purpose: The purpose of reading its rows.
+    ///   - membership: The conditions that related rows must meet.
+    ///   - below: The levels that contents use.
+    ///   - make: Creates the content for a value, given the layout of the related rows.
     ///   - put: Puts a content into an owner.
     init(
         _ relation: Relation, interest: Interest, for purpose: SubscriptionExplanation.Purpose = .include,
@@ -106,7 +106,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         return (hasOwn ? [own] : []) + below.takeValues(all: all).map { $0.behind(ownCount) }
     }
 
-    /// Notes that a value has got a content, or has lost it: both leave things as they were.
+    /// Notes that a value's content was added or removed; one after the other cancel out.
     private func note(_ key: [UInt8], _ value: StorageValue, isAdded: Bool) {
         changedValues[key] = changedValues[key] == nil ? (value, isAdded) : nil
     }
@@ -212,7 +212,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         }
     }
 
-    /// - Returns: Whether something is new in the content; it may be gone.
+    /// - Returns: Whether the content has changed; false if it no longer exists.
     private func finishContent(_ number: Int32, _ snapshot: Snapshot) throws -> Bool {
         guard let content = contents[number]?.content else { return false }
         contentRowCount -= content.rowCount

@@ -2,7 +2,7 @@ internal import StorageCore
 package import StorageEntities
 internal import StorageRouting
 
-/// Counts, sums and the like of the rows that an entity is related to.
+/// Counts, sums and other aggregates of an entity's related rows.
 package struct RelatedAggregates: Sendable {
     package let relation: Relation
     /// Which of the related rows.
@@ -22,7 +22,7 @@ package struct RelatedAggregates: Sendable {
         AggregateSpec(relation.table, relation.rows(of: value, request), terms: terms)
     }
 
-    /// The statement that answers them for an owner; its first value is that of the owner's column.
+    /// The statement that computes them for an owner; its first argument is the value of the owner's column.
     package func sql() throws -> QuerySQL.Text {
         try QuerySQL(spec(.null).request, of: relation.table).aggregate(
             terms.map { try $0.sql(relation.table) }.joined(separator: ", "))
@@ -30,9 +30,9 @@ package struct RelatedAggregates: Sendable {
 
     package var count: Int { terms.count }
 
-    /// The aggregates of a list's items, live.
+    /// The live aggregates of a list's items.
     ///
-    /// - Parameter path: Where they are put.
+    /// - Parameter path: The property that receives them.
     func makeLevel<Item: Sendable>(
         in path: any WritableKeyPath<Item, [StorageValue]?> & Sendable
     ) -> any IncludedLevel<Item> {

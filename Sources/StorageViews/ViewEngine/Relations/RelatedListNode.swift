@@ -2,11 +2,10 @@ internal import StorageCore
 package import StorageEntities
 package import StorageRouting
 
-/// A list of rows with conditions on related rows, or with related rows in them, kept up to date change by change.
+/// A list of rows with conditions on related rows, or with related rows included, kept up to date change by change.
 ///
-/// It shows what a ``ListNode`` shows; a row whose included rows have changed is updated. Beside the rows that are shown
-/// it keeps nothing but the included ones of those: where a row comes into the window, its related rows are read along the
-/// foreign key's index.
+/// It shows what a ``ListNode`` shows; a row whose included rows have changed is updated. Besides the visible rows it
+/// keeps only their included ones: when a row enters the window, its related rows are read by the foreign key's index.
 package final class RelatedListNode<Item: Sendable>: WindowNode {
     private let list: IncludedList<Item>
     private let levels: [any IncludedLevel<Item>]
@@ -18,8 +17,8 @@ package final class RelatedListNode<Item: Sendable>: WindowNode {
     /// - Parameters:
     ///   - spec: The rows.
     ///   - levels: What is added to the rows.
-    ///   - columns: What each level finds its rows by.
-    /// - Throws: `invalid-name` for a column that isn't there.
+    ///   - columns: For each level, the column that its rows are found by.
+    /// - Throws: `invalid-name` for an unknown column.
     init(_ spec: ListSpec<Item>, _ levels: [any IncludedLevel<Item>], by columns: [String]) throws {
         list = IncludedList(spec.reading(try spec.form.reading(columns)))
         self.levels = levels
@@ -92,7 +91,7 @@ package final class RelatedListNode<Item: Sendable>: WindowNode {
 extension RelatedListNode where Item: RegisteredEntity {
     /// A list of entities with the rows that they include.
     ///
-    /// - Throws: `invalid-name` for a column that isn't there.
+    /// - Throws: `invalid-name` for an unknown column.
     package convenience init(_ spec: ListSpec<Item>, including inclusions: [any Inclusion<Item>]) throws {
         try self.init(
             spec, inclusions.map { try $0.makeLevel(in: \.self) }, by: inclusions.map(\.relation.column))

@@ -9,10 +9,10 @@ struct FieldSearch<Entity: RegisteredEntity> {
     let relations: [RelatedCondition]
     let orderings: [RowOrdering]
     let limit: Int
-    /// What is put before and behind what was found, where it is shown.
+    /// The marks before and after each match in a snippet; nil for no snippets.
     let marks: (start: String, end: String)?
 
-    /// - Throws: `invalid-name` for a column that isn't there.
+    /// - Throws: `invalid-name` for an unknown column.
     func spec() throws -> ListSpec<SearchResult<Entity>> {
         let shape = EntityTableCache.of(Entity.Record.self).queryTable
         let parts = [condition].compactMap { $0 } + (try sought.conditions(on: shape))
@@ -31,7 +31,7 @@ struct FieldSearch<Entity: RegisteredEntity> {
             counts: true)
     }
 
-    /// Marks every place where a word stands; nil for a text that has none.
+    /// Marks every occurrence of a word; nil for a text that has none.
     private var mark: (@Sendable (String) -> String?)? {
         guard let marks else { return nil }
         let isCaseSensitive = sought.isCaseSensitive

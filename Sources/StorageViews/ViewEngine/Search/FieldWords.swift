@@ -14,7 +14,7 @@ struct FieldWords: Sendable, Hashable {
 
     /// One condition for each word.
     ///
-    /// - Throws: `invalid-name` for a column that isn't there.
+    /// - Throws: `invalid-name` for an unknown column.
     func conditions(on table: QueryTable) throws -> [RowPredicate] {
         try words.map { word in .any(try fields.map { try condition($0, containing: word, in: table) }) }
     }

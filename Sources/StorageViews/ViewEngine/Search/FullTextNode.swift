@@ -6,30 +6,31 @@ package import StorageRouting
 
 /// The best results of a full-text search, kept up to date.
 ///
-/// The router knows from a row's words which changes concern it. Where a row comes to fit or fits no more, or its texts
-/// are others, the search is run again, because one row more or less moves the rank of every other; a search that takes
-/// long is run again at most for a tenth of the time, the last state always being shown in the end. Where only other
-/// columns have changed, the row is put in the place of the old one.
+/// The router determines from a row's words which changes affect it. If a row starts or stops matching, or its texts
+/// change, the search is run again, because each row affects the rank of every other. A slow search takes at most a
+/// tenth of the time, and the last state is always shown in the end. If only other columns have changed, the new row
+/// replaces the old one.
 ///
-/// Where rows have changed that don't fit, the ranks are those from before: BM25 counts all documents, so they would be
-/// a little different. They are right again with the next search.
+/// If only rows that don't match have changed, the ranks are those of the last search: BM25 counts all documents, so
+/// they would differ slightly. The next search corrects them.
 ///
-/// Of an expression in FTS5's own syntax only the index knows what fits: there each change of texts counts.
+/// An expression in FTS5's own syntax can be evaluated only by the index: with it, each change of texts runs the search
+/// again.
 package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
     package var pendingUpdate: PendingUpdate<ListUpdate<SearchResult<Entity>>>?
     private let search: Search<Entity>
     private let form = RowForm(Entity.self)
-    /// What the router finds it by; nil where only the index knows.
+    /// The expression that the router evaluates; nil if only the index can.
     private var expression: SearchExpression?
     private var texts = ColumnMask.all
     private var keyIndex = 0
 
     private var results: [SearchResult<Entity>] = []
-    /// Where the rows stand among the results, by their keys.
+    /// The indices of the rows in the results, by their keys.
     private var indices: [StorageValue: Int] = [:]
     private var total = 0
     private var position: Int64 = 0
-    /// Whether there are other results than those that were published; if not, which of them have changed.
+    /// Whether the results differ as a whole from those that were published; if not, `changes` lists the changed ones.
     private var isWhole = false
     private var changes: [ListChange<SearchResult<Entity>>] = []
 
@@ -42,7 +43,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
     private var duration = Duration.zero
     /// Searches that are quicker than this are run at every change.
     private static var quick: Duration { .milliseconds(2) }
-    /// How many times as long as it took a search rests: it takes a tenth of the time.
+    /// The pause after a search, as a multiple of its duration: it takes a tenth of the time.
     private static var restFactor: Int { 9 }
 
     package init(_ search: Search<Entity>) { self.search = search }
@@ -102,7 +103,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
         isDirty = true
     }
 
-    /// Another state of a row whose rank is the same.
+    /// Replaces a result by the row's new version, with the same rank.
     private func replace(_ change: ChangedRow, _ snapshot: Snapshot) throws {
         guard !isDirty, let key = change.value(keyIndex, .new)?.value(), let index = indices[key] else { return }
         let old = results[index]

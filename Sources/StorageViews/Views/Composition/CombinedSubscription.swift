@@ -14,10 +14,10 @@ public import StorageCore
 /// ```
 ///
 /// Views of one store change together: between two turns of the main actor all of them show the same state, so an order
-/// that is done is never in both lists, and never in none. Code that is called in the middle of such a turn, as
-/// `onChange` of `withObservationTracking` is, must read again in the next one.
+/// that is done is always in exactly one of the lists. Code called in the middle of such a turn, such as `onChange` of
+/// `withObservationTracking`, must read again in the next one.
 ///
-/// It holds the views and knows nothing that they don't: it is as observable as they are.
+/// It retains the views and adds no state to theirs: it is as observable as they are.
 @MainActor
 public final class CombinedSubscription: SubscriptionStatus {
     /// The views.
@@ -74,7 +74,7 @@ public final class CombinedSubscription: SubscriptionStatus {
 
     // MARK: Steps
 
-    /// The ``position`` once no view is waiting for its first value, and whenever any of them has changed, each time after
+    /// The ``position`` once every view has its first value, and then whenever any of them has changed, each time after
     /// all of them have. Also when an error appears or disappears.
     public var positions: SubscriptionSequence<Int64> {
         let pendingUpdate = PendingUpdate<ValueDifference<Int64>>()
@@ -84,8 +84,8 @@ public final class CombinedSubscription: SubscriptionStatus {
         return SubscriptionSequence(pendingUpdate, of: self) { $0.new }.repeated { self.positions }
     }
 
-    /// Waits for the next change of any view. It is noticed while the change is made, and emitted in a later turn of the
-    /// main actor, when nothing of it is left to be made.
+    /// Waits for the next change of any view. It is noticed during the change, and emitted in a later turn of the main
+    /// actor, when the change is complete.
     private func watch() {
         guard !isWatching, !subscribers.isEmpty else { return }
         isWatching = true

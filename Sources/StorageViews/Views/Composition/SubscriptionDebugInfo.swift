@@ -16,7 +16,7 @@ public struct SubscriptionDebugInfo: Sendable, Identifiable {
     public let createdAt: Date
     /// The position after which its value was as it is.
     public let position: Int64
-    /// Why its value is from before.
+    /// Why its value is out of date; nil if it isn't.
     public let error: StorageError?
     /// How changes find it, and how often they did; nil where it doesn't follow its store.
     public let explanation: SubscriptionExplanation?

@@ -8,14 +8,14 @@ public struct SubscriptionMetrics: Sendable, Hashable, Identifiable {
     public let type: String
     /// When it was registered.
     public let createdAt: Date
-    /// How often its value has been brought up to date.
+    /// How often its value has been updated.
     public let refreshCount: Int
     /// How many seconds of the main actor that took altogether, without the time of the database.
     public let totalRefreshTime: TimeInterval
-    /// When its value was brought up to date last.
+    /// When its value was last updated.
     public let lastRefreshTime: Date?
 
-    /// In seconds; 0 where it hasn't been brought up to date yet.
+    /// In seconds; 0 if it hasn't been updated yet.
     public var averageRefreshTime: TimeInterval {
         refreshCount > 0 ? totalRefreshTime / Double(refreshCount) : 0
     }

@@ -20,15 +20,15 @@ public final class SubscriptionRegistry {
     }
 
     private var entries: [String: Entry] = [:]
-    /// So many entries are looked through for those that are gone.
+    /// The number of entries at which released views are removed.
     private var limit = 16
 
     /// Creates an empty registry.
     public init() {}
 
-    /// Makes a view known.
+    /// Registers a view.
     ///
-    /// - Parameter identifier: Its name, taken over from the view that has had it; one is made up where nil.
+    /// - Parameter identifier: Its name, which replaces an earlier view with the same name; a generated one if nil.
     /// - Returns: The name.
     @discardableResult
     public func register(_ subscription: StorageSubscription, identifier: String? = nil) -> String {

@@ -6,7 +6,7 @@ public import StorageCore
 public protocol SubscriptionStatus: AnyObject, Observable, Sendable {
     /// Whether a value is still on its way.
     var isLoading: Bool { get }
-    /// Why the value is from before; nil while all is well.
+    /// Why the value is out of date; nil if it isn't.
     var error: StorageError? { get }
     /// Reloads everything.
     func refresh() async

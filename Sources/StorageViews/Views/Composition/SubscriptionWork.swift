@@ -14,7 +14,7 @@ public struct SubscriptionWork: Sendable, Hashable {
     public let steps: Int
     /// How long that took altogether, including waiting for the processor and the database.
     public let duration: Duration
-    /// How many statements the views ran for that, rows that were looked up to learn what an update left alone among them.
+    /// The number of statements that the views ran, including look-ups of columns that an update didn't change.
     public let statements: Int
     /// How many transactions touched tables with live views but affected none of them, so that nothing had to be done.
     /// Where that can't be determined without reading the store, the transaction counts as a step instead.

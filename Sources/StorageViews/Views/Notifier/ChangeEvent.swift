@@ -4,20 +4,20 @@ public import StorageCore
 ///
 /// An event is the difference between two states of the store, however many commits lie between them: a row that was
 /// inserted and changed meanwhile is reported as inserted, one that was inserted and deleted again isn't reported.
-/// Values are those of the
-/// columns, as the database keeps them: `try UUID(storageValue: id)` makes them what they are in Swift.
+/// Values are those of the columns, as the database stores them: `try UUID(storageValue: id)` converts one to its Swift
+/// type.
 public enum ChangeEvent: Sendable, Hashable {
     /// The row is there now, with these values in all its columns.
     case inserted(tableName: String, id: StorageValue, newData: [String: StorageValue], position: Int64)
-    /// These columns of the row hold other values than before.
+    /// The values of these columns have changed.
     case updated(tableName: String, id: StorageValue, changes: [String: FieldChange], position: Int64)
     /// The row was deleted; these were its values.
     case deleted(tableName: String, id: StorageValue, oldData: [String: StorageValue], position: Int64)
     /// Too many changes to report row by row. Refetch the table's rows.
     ///
-    /// `affectedCount` says how many changes of rows it stands for; nil if unknown.
+    /// `affectedCount` is the number of row changes that it represents; nil if unknown.
     case bulkChange(tableName: String, affectedCount: Int?, position: Int64)
-    /// The table has other columns than before, and perhaps other rows. Refetch its rows.
+    /// The columns of the table have changed, and possibly its rows. Refetch its rows.
     case schemaChange(tableName: String, position: Int64)
 
     /// The entity's name.

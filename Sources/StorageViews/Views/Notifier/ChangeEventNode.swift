@@ -2,7 +2,7 @@ package import StorageCore
 internal import StorageLog
 package import StorageRouting
 
-/// Reports changes of single rows as they come; it keeps nothing but what it hasn't reported yet.
+/// Reports changes of single rows; it keeps only unreported events.
 package final class ChangeEventNode: LiveNode {
     private let table: String
     private let filter: SubscriptionFilter
@@ -14,7 +14,7 @@ package final class ChangeEventNode: LiveNode {
     private var schemaDidChange = false
     private var pending: ChangeEventUpdate
 
-    /// - Parameter limit: Above so many events that nobody has taken they become one.
+    /// - Parameter limit: The most events kept for a reader: beyond that, they are merged into one.
     package init(_ table: String, filter: SubscriptionFilter, limit: Int) {
         self.table = table
         self.filter = filter
@@ -84,7 +84,7 @@ extension ChangeEventNode {
         if change.isUpdate {
             var changes: [String: FieldChange] = [:]
             for (index, column) in layout.columns.enumerated() where change.changed.contains(index) {
-                // Columns that share a bit of the mask may be the same, and then nobody has asked for their values.
+                // Columns that share a bit of the mask may be unchanged; their values weren't read then.
                 if old[index].isUnknown || old[index].isSame(as: new[index]) { continue }
                 changes[column.name] = FieldChange(old: old[index].value(), new: new[index].value())
             }

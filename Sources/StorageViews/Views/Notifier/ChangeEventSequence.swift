@@ -3,8 +3,8 @@ internal import Synchronization
 /// The changes that a ``SmartChangeNotifier`` reports, from a position on.
 ///
 /// It is for one reader. It ends when the store is closed or the reader's task is cancelled; then, and when it is
-/// released, it leaves nothing behind. An error never ends it: where the store can't be read for a while, the
-/// next event is a ``ChangeEvent/bulkChange(tableName:affectedCount:position:)``.
+/// released, it frees its resources. An error never ends it: if the store can't be read for a while, the next event is
+/// a ``ChangeEvent/bulkChange(tableName:affectedCount:position:)``.
 public struct ChangeEventSequence: AsyncSequence, Sendable {
     /// Commits after this position are reported.
     public let position: Int64

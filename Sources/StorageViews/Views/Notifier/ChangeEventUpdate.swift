@@ -1,4 +1,4 @@
-/// Events on their way to a reader: at most so many, and one event for all of them where there would be more.
+/// Events on their way to a reader: up to a limit, or a single event that represents all of them.
 package struct ChangeEventUpdate: ComposableUpdate {
     package private(set) var events: [ChangeEvent] = []
     /// A change of the schema and the rest are two events.

@@ -9,9 +9,9 @@ public import StorageEntities
 /// }
 /// ```
 ///
-/// Everything that is committed after the call has returned is reported, however it was changed, in the order of
-/// commits; what is rolled back never. A slow reader blocks no writer: pending changes are kept up to a
-/// limit, and beyond it one event says how many there were.
+/// Every change committed after the call has returned is reported, whatever caused it, in the order of commits; changes
+/// that are rolled back never are. A slow reader blocks no writer: pending changes are kept up to a limit, and beyond
+/// it one event reports their number.
 ///
 /// It reports net changes and keeps no history: to see each commit, resume after a restart, or start earlier, read
 /// `storage.changes(since:)`; for a list on a screen, a `QuerySubscription` does all of this.
@@ -29,9 +29,9 @@ public struct SmartChangeNotifier: Sendable {
     ///
     /// - Parameters:
     ///   - tableName: The entity's name.
-    ///   - limit: How many events are kept for a reader, and reported row by row of one commit; 2 at least.
-    /// - Throws: `not-found` for an entity that isn't there, `invalid-name` for a column that isn't, `invalid-argument` for a table
-    ///   whose primary key isn't one column, and for a filter by a query of another entity.
+    ///   - limit: The most events that are kept for a reader, and reported row by row of one commit; at least 2.
+    /// - Throws: `not-found` for an unknown entity, `invalid-name` for an unknown column, `invalid-argument` for a
+    ///   table whose primary key isn't one column, and for a filter by a query of another entity.
     public func events(
         for tableName: String, filter: SubscriptionFilter = .all, limit: Int = 1_000
     ) async throws -> ChangeEventSequence {
@@ -40,8 +40,9 @@ public struct SmartChangeNotifier: Sendable {
 
     /// The changes of an entity's rows that are committed after this call.
     ///
-    /// - Parameter limit: How many events are kept for a reader, and reported row by row of one commit; 2 at least.
-    /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for a filter by a query of another entity.
+    /// - Parameter limit: The most events that are kept for a reader, and reported row by row of one commit; at least
+    ///   2.
+    /// - Throws: `invalid-name` for an unknown column, `invalid-argument` for a filter by a query of another entity.
     public func events<Entity: RegisteredEntity>(
         for type: Entity.Type, filter: SubscriptionFilter = .all, limit: Int = 1_000
     ) async throws -> ChangeEventSequence {

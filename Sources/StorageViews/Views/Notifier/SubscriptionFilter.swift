@@ -4,9 +4,9 @@ internal import StorageRouting
 
 /// Which changes of a table a ``SmartChangeNotifier`` reports.
 ///
-/// All but ``custom(_:)`` are conditions that changes are found by: a filter costs nothing while changes don't affect
-/// it, however many there are. ``ChangeEvent/bulkChange(tableName:affectedCount:position:)`` and
-/// ``ChangeEvent/schemaChange(tableName:position:)`` pass every filter, because they may stand for a change that does.
+/// All but ``custom(_:)`` are conditions that are indexed: a filter costs nothing for changes that don't affect it,
+/// however many there are. ``ChangeEvent/bulkChange(tableName:affectedCount:position:)`` and
+/// ``ChangeEvent/schemaChange(tableName:position:)`` pass every filter, because they may represent a change that does.
 public struct SubscriptionFilter: Sendable {
     enum Kind: Sendable {
         case all
@@ -46,18 +46,18 @@ public struct SubscriptionFilter: Sendable {
         SubscriptionFilter(kind: .affectsFields(fields))
     }
 
-    /// Changes by which a row comes to meet a condition or doesn't meet it any more, and updates of rows that meet it, as
-    /// far as they touch the columns.
+    /// Changes that make a row meet a condition or stop meeting it, and updates of rows that meet it if they change one
+    /// of the columns.
     ///
-    /// - Parameter columns: All where nil.
+    /// - Parameter columns: Nil for all of them.
     package static func relevant(
         to predicate: RowPredicate?, of entity: String, columns: [String]?
     ) -> SubscriptionFilter {
         SubscriptionFilter(kind: .query(entity: entity, predicate ?? .constant(true), columns: columns))
     }
 
-    /// Changes that a closure says yes to. It is asked about every single row's change of the table, and must be quick:
-    /// live views wait for it.
+    /// Changes for which a closure returns true. It is called for every row change of the table, and must be fast: live
+    /// views wait for it.
     public static func custom(_ accepts: @escaping @Sendable (ChangeEvent) -> Bool) -> SubscriptionFilter {
         SubscriptionFilter(kind: .custom(accepts))
     }
@@ -98,7 +98,7 @@ extension SubscriptionFilter {
         guard try compiler.compile(predicate).isOpaque else {
             return Interest(entity: layout.name, predicate: predicate, columns: columns)
         }
-        // What only the database can answer is taken for true, and may depend on any column.
+        // Conditions that only the database can evaluate count as true, and may depend on any column.
         let weaker = predicate.weakened(negated: false)
         let isOpaque = try compiler.compile(weaker).isOpaque
         return Interest(entity: layout.name, predicate: isOpaque ? nil : weaker)

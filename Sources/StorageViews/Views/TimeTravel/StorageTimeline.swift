@@ -5,17 +5,17 @@ public import StorageLog
 
 /// A moving point in a store's history, with the views that show it.
 ///
-/// Views are made for its queries as they are for the store's, and go through the same operators. Moving forward costs
-/// what the events cost; moving back reloads views. Historical tables are built in a temporary database, for the
-/// entities that views ask for.
+/// Views of its queries are created like the store's, and use the same operators. Moving forward costs what the events
+/// cost; moving back reloads views. Historical tables are built in a temporary database, for the entities that views
+/// read.
 ///
 /// Isolation: an actor; one move after another.
 public actor StorageTimeline {
     /// How fast history is played.
     public enum Pace: Sendable {
-        /// One commit after another, so many in a second.
+        /// Commits at a constant rate per second.
         case commitsPerSecond(Double)
-        /// As it happened, so many times faster. Times in which nothing happened are cut to a second.
+        /// In real time, accelerated by a factor. Pauses are shortened to at most a second.
         case time(factor: Double)
     }
 
@@ -60,9 +60,9 @@ public actor StorageTimeline {
         return next.info
     }
 
-    /// Goes back to before the last commit.
+    /// Moves back to the state before the last commit.
     ///
-    /// - Returns: The commit that views don't show any more; nil where there is none before.
+    /// - Returns: The commit that views no longer show; nil if there was none.
     /// - Throws: `StorageError`, for example with `closed`.
     @discardableResult
     public func stepBack() async throws -> CommitInfo? {
@@ -80,8 +80,7 @@ public actor StorageTimeline {
         try await move(toPosition: Self.position(of: point, in: engine))
     }
 
-    /// Plays what happened until the end of the log, and then follows the store. It ends before that when the task is
-    /// cancelled.
+    /// Plays the history to the end of the log, and then follows the store. It stops early if the task is cancelled.
     ///
     /// - Parameter watch: Called with each commit when views show it.
     /// - Throws: `CancellationError`; `StorageError`, for example with `closed`.
@@ -131,7 +130,7 @@ public actor StorageTimeline {
             else { return nil }
             let info = batch.commit(ofEvent: Int(position - batch.positions.lowerBound))
             let end = try reader.lastPosition(ofCommitAt: position)
-            // A commit may begin in an earlier row of the log.
+            // A commit may begin in an earlier segment.
             var start = position
             while let part = batch.commits.first(where: { $0.info.number == info.number }) {
                 start = batch.positions.lowerBound + Int64(part.events.lowerBound)
