@@ -2,15 +2,15 @@ package import CSQLite
 internal import Foundation
 package import StorageLog
 
-/// Events folded to one change for each row: an insert and updates are an insert, an insert and a delete are nothing,
-/// updates are one update, a delete and an insert of the same key are a replacement.
+/// Events folded to one change for each row: an insert and updates become an insert, an insert and a delete cancel out,
+/// several updates become one, a delete and an insert of the same key become a replacement.
 ///
-/// Rows are identified by their keys, as everywhere in the log. All values lie side by side in one piece of memory, an
-/// image of the row before and one after for each change, in the order of the ``RowLayout``; texts and blobs stay where
-/// the events have them. Of an update only the changed columns and the key are known until ``complete(_:from:)``.
+/// Rows are identified by their keys, as everywhere in the log. All values are in one allocation: for each change an
+/// image of the row before and one after, in the order of the ``RowLayout``. Texts and blobs stay in the events. Of an
+/// update only the changed columns and the key are known until ``complete(_:from:)``.
 ///
-/// Isolation: not `Sendable`; whoever routes fills it, reads it, and empties it again, which keeps its memory. The events
-/// must stay where they are meanwhile.
+/// Isolation: not `Sendable`; its user fills it, reads it, and empties it again, which keeps its memory. The events
+/// must stay at their addresses meanwhile.
 package final class ChangeFold {
     /// The rows that have changed, in the order of their first events.
     package private(set) var changes: [FoldedChange] = []
@@ -21,8 +21,8 @@ package final class ChangeFold {
     private var valueCount = 0
     private var capacity = 256
     private let memory = ValueMemory()
-    /// Open addressing: places in ``changes`` by the hash of their keys, -1 where there is none. The first
-    /// `hashedCount` changes are in it: one change alone needs no table.
+    /// Open addressing: indices into ``changes`` by the hash of their keys, -1 for empty slots. It contains the first
+    /// `hashedCount` changes: a single change needs no table.
     private var table: [Int32] = []
     private var hashedCount = 0
 
@@ -30,7 +30,7 @@ package final class ChangeFold {
 
     deinit { values.deallocate() }
 
-    /// Says which entities matter, and how their rows are laid out. To be called while there are no changes.
+    /// Sets the layouts of the entities to fold. Call it while there are no changes.
     package func use(_ layouts: [RowLayout]) {
         if layouts.elementsEqual(self.layouts, by: ===) { return }
         self.layouts = layouts
@@ -48,7 +48,7 @@ package final class ChangeFold {
 
     package func layout(of change: FoldedChange) -> RowLayout { layouts[Int(change.layout)] }
 
-    /// The row before, and the row after; unknown places have the type 0.
+    /// The row before, and the row after; unknown values have the type 0.
     @inline(__always)
     package func old(_ change: FoldedChange) -> UnsafeMutablePointer<storage_value> { values + change.first }
 
@@ -61,11 +61,11 @@ package final class ChangeFold {
 // MARK: Folding
 
 extension ChangeFold {
-    /// Takes in events, in order. Several runs may follow one another.
+    /// Folds events, in order. It may be called several times, for consecutive runs of events.
     ///
     /// - Parameters:
     ///   - first: The position of the view's first event.
-    ///   - attached: What is known beside the events.
+    ///   - attached: Values that accompany the events.
     package func add(
         _ view: EventView, _ events: Range<Int>, first: Int64, attached: AuxiliaryValues = .none
     ) {
@@ -89,9 +89,9 @@ extension ChangeFold {
         }
     }
 
-    /// Takes in what is known of an event's row beside the event, which left it alone.
+    /// Adds values of an event's row that the event itself doesn't contain, because it didn't change them.
     ///
-    /// - Parameter beside: What is known of this event's row and of later ones.
+    /// - Parameter beside: The values for this event's row and for later ones.
     private func learn(
         _ index: Int, event: Int, rest beside: inout Slice<UnsafeBufferPointer<storage_attachment>>,
         of attached: AuxiliaryValues
@@ -113,10 +113,10 @@ extension ChangeFold {
         }
     }
 
-    /// Makes the changes ready to be read, once all events are in.
+    /// Completes the changes after the last event.
     ///
-    /// - Parameter keepsReplaced: Whether a row that went and came again has changed in any case. It may have got another rowid, which
-    ///   events don't say.
+    /// - Parameter keepsReplaced: Whether a row that was deleted and inserted again always counts as changed. It may
+    ///   have another rowid, which events don't contain.
     package func finish(keepsReplaced: Bool = false) {
         var kept = 0
         for index in changes.indices {
@@ -165,7 +165,7 @@ extension ChangeFold {
             type: value.type, size: value.size, bits: UInt64(UInt(bitPattern: view.bytes + Int(value.bits))))
     }
 
-    /// Empties both images at a place but for the key of an event.
+    /// Resets both images at an offset, except for the key of an event.
     private func resetImages(
         at start: Int, layout: Int32, event: Int, in view: EventView, shape: storage_shape
     ) {
@@ -233,7 +233,7 @@ extension ChangeFold {
         changes[index] = change
     }
 
-    /// What an image doesn't know yet from a whole row, as an insert or a delete has it.
+    /// Fills the unknown values of an image from the whole row of an insert or a delete.
     private func fill(
         _ image: UnsafeMutablePointer<storage_value>, of change: inout FoldedChange, event: Int, in view: EventView,
         shape: storage_shape
@@ -278,7 +278,7 @@ extension ChangeFold {
 // MARK: Rows by their keys
 
 extension ChangeFold {
-    /// The change of the row whose key lies in the image at a place.
+    /// The change of the row whose key is in the image at an offset.
     private func find(keyAt start: Int, layout: Int32, rowid: Int64) -> Int? {
         if changes.count * 2 >= table.count { rehash() }
         while hashedCount < changes.count {
@@ -324,12 +324,12 @@ extension ChangeFold {
 // MARK: Whole rows
 
 extension ChangeFold {
-    /// Adds a row that hasn't changed, for what depends on rows that it is related to. It isn't folded with others.
+    /// Adds an unchanged row, for a subscriber that depends on its related rows. It isn't folded with others.
     ///
     /// - Parameters:
     ///   - row: A statement's current row, whose columns are ``RowLayout/selected``.
-    ///   - layout: One that is used.
-    ///   - position: That of the state that it was read from.
+    ///   - layout: One of the layouts in use.
+    ///   - position: The position of the state that it was read from.
     package func add(unchanged row: RowReader, of layout: RowLayout, at position: Int64) {
         guard let index = layoutOfEntity[layout.entity] else { return }
         let count = layout.columns.count
@@ -345,9 +345,9 @@ extension ChangeFold {
                 layout: index, first: start))
     }
 
-    /// Reads what an update left alone from the row as it is now: one look-up.
+    /// Completes an update by reading the columns that it didn't change from the current row: one look-up.
     ///
-    /// - Returns: False where the row isn't as the change left it, so that nothing was learnt.
+    /// - Returns: False if the row is no longer as the change left it; nothing was read then.
     package func complete(_ change: FoldedChange, from rows: CurrentRows?) -> Bool {
         guard change.isUpdate, !change.isWhole else { return true }
         guard let rows else { return false }

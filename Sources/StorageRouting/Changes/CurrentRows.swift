@@ -12,15 +12,15 @@ package final class CurrentRows {
 
     package init(_ database: GRDB.Database) { self.database = database }
 
-    /// Reads a row that a change has left behind.
+    /// Reads the current version of a changed row.
     ///
-    /// - Returns: False where the row can't be read, or where a later event has changed it: a row bears the position of
-    ///   its last event.
+    /// - Returns: False if the row can't be read, or if a later event has changed it: a row stores the position of its
+    ///   last event.
     func read(
         _ change: FoldedChange, key image: UnsafePointer<storage_value>, layout: RowLayout,
         _ column: (RowReader, Int) -> Void
     ) -> Bool {
-        // Whoever routes takes everything for concerned where it can't be read, so nobody misses a change.
+        // If the row can't be read, the router wakes every subscription, so that none misses a change.
         guard let select = try? database.cachedStatement(sql: layout.selectByKey).sqliteStatement else { return false }
         defer {
             sqlite3_reset(select)

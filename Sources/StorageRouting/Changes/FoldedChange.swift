@@ -1,6 +1,6 @@
-/// What a run of events makes of one row, however many they are: it was inserted, updated or deleted.
+/// The net change of one row over a run of events: it was inserted, updated or deleted.
 ///
-/// The values lie in ``ChangeFold``.
+/// The values are in the ``ChangeFold``.
 package struct FoldedChange: Sendable {
     package let entity: UInt32
     /// The row's number in its table, as of its last event.
@@ -14,7 +14,7 @@ package struct FoldedChange: Sendable {
     package internal(set) var changed = ColumnMask.none
     /// Whether an event names a column that the layout doesn't know, so that nothing can be said of the change.
     package internal(set) var isForeign = false
-    /// Whether the row came or went in between, so that both images are whole as far as they are there.
+    /// Whether the row was inserted or deleted in between, so that each existing image is complete.
     var isWhole: Bool
     var eventCount = 1
     /// Where its layout is, and where its images begin: the one before, right behind it the one after.

@@ -1,4 +1,4 @@
-/// A hash of bytes that can be taken on the way: after each byte it is the hash of the bytes so far.
+/// An incremental hash of bytes: after each byte it is the hash of all bytes so far.
 ///
 /// Source: Fowler, Noll, Vo, FNV-1a, 64 bits; the last mix is that of SplitMix64.
 struct PrefixHash {

@@ -3,23 +3,23 @@ package import StorageCore
 package import StorageHistory
 package import StorageLog
 
-/// The columns of one entity as places in an array, with what comparing their values takes.
+/// The columns of one entity in a fixed order, with the properties that comparing their values needs.
 ///
-/// Isolation: not `Sendable`; it belongs to whoever routes.
+/// Isolation: not `Sendable`; it belongs to a router.
 package final class RowLayout {
     package struct Column {
         package let id: UInt32
         package let name: String
         package let stored: String
         package let affinity: ColumnAffinity
-        /// How the column compares texts; nil where the program has brought a collation of its own.
+        /// The column's collation; nil for a custom one.
         package let collation: RowPredicate.Collation?
     }
 
     package let entity: UInt32
     package let name: String
     package let columns: [Column]
-    /// The places of the primary key's columns, in the key's order.
+    /// The indices of the primary key's columns, in the key's order.
     package let keyIndices: [Int]
     /// The table's name in SQLite.
     let table: String
@@ -27,10 +27,10 @@ package final class RowLayout {
     package let selected: String
     /// Reads the row with a key, and behind its columns the position of its last event.
     let selectByKey: String
-    /// What rows hold in columns that are younger than they are.
+    /// The values of columns that were added after a row was stored.
     let fallbacks: [storage_value]
     private let fallbackBytes: ValueMemory
-    /// Places by column ids, counted from the lowest one; -1 for ids of others.
+    /// Indices by column id, counted from the lowest one; -1 for other ids.
     private let indices: [Int32]
     private let firstId: UInt32
     /// What is in the entity's full-text index; nil where it has none.
@@ -81,7 +81,7 @@ package final class RowLayout {
         fallbackBytes = memory
     }
 
-    /// The place of a column by its id; nil for one that the layout doesn't know.
+    /// The index of a column by its id; nil if the layout doesn't have it.
     @inline(__always)
     func index(of id: UInt32) -> Int? {
         guard id >= firstId, id - firstId < UInt32(indices.count) else { return nil }
@@ -89,7 +89,7 @@ package final class RowLayout {
         return index < 0 ? nil : Int(index)
     }
 
-    /// The place of a column by its name.
+    /// The index of a column by its name.
     package func index(named name: String) throws -> Int {
         if let index = columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) { return index }
         throw StorageError(

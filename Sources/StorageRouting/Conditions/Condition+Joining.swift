@@ -1,7 +1,7 @@
 internal import StorageCore
 
-/// Conditions joined so that what means the same mostly looks the same: flat, without repetitions, in one order, ranges
-/// of one column taken together.
+/// Joins conditions into a normal form, so that equivalent conditions are mostly equal: flat, without duplicates,
+/// sorted, and with ranges of one column intersected.
 extension Condition {
     static func joined(all parts: [Condition]) -> Condition {
         var flat: [Condition] = []
@@ -61,7 +61,7 @@ extension Condition {
         return distinct.map { ($0, $0.signature) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
     }
 
-    /// The kinds of conditions in their order. A search of texts comes behind what joins others.
+    /// The kinds of conditions in sort order. Text searches come after conjunctions and disjunctions.
     private enum Rank: UInt8 {
         case always, never, opaque, equal, among, range, null, like, notEqual, notAmong, notNull, notLike, columns
         case all, any, texts

@@ -1,15 +1,15 @@
 internal import Foundation
 package import StorageCore
 
-/// A predicate in the form that is evaluated and indexed: without negations, its constants as comparison keys.
+/// A predicate in the form that is evaluated and indexed: without negations, and with constants as comparison keys.
 ///
-/// Negations are pushed down to the comparisons, where SQL's three answers allow it without loss (`NOT a < b` is
-/// `a >= b`). What is left only joins by AND and OR, and there unknown counts as false: a row matters where the answer
-/// is true. So two answers suffice here.
+/// Negations are pushed down to the comparisons, where SQL's three-valued logic allows it without loss (`NOT a < b` is
+/// `a >= b`). Only AND and OR remain, for which unknown counts as false: a row matters only if the result is true. So
+/// two truth values suffice here.
 package indirect enum Condition: Hashable {
     case always
     case never
-    /// SQL that only a database can answer: taken for true, so that nobody misses a change.
+    /// SQL that only a database can evaluate: counts as true, so that no change is missed.
     case opaque
     case equal(ReadingIndex, to: [UInt8])
     case notEqual(ReadingIndex, to: [UInt8])
@@ -55,7 +55,7 @@ extension Condition {
             return row.key(reading, image).map { !Self.fits($0, pattern) } ?? false
         case .columns(let left, let comparison, let right):
             return Self.compare(left, comparison, with: right, in: row, of: image)
-        // Taken for true where words aren't cut; there are no negations around it.
+        // True if texts aren't split into words; there are no negations around it.
         case .texts(let condition): return row.isQuick || condition.isTrue(row.words(image))
         case .all(let parts):
             for part in parts where !part.isTrue(row, image) { return false }

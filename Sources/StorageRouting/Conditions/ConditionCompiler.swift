@@ -10,7 +10,7 @@ package struct ConditionCompiler {
         self.row = row
     }
 
-    /// - Throws: `invalid-name` for a column that isn't there.
+    /// - Throws: `invalid-name` for an unknown column.
     package func compile(_ predicate: RowPredicate, negated: Bool = false) throws -> Condition {
         switch predicate {
         case .constant(let answer): return answer.map { $0 != negated ? .always : .never } ?? .never
@@ -44,7 +44,7 @@ package struct ConditionCompiler {
         }
     }
 
-    /// A search, as far as words can be had without the index; otherwise only the database knows.
+    /// A search, if texts can be split into words without the index; otherwise only the database can evaluate it.
     func compile(_ expression: SearchExpression) -> Condition {
         guard let tokenizer = layout.texts?.tokenizer, let condition = TextCondition(expression, tokenizer) else {
             return .opaque
@@ -112,7 +112,7 @@ package struct ConditionCompiler {
             if sorted.isEmpty { return .never }
             return sorted.count == 1 ? .equal(reading, to: sorted[0]) : .among(reading, keys: sorted)
         }
-        // Not to be among nothing is true of NULL too; not to be among NULL and others is never true.
+        // `NOT IN` an empty list is true even for NULL; `NOT IN` a list with NULL is never true.
         if values.isEmpty { return .always }
         return keys.count < values.count ? .never : .notAmong(reading, keys: sorted)
     }

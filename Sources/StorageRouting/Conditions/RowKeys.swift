@@ -24,12 +24,12 @@ package final class RowKeys {
     private var entries: [Entry] = []
     private let buffer = KeyBuffer()
     private var stamp: UInt64 = 0
-    /// The change at hand, and where to read what its events don't say.
+    /// The current change, and the source of values that its events don't contain.
     private var changes: ChangeFold?
     private var change: FoldedChange?
     private var rows: CurrentRows?
     private var isCompleted = false
-    /// Whether a value was wanted that nobody knows. What was found since then is worth nothing.
+    /// Whether a value was read that is unknown. Results since then are invalid.
     private(set) var failed = false
     /// Whether time is short: no words are cut, no long texts converted.
     private(set) var isQuick = false
@@ -40,7 +40,7 @@ package final class RowKeys {
 
     package init(_ layout: RowLayout) { texts = layout.texts }
 
-    /// Takes in a way of comparing a column, where it isn't known yet.
+    /// Returns the index of a way of comparing a column, and adds it if it is new.
     func add(_ reading: ColumnReading) -> ReadingIndex {
         if let known = indices[reading] { return known }
         let new = ReadingIndex(index: readings.count)
@@ -54,7 +54,7 @@ package final class RowKeys {
     /// What a reading is; not for that of words.
     subscript(reading: ReadingIndex) -> ColumnReading { readings[reading.index] }
 
-    /// Turns to another change.
+    /// Starts the evaluation of another change.
     func begin(
         _ change: FoldedChange, of changes: ChangeFold, rows: CurrentRows?, isQuick: Bool = false
     ) {
@@ -68,13 +68,13 @@ package final class RowKeys {
         failed = false
     }
 
-    /// Lets go of the change.
+    /// Releases the change.
     func end() {
         changes = nil
         rows = nil
     }
 
-    /// The key; nil for NULL. Valid until the next one is asked for.
+    /// The key; nil for NULL. Valid until the next call.
     @inline(__always)
     func key(_ reading: ReadingIndex, _ image: Image) -> UnsafeRawBufferPointer? {
         let index = 2 * reading.index + image.rawValue

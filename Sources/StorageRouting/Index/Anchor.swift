@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// The part of a condition under which it is found: a row of which the condition is true always has it.
+/// The part of a condition that it is indexed by: every row that meets the condition has it.
 enum Anchor {
     case equal(reading: ReadingIndex, hash: UInt64)
     case null(reading: ReadingIndex, hash: UInt64)
@@ -14,12 +14,12 @@ enum Anchor {
         }
     }
 
-    /// What is hashed; one of two bits.
+    /// The kind of value that is hashed, in two bits.
     enum Kind: UInt64 {
         case value, null, prefix
     }
 
-    /// Values and readings meet as hashes: what has the same hash by chance is only evaluated in vain.
+    /// Values and readings are looked up by hash: a collision only costs a needless evaluation.
     static func seed(_ reading: ReadingIndex, _ kind: Kind) -> UInt64 { UInt64(reading.index) << 2 | kind.rawValue }
 
     static func equal(to key: [UInt8], _ reading: ReadingIndex) -> Anchor {
@@ -47,7 +47,7 @@ enum Anchor {
     static let longestList = 1_000
 }
 
-/// One way in which a condition can become true: where to look for it, and what must be true beside that.
+/// One way in which a condition can become true: the anchor to look it up by, and what else must be true.
 struct Branch {
     let anchor: Anchor
     let rest: [Condition]
@@ -56,8 +56,8 @@ struct Branch {
 // MARK: Choosing
 
 extension Condition {
-    /// How little an anchor narrows; nil where there is none. Only what is in the condition counts, so that the same
-    /// anchors are found again when it is removed.
+    /// The selectivity of the condition's best anchor, lower for more selective ones; nil if there is none. It depends
+    /// on the condition alone, so that the same anchors are found again when it is removed.
     private func cost(_ index: AnchorContext) -> Int? {
         switch self {
         case .equal(let reading, _): index.isKey(reading) ? AnchorCost.key : AnchorCost.value
@@ -77,9 +77,10 @@ extension Condition {
         }
     }
 
-    /// Where to look for the condition, so that it is found whenever it is true; nil where it has to be evaluated each time.
+    /// The anchors to look the condition up by, so that it is found whenever it is true; nil if it has to be evaluated
+    /// each time.
     ///
-    /// Of conditions joined by AND one part is enough, of those joined by OR it takes each.
+    /// A conjunction needs the anchors of one part, a disjunction those of every part.
     func branches(_ index: AnchorContext) -> [Branch]? {
         guard cost(index) != nil else { return nil }
         let branches = branches(index, beside: [])
@@ -110,7 +111,7 @@ extension Condition {
     }
 }
 
-/// What choosing anchors needs to know of the entity.
+/// The properties of the entity that the choice of anchors depends on.
 struct AnchorContext {
     let row: RowKeys
     /// The column that alone is the primary key.

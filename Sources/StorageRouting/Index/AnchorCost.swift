@@ -1,4 +1,4 @@
-/// How little anchors narrow, as guesses of how many rows of a table share one: only their order counts.
+/// The selectivity of anchors, as estimates of how many rows of a table share one: only their order matters.
 enum AnchorCost {
     /// The primary key's value.
     static let key = 1

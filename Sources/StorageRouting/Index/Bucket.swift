@@ -1,13 +1,13 @@
-/// A condition that is found in one place: its node, and what must be true beside the anchors on the way there.
+/// An entry of a condition in a bucket: its node, and what must be true besides the anchors that lead to it.
 struct Posting {
     let node: Int32
     let rest: [Condition]
 }
 
-/// The postings under one anchor. More than 64 are divided by a second one.
+/// The postings under one anchor. More than 64 are split by a second anchor.
 ///
-/// Every application with tenants has an anchor under which thousands of conditions lie (`tenant = 7 AND …`). Such a
-/// bucket becomes an index of its own by what the conditions ask beside it.
+/// Multi-tenant applications have anchors with thousands of conditions each (`tenant = 7 AND …`). Such a bucket becomes
+/// an index of its own, by the remaining parts of the conditions.
 struct Bucket {
     static let largest = 64
     /// How deep buckets are divided within buckets.
@@ -29,7 +29,7 @@ struct Bucket {
             return
         }
         more.append(posting)
-        // Where nothing divides them it is tried again only when there are twice as many.
+        // If they can't be split, the next attempt is made when there are twice as many.
         let count = more.count
         if count >= Self.largest, count & (count - 1) == 0, depth < Self.deepest { splitUp(context, depth: depth) }
     }

@@ -1,8 +1,8 @@
-/// Intervals of keys that are found by a key within them, in time that grows with the logarithm of their number and
-/// with how many are found.
+/// Intervals of keys that can be looked up by a key within them, in time logarithmic in their number plus the number of
+/// matches.
 ///
-/// A treap by lower bounds in which every node knows the highest upper bound below it. Source: Seidel and Aragon,
-/// "Randomized Search Trees", 1996, with the augmentation of Cormen et al., "Introduction to Algorithms", 14.3.
+/// A treap ordered by lower bounds in which every node stores the highest upper bound below it. Source: Seidel and
+/// Aragon, "Randomized Search Trees", 1996, with the augmentation of Cormen et al., "Introduction to Algorithms", 14.3.
 struct IntervalTree {
     private struct Node {
         var interval: KeyInterval
@@ -35,7 +35,7 @@ struct IntervalTree {
         root = inserting(nodes.insert(node), into: root)
     }
 
-    /// Reports to the probe what lies under all intervals around a key.
+    /// Visits the buckets of all intervals that contain a key.
     func visit(_ probe: Probe, key: KeyHead, images: Probe.Images) {
         visit(probe, below: root, key: key, images: images)
     }

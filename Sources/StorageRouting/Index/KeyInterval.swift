@@ -1,5 +1,5 @@
-/// The first 16 bytes of a comparison key, as numbers: all of a number's key, the beginning of a text's. In the order of
-/// the keys, but keys that only differ further back are the same.
+/// The first 16 bytes of a comparison key, as numbers: all of a number's key, the beginning of a text's. Sorted like
+/// the keys, but keys that differ only after these bytes are equal.
 struct KeyHead: Hashable, Comparable {
     let high: UInt64
     let low: UInt64
@@ -31,7 +31,8 @@ struct KeyHead: Hashable, Comparable {
     }
 }
 
-/// Keys from one to another, both included, whatever the condition says of its ends: that is left to the evaluation.
+/// Keys from one to another, both included, whether or not the condition includes its bounds: evaluating it decides
+/// that.
 struct KeyInterval: Hashable {
     let lower: KeyHead
     let upper: KeyHead

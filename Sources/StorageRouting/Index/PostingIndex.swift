@@ -12,8 +12,8 @@ final class PostingIndex {
         /// How many prefixes there are of each length, by rising length.
         var prefixes: [(length: Int, count: Int)] = []
         var intervals = IntervalTree()
-        /// What the views of these conditions look at: an update of other columns concerns none of them. It may be
-        /// larger than it need be, never smaller.
+        /// The columns that these conditions' subscriptions depend on: an update of other columns affects none of them.
+        /// It may be larger than necessary, never smaller.
         var interest = ColumnMask.none
 
         var isEmpty: Bool { equals == 0 && nulls == 0 && prefixes.isEmpty && intervals.isEmpty }
@@ -112,14 +112,14 @@ extension PostingIndex {
         }
     }
 
-    /// Notes what the views of a condition that is here look at.
+    /// Adds columns that the subscriptions of an indexed condition depend on.
     func widen(_ conditions: [Condition], to columns: ColumnMask, in context: AnchorContext) {
         for branch in Condition.joined(all: conditions).branches(context) ?? [] {
             widen(branch.anchor.reading, to: columns)
         }
     }
 
-    /// Notes what the views of a condition look at that is found by a reading.
+    /// Adds columns that subscriptions depend on whose condition is indexed by a reading.
     func widen(_ reading: ReadingIndex, to columns: ColumnMask) {
         uses[indexOfUse(of: reading)].interest.formUnion(columns)
     }
@@ -137,7 +137,7 @@ extension PostingIndex {
             if images != .both {
                 visit(probe, use: index, image: images == .old ? .old : .new, images: images)
             } else {
-                // Only whole changes have both images from the beginning on.
+                // Only complete changes have both images from the beginning.
                 if depth == 0, !probe.changed.intersects(uses[index].interest) { continue }
                 if probe.changed.intersects(columns) {
                     visit(probe, use: index, image: .old, images: .old)

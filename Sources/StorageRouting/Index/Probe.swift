@@ -2,7 +2,8 @@
 ///
 /// Isolation: not `Sendable`; it belongs to a ``Router``.
 final class Probe {
-    /// The images of the row that have led here. A condition is found only where all its anchors are true of one of them.
+    /// The images of the row that led to the current bucket. A condition is found only if one image matches all its
+    /// anchors.
     struct Images: OptionSet {
         let rawValue: Int
         static let old = Images(rawValue: 1)
@@ -23,12 +24,12 @@ final class Probe {
 
     init(_ row: RowKeys) { self.row = row }
 
-    /// Makes room for nodes, so that whoever looks for them needn't.
+    /// Allocates stamps for nodes, so that looking them up needn't.
     func grow(to nodes: Int) {
         while stamps.count < nodes { stamps.append(0) }
     }
 
-    /// Turns to another change.
+    /// Starts a search for another change.
     func begin(limit: Int = .max) {
         stamp += 1
         self.limit = limit
@@ -44,7 +45,7 @@ final class Probe {
         candidates.append(node)
     }
 
-    /// Whether so many conditions in one place are worth being looked at.
+    /// Whether a list of so many conditions is within the limit.
     @inline(__always)
     func takes(_ count: Int) -> Bool {
         if count > limit { isFull = true }

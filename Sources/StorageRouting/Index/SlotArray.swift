@@ -1,6 +1,6 @@
-/// Elements under numbers that stay theirs as long as they are there. Numbers that have become free are given out again.
+/// Elements with numbers that don't change while the element exists. The numbers of removed elements are reused.
 package struct SlotArray<Element> {
-    /// The elements by their numbers, and what was left where there is none.
+    /// The elements by their numbers; the vacancy left by `remove(_:leaving:)` in free slots.
     package private(set) var slots: [Element] = []
     private var free: [Int32] = []
 

@@ -1,5 +1,5 @@
 extension TextCondition {
-    /// How little its words narrow, as ``Condition`` counts.
+    /// The selectivity of its words, in the units of ``AnchorCost``.
     var cost: Int {
         switch self {
         case .phrase(let phrase, let isPrefix):
@@ -11,7 +11,7 @@ extension TextCondition {
         }
     }
 
-    /// Words of which a row has one wherever the condition is true.
+    /// Anchors of which a row has at least one whenever the condition is true.
     var anchors: [Anchor] {
         switch self {
         case .phrase(let phrase, let isPrefix):
@@ -23,7 +23,7 @@ extension TextCondition {
         }
     }
 
-    /// The longest word that is whole, or else the one that may be longer.
+    /// The longest complete word; if there is none, the prefix.
     private static func best(_ phrase: [[UInt8]], _ isPrefix: Bool) -> (word: [UInt8], isPrefix: Bool)? {
         let whole = isPrefix ? phrase.dropLast() : phrase[...]
         if let word = whole.max(by: { $0.count < $1.count }) { return (word, false) }

@@ -1,25 +1,25 @@
 internal import StorageCore
 
-/// Values of a column, one of which a row must have: whoever has registered a condition adds and removes them as it comes to hold
-/// other rows.
+/// A set of column values, one of which a row must have. The subscriber adds and removes values as its own rows change.
 ///
-/// They aren't a part of the condition, as those of an `IN` are: a value more or less costs the same however many there are.
+/// They aren't part of the condition, unlike those of an `IN`: adding or removing a value costs the same however many
+/// there are.
 ///
 /// Isolation: not `Sendable`; it belongs to a ``PredicateIndex``.
 final class ValueSet {
     let reading: ReadingIndex
-    /// What else must be true of a row.
+    /// The other conditions that a row must meet.
     let rest: [Condition]
-    /// How many values there are of each hash: what has the same one by chance is found in vain.
+    /// The number of values with each hash: a collision only costs a needless evaluation.
     private var counts: [UInt64: Int32] = [:]
 
     init(_ reading: ReadingIndex, rest: [Condition]) { (self.reading, self.rest) = (reading, rest) }
 
     var count: Int { counts.count }
-    /// Where to look for the values.
+    /// The anchors of the values.
     var anchors: [Anchor] { counts.keys.map(anchor) }
 
-    /// Where to look for a value.
+    /// The anchor of a value's hash.
     func anchor(_ hash: UInt64) -> Anchor { .equal(reading: reading, hash: hash) }
 
     /// The hash of a value; nil for NULL, which equals nothing.
@@ -35,7 +35,7 @@ final class ValueSet {
         return counts[hash] == 1
     }
 
-    /// - Returns: Whether there is no value of this hash any more.
+    /// - Returns: Whether it was the last value with this hash.
     func remove(_ hash: UInt64) -> Bool {
         guard let count = counts[hash] else { return false }
         counts[hash] = count == 1 ? nil : count - 1

@@ -1,8 +1,8 @@
 /// Subscriptions that are affected by any of many changes, each noted once however many there are.
 package struct AffectedSubscriptions {
-    /// Of which all subscriptions are concerned, so that their changes needn't be looked at any more.
+    /// Entities all of whose subscriptions are affected, so that their further changes needn't be routed.
     package var entities: Set<UInt32> = []
-    /// Conditions of which all subscriptions are concerned, by entity.
+    /// Conditions all of whose subscriptions are affected, by entity.
     var nodes: [UInt32: Set<Int32>] = [:]
     var tokens: Set<SubscriptionToken> = []
 

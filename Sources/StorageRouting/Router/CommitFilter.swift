@@ -4,34 +4,34 @@ internal import StorageCore
 package import StorageLog
 internal import Synchronization
 
-/// Decides on the writer's queue which transactions concern no subscription, so that nobody is woken for them.
+/// Decides on the writer's queue which transactions affect no subscription, so that they cause no step.
 ///
-/// It says that a transaction concerns nobody only where that is certain; a value that isn't known, a condition on words, a
-/// large transaction, the router being in use, all mean that it may concern somebody. No commit is lost by that, because:
+/// It skips a transaction only if it certainly affects no subscription. An unknown value, a condition on words, a large
+/// transaction, or the router being in use all mean that it may affect one. No commit is lost by that, because:
 ///
 /// - Conditions depend on rows alone. So it doesn't matter how far nodes are behind when a transaction is checked against
 ///   them, only that all nodes are registered, for the columns as they are in that transaction.
-/// - A node that holds rows with included ones is registered for those of the rows that it holds, by their values, which are
-///   changed in the step that brings others. What was held back since that step's state was chosen was compared with the values
-///   from before; the engine asks ``hasSkipped(since:)`` once the new ones are there, and has it read from the log then.
-/// - A node registers after it has chosen the state that it begins with, and a transaction may come in between. So the filter
-///   is closed from before a state is looked at in which a node registers until the step is over. What is committed
-///   meanwhile is kept. A transaction that was checked against the other nodes before the filter was closed was durable by then, and
-///   is part of the state that the new node reads.
-/// - A transaction that touches the catalog closes it, on the writer's queue, before a transaction with other columns can
-///   come. It stays closed until a step has ended well on a state that holds the transaction. For changes of the schema that
-///   aren't in the catalog, such as those of full-text indexes, the engine closes it before it takes subscriptions away to
-///   register them again; their conditions on columns are the same before and after.
-/// - It opens only where every transaction since the state of the step was noted in here, and closes at a gap: while a past
-///   is shown, or before anybody followed, schemas may have changed that nobody has seen here.
-/// - A step that fails closes it, and so does a node that couldn't be registered. A node that couldn't be read keeps its
-///   place in the router, and reads everything when it tries again.
-/// - Rows of changes that wait to be applied must stay as those changes left them, or else they couldn't be read. So the
-///   inbox keeps everything while something waits, as it would without a filter.
+/// - A node with included rows is registered for them by the values of the rows that it holds, which are updated in the step
+///   that changes those rows. Transactions skipped since that step's state was chosen were checked against the old values;
+///   once the new ones are set, the engine calls ``hasSkipped(since:)``, and reads skipped transactions from the log.
+/// - A node registers after it has chosen its first state, and a transaction may be committed in between. So the filter is
+///   closed before a state is read in which a node registers, until the step is over. Transactions committed meanwhile are
+///   kept. A transaction that was checked against the other nodes before the filter was closed was durable by then, and is
+///   part of the state that the new node reads.
+/// - A transaction that changes the catalog closes the filter, on the writer's queue, before a transaction with other columns
+///   can be committed. It stays closed until a step has succeeded on a state that includes the transaction. For changes of
+///   the schema that aren't in the catalog, such as those of full-text indexes, the engine closes it before it removes
+///   subscriptions to register them again; their conditions on columns are the same before and after.
+/// - It opens only if every transaction since the state of the step was noted here, and closes at a gap: during a replay, or
+///   before the store was followed, schemas may have changed unnoticed.
+/// - A step that fails closes it, and so does a node that couldn't be registered. A node that couldn't be read stays
+///   registered, and reads everything when it retries.
+/// - The current versions of rows whose changes are pending must be as those changes left them, or they couldn't be read. So
+///   the inbox keeps everything while something is pending, as it would without a filter.
 ///
-/// Sound as `@unchecked Sendable`: the router and the changes are touched only while ``lock`` is held, by the engine through
-/// ``withRouter(_:)`` and by the writer, which never waits for it. It isn't held across suspensions or while nodes are at
-/// work; routing reads rows while it is held.
+/// Sound as `@unchecked Sendable`: the router and the changes are accessed only while ``lock`` is held, by the engine through
+/// ``withRouter(_:)`` and by the writer, which never waits for it. It isn't held across suspensions or while nodes are
+/// working; routing reads rows while it is held.
 package final class CommitFilter: @unchecked Sendable {
     private struct State {
         var isOpen = false
@@ -40,7 +40,7 @@ package final class CommitFilter: @unchecked Sendable {
         /// The end of the last transaction that touched the catalog.
         var catalogChange: Int64 = 0
         var skipped = 0
-        /// The end of the last transaction that concerned nobody.
+        /// The end of the last transaction that was skipped.
         var lastSkipped: Int64 = 0
     }
 
@@ -51,16 +51,16 @@ package final class CommitFilter: @unchecked Sendable {
 
     package init() {}
 
-    /// More events aren't looked at: taking them in one by one costs the writer more than waking somebody.
+    /// Larger transactions aren't checked: routing their events costs the writer more than waking the engine.
     private static let eventLimit = 64
 
-    /// How many transactions concerned nobody, for certain.
+    /// The number of skipped transactions.
     package var skipped: Int { state.withLock { $0.skipped } }
 
     /// Whether a transaction behind `position` was held back.
     package func hasSkipped(since position: Int64) -> Bool { state.withLock { $0.lastSkipped > position } }
 
-    /// Runs `body` while the writer lets everything through.
+    /// Runs `body` with the router; meanwhile the writer skips no transaction.
     package func withRouter<Result>(_ body: (Router) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }
@@ -71,12 +71,12 @@ package final class CommitFilter: @unchecked Sendable {
 // MARK: Opening and closing
 
 extension CommitFilter {
-    /// Lets everything through from here on.
+    /// Stops skipping transactions.
     package func close() { state.withLock { $0.isOpen = false } }
 
-    /// Begins to hold transactions back, where all that came after `position` is known.
+    /// Starts skipping transactions, if all of them after `position` were noted.
     ///
-    /// - Parameter position: That of a state to which the router and all nodes have been brought.
+    /// - Parameter position: The position of a state that the router and all nodes reflect.
     package func open(at position: Int64) {
         state.withLock { state in
             let isWithoutGap = state.seen.map { $0.lowerBound <= position + 1 } ?? true
@@ -106,13 +106,14 @@ extension CommitFilter {
 // MARK: Holding back
 
 extension CommitFilter {
-    /// Whether a transaction may concern somebody; to be called on the writer's queue once it was noted.
+    /// Whether a transaction may affect a subscription; call it on the writer's queue after noting the transaction.
     ///
-    /// - Parameter wanted: The entities whose events are looked at.
+    /// - Parameter wanted: The entities whose events are routed.
     package func mayConcern(_ events: CommittedEvents, wanted: Set<UInt32>) -> Bool {
         guard lock.try() else { return true }
         defer { lock.unlock() }
-        // Looked at while the lock is held: the engine closes it before it takes subscriptions away, which waits for the lock.
+        // Checked while the lock is held: the engine closes the filter before it removes subscriptions, for which it waits
+        // for the lock.
         guard state.withLock({ $0.isOpen }), isKnown(events, wanted) else { return true }
         router.fill(changes) {
             $0.add(events.view, 0..<events.view.count, first: events.first, attached: events.attached)
@@ -122,7 +123,7 @@ extension CommitFilter {
         return false
     }
 
-    /// Whether all events that are wanted are of entities that somebody has subscribed to, and few.
+    /// Whether all wanted events are few, and of entities with subscriptions.
     private func isKnown(_ events: CommittedEvents, _ wanted: Set<UInt32>) -> Bool {
         guard events.view.count <= Self.eventLimit else { return false }
         var known: UInt32?

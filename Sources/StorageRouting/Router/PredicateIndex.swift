@@ -3,17 +3,19 @@ internal import StorageLog
 
 /// The subscriptions to one entity.
 ///
-/// Subscriptions with the same condition share a node; the index finds nodes. What a node is to a change is decided by
-/// evaluating its whole condition on the row before and after, so the index may find too much, never too little.
+/// Subscriptions with the same condition share a node; the index finds nodes. The effect of a change on a node is
+/// determined by evaluating its whole condition on the row before and after, so the index may find too many nodes,
+/// never too few.
 ///
 /// Isolation: not `Sendable`; it belongs to a ``Router``.
 final class PredicateIndex {
     private struct Node {
         var condition: Condition
-        /// Values of which a row must have one beside meeting the condition. The node is found by them then, and not shared.
+        /// Values of which a row must have one besides meeting the condition. The node is indexed by them then, and not
+        /// shared.
         var values: ValueSet?
         var columns: ColumnMask
-        /// What any of its subscriptions looks at; it may be larger than it need be.
+        /// The columns that its subscriptions depend on; it may be larger than necessary.
         var affecting = ColumnMask.none
         var first: Int32 = -1
         var subscriptions: Int32 = 0
@@ -42,7 +44,7 @@ final class PredicateIndex {
     private var nodes = SlotArray<Node>()
     private var nodeOfCondition: [Condition: Int32] = [:]
     private var subscriptions = SlotArray<Subscription>()
-    /// More conditions than these aren't evaluated where time is short.
+    /// The most conditions that a quick check evaluates.
     private static let quickLimit = 64
 
     init(_ layout: RowLayout) {
@@ -132,7 +134,7 @@ extension PredicateIndex {
         nodes.remove(node, leaving: Node(condition: .never, columns: .none, isOpaque: false))
     }
 
-    /// Adds and removes values of a subscription that is found by them; does nothing for one that is gone.
+    /// Adds and removes values that a subscription is indexed by; does nothing for a removed one.
     func change(_ token: SubscriptionToken, adding added: [StorageValue], removing removed: [StorageValue]) {
         guard isLive(token) else { return }
         let node = nodes[subscriptions[token.index].node]
@@ -158,7 +160,7 @@ extension PredicateIndex {
 // MARK: Routing
 
 extension PredicateIndex {
-    /// Adds what the change at a place is to whom.
+    /// Adds the effects of the change at an index on the subscriptions that it affects.
     func route(
         _ index: Int, of changes: ChangeFold, rows: CurrentRows?, counters: inout RouterCounters,
         into output: inout [RoutedChange]
@@ -184,10 +186,10 @@ extension PredicateIndex {
         counters.woken += output.count - start
     }
 
-    /// Adds whom the change at a place concerns, but for subscriptions to conditions that are noted already.
+    /// Adds the subscriptions that the change at an index affects, except those of conditions that are already noted.
     ///
-    /// - Parameter noted: Conditions of which all subscriptions were added, by this call and earlier ones.
-    /// - Returns: Whether that is all of them.
+    /// - Parameter noted: Conditions all of whose subscriptions were added, by this call and earlier ones.
+    /// - Returns: Whether all subscriptions of the entity were added.
     func note(
         _ index: Int, of changes: ChangeFold, rows: CurrentRows?, counters: inout RouterCounters,
         noted: inout Set<Int32>, into output: inout [RoutedChange]
@@ -248,7 +250,7 @@ extension PredicateIndex {
         if change.isUpdate, !touchesCondition, !change.changed.intersects(affecting) { return nil }
         let (condition, values) = (nodes[node].condition, nodes[node].values)
         let isIn = change.exists && evaluate(condition, values, of: node, on: .new, counters: &counters)
-        // What the condition doesn't look at can't change its answer.
+        // A change of other columns can't change the condition's result.
         let isAsBefore = change.isUpdate && !touchesCondition
         let wasIn =
             change.existed
@@ -292,7 +294,7 @@ extension PredicateIndex {
         output.append(RoutedChange(token: token, effect: effect, change: index))
     }
 
-    /// Nobody may miss a change, so one of which nothing can be said concerns everybody.
+    /// A change that can't be evaluated wakes every subscription, so that none misses it.
     private func wakeAll(
         _ change: FoldedChange, at index: Int, counters: inout RouterCounters, into output: inout [RoutedChange]
     ) {

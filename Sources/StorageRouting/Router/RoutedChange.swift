@@ -2,6 +2,6 @@
 package struct RoutedChange: Sendable, Hashable {
     package let token: SubscriptionToken
     package let effect: SubscriptionEffect
-    /// The change's place in the ``ChangeFold`` that was routed.
+    /// The change's index in the ``ChangeFold`` that was routed.
     package let change: Int
 }

@@ -1,8 +1,8 @@
 package import StorageCore
 internal import StorageLog
 
-/// Knows who is concerned by a change: among 100,000 subscriptions it finds the few whose condition a changed row meets
-/// or met, in time that doesn't grow with the others.
+/// Finds the subscriptions that a change affects: among 100,000 it finds the few whose condition a changed row meets or
+/// met, in time that doesn't grow with the others.
 ///
 /// ```swift
 /// let router = Router()
@@ -13,18 +13,17 @@ internal import StorageLog
 /// for routed in router.route(changes, rows: rows) { … }
 /// ```
 ///
-/// It may say that a subscription is concerned where it isn't, and never keeps silent where it is: a value that can't be
-/// had, a column that isn't known, SQL that only the database can answer, all come out as
-/// ``SubscriptionEffect/uncertain``.
+/// It may report a subscription that isn't affected, and never omits one that is: an unavailable value, an unknown column,
+/// or SQL that only the database can evaluate results in ``SubscriptionEffect/uncertain``.
 ///
-/// Isolation: not `Sendable`. It belongs to whoever follows the log; an engine's belongs to its ``CommitFilter``, whose lock
-/// guards what is done with it as a whole.
+/// Isolation: not `Sendable`. It belongs to the follower of the log; an engine's belongs to its ``CommitFilter``, whose
+/// lock guards all access to it.
 package final class Router {
     private var indexes: [UInt32: PredicateIndex] = [:]
     private var results: [RoutedChange] = []
-    /// How many subscriptions there have ever been: no two have the same token, also when an entity was forgotten between them.
+    /// The number of all registrations so far: tokens are unique, even if an entity was forgotten in between.
     private var registrations: UInt32 = 0
-    /// The layouts of entities that somebody has subscribed to; nil where that is to be found out.
+    /// The layouts of entities with subscriptions; nil if they have to be computed.
     private var subscribed: [RowLayout]?
     package private(set) var counters = RouterCounters()
 
@@ -33,7 +32,7 @@ package final class Router {
     /// How many subscriptions there are.
     package var count: Int { indexes.values.reduce(0) { $0 + $1.count } }
 
-    /// Entities that somebody has subscribed to.
+    /// The entities with subscriptions.
     package var entities: Set<UInt32> { Set(indexes.values.filter { $0.count > 0 }.map(\.layout.entity)) }
 
     /// Whether nothing is left of subscriptions that are gone.
@@ -52,16 +51,16 @@ extension Router {
         if indexes[layout.entity] == nil { indexes[layout.entity] = PredicateIndex(layout) }
     }
 
-    /// How an entity's rows are laid out; nil for one that isn't known.
+    /// The layout of an entity's rows; nil if the entity is unknown.
     package func layout(of entity: UInt32) -> RowLayout? { indexes[entity]?.layout }
 
-    /// Forgets an entity whose columns have changed, with everybody who subscribed to it.
+    /// Removes an entity whose columns have changed, with all its subscriptions.
     package func forget(_ entity: UInt32) {
         indexes[entity] = nil
         subscribed = nil
     }
 
-    /// Forgets entities that nobody subscribes to: their columns may have changed.
+    /// Removes entities without subscriptions, because their columns may have changed.
     package func forgetUnused() {
         indexes = indexes.filter { $0.value.count > 0 }
         subscribed = nil
@@ -69,12 +68,12 @@ extension Router {
 
     /// - Parameters:
     ///   - entity: One that was added.
-    ///   - expression: What the row's texts must be found by too, where it has a full-text index.
-    ///   - column: A column of which a row must have one of the values that ``change(_:adding:removing:)`` gives to the
-    ///     subscription: of none to begin with. Nil where any row may matter.
-    ///   - affecting: The columns that the subscriber looks at, beside those of the predicate: shown, sorted or grouped by,
-    ///     summed up. A row that stays isn't reported where none of them has changed.
-    /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for an entity that isn't known.
+    ///   - expression: The full-text query that the row's texts must match too, if the entity has a full-text index.
+    ///   - column: A column in which a row must have one of the values set by ``change(_:adding:removing:)``, initially
+    ///     none. Nil if any row may matter.
+    ///   - affecting: The columns that the subscriber depends on besides those of the predicate: shown, sorted or grouped
+    ///     by, aggregated. A row that stays is reported only if one of them has changed.
+    /// - Throws: `invalid-name` for an unknown column, `invalid-argument` for an unknown entity.
     package func register(
         _ entity: UInt32, where predicate: RowPredicate, matching expression: SearchExpression? = nil,
         valuesOf column: String? = nil, affecting: ColumnMask
@@ -89,7 +88,8 @@ extension Router {
             predicate, matching: expression, valuesOf: column, affecting: affecting, generation: registrations)
     }
 
-    /// Adds and removes values of the column that a subscription was registered with. It does nothing for one that is gone.
+    /// Adds and removes values of the column that a subscription was registered with. Does nothing for a removed
+    /// subscription.
     ///
     /// Each value must be removed as often as it was added.
     ///
@@ -115,14 +115,14 @@ extension Router {
 // MARK: Changes
 
 extension Router {
-    /// Empties `changes`, lets `body` add events, and leaves the changes of those entities that somebody subscribed to.
+    /// Empties `changes`, calls `body` to add events, and folds those of entities with subscriptions.
     package func fill(_ changes: ChangeFold, _ body: (ChangeFold) throws -> Void) rethrows {
         empty(changes)
         try body(changes)
         changes.finish()
     }
 
-    /// Empties `changes` and makes them ready for the events of those entities that somebody subscribed to.
+    /// Empties `changes` and prepares it for events of entities with subscriptions.
     package func empty(_ changes: ChangeFold) {
         changes.removeAll()
         let layouts = subscribed ?? indexes.values.filter { $0.count > 0 }.map(\.layout)
@@ -130,10 +130,10 @@ extension Router {
         changes.use(layouts)
     }
 
-    /// Says whom the changes concern, in the order of the changes.
+    /// Returns the subscriptions that the changes affect, in the order of the changes.
     ///
-    /// - Parameter rows: Where to read what updates left alone, at most once for each change. It must see the rows as the
-    ///   changes left them; where it doesn't, everybody is concerned.
+    /// - Parameter rows: Reads columns that updates didn't change, at most once for each change. Its rows must be as the
+    ///   changes left them; if one isn't, every subscription of the entity is affected.
     package func route(_ changes: ChangeFold, rows: CurrentRows?) -> [RoutedChange] {
         results.removeAll(keepingCapacity: true)
         for (changeIndex, change) in changes.changes.enumerated() {
@@ -142,9 +142,11 @@ extension Router {
         return results
     }
 
-    /// Notes whom the changes concern who isn't noted yet: for changes that are too many to be reported one by one.
+    /// Adds the subscriptions that the changes affect to those already noted: for changes that are too many to be reported
+    /// one by one.
     ///
-    /// - Parameter rows: As for ``route(_:rows:)``; they may have changed since, and then more is noted than need be.
+    /// - Parameter rows: As for ``route(_:rows:)``; if its rows have changed since, more subscriptions are noted than
+    ///   necessary.
     package func note(_ changes: ChangeFold, rows: CurrentRows?, _ concerned: inout AffectedSubscriptions) {
         for (changeIndex, change) in changes.changes.enumerated() where !concerned.entities.contains(change.entity) {
             guard let index = indexes[change.entity] else { continue }
@@ -157,15 +159,14 @@ extension Router {
         }
     }
 
-    /// Whether the changes may concern anybody, as far as is known of them, in little time and without being counted.
-    /// Where that doesn't suffice they may.
+    /// Whether the changes may affect any subscription. A quick check that isn't counted and may return true needlessly.
     func mayConcern(_ changes: ChangeFold) -> Bool {
         changes.changes.indices.contains { changeIndex in
             indexes[changes.changes[changeIndex].entity]?.mayConcern(changeIndex, of: changes) ?? true
         }
     }
 
-    /// Whether anybody has subscribed to an entity.
+    /// Whether an entity has subscriptions.
     func hasSubscriptions(to entity: UInt32) -> Bool { indexes[entity].map { $0.count > 0 } ?? false }
 
     /// The columns, by their ids, that conditions of subscriptions look at, or have looked at before.

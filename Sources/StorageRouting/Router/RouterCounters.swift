@@ -1,6 +1,6 @@
 /// How much work routing was. None of it grows with the number of subscriptions.
 package struct RouterCounters: Sendable, Hashable {
-    /// Changes of entities that somebody subscribed to.
+    /// Changes of entities with subscriptions.
     package internal(set) var changes = 0
     /// Conditions that an index held for possible.
     package internal(set) var candidates = 0

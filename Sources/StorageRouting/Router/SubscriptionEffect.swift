@@ -2,9 +2,9 @@
 public enum SubscriptionEffect: UInt8, Sendable, Hashable {
     /// The row begins to match.
     case enter
-    /// It doesn't any more.
+    /// The row stops matching.
     case leave
-    /// It still does, and something that the subscription looks at is another.
+    /// The row still matches, and a column that the subscription depends on has changed.
     case stay
     /// It may be any of these, or nothing: only the database knows.
     case uncertain

@@ -1,11 +1,11 @@
 extension SubscriptionExplanation {
-    /// What a query asks a table for.
+    /// The purpose for which a query reads a table.
     public enum Purpose: String, Sendable {
         /// The rows that the query finds.
         case rows
-        /// Related rows, of which there must be one.
+        /// Related rows, at least one of which must exist.
         case has
-        /// Related rows, of which there must be none.
+        /// Related rows, none of which may exist.
         case hasNo
         /// Related rows that are read along with those that the query finds.
         case include
@@ -19,7 +19,7 @@ extension SubscriptionExplanation {
     public struct Table: Sendable, Hashable {
         /// The table's name.
         public let name: String
-        /// What the query asks it for.
+        /// The purpose for which the query reads it.
         public package(set) var purpose = Purpose.rows
         /// The columns by which rows are related, such as `novelistId = id`: that of the table, and that of the rows that they are
         /// related to. Nil for the query's own rows.
@@ -52,8 +52,8 @@ extension SubscriptionExplanation.Table {
     /// A table that SQL has read.
     ///
     /// - Parameters:
-    ///   - columns: Those that it has read; nil if every column counts.
-    ///   - isLogged: Whether the log has the table's changes.
+    ///   - columns: The columns that it has read; nil if every column counts.
+    ///   - isLogged: Whether the table's changes are in the log.
     package static func tracked(_ name: String, columns: [String]?, isLogged: Bool) -> SubscriptionExplanation.Table {
         SubscriptionExplanation.Table(
             name: name, tier: .tracked, anchors: columns.map { $0.sorted() } ?? [everyColumn],

@@ -26,19 +26,19 @@ public struct SubscriptionExplanation: Sendable, Hashable {
         case tracked
     }
 
-    /// How changes of each table reach the query: of its own rows first, then of those that it is related to. A table that it asks
-    /// for several purposes is there for each.
+    /// How changes of each table reach the query: first of its own rows, then of related rows. A table that it reads for
+    /// several purposes is listed for each.
     public let tables: [Table]
-    /// How changes of the query's own rows find it, as ``tables`` says of the first one.
+    /// How changes of the query's own rows find it: the tier of the first of the ``tables``.
     public let tier: Tier
-    /// The parts of the condition that the query's own rows are found by, such as `status =`, `age between`, `name like a…`; of
-    /// ``Tier/tracked`` SQL the columns that it has read, such as `users.name`, and tables of which it has read everything.
+    /// The parts of the condition that the query's own rows are found by, such as `status =`, `age between`, `name like a…`;
+    /// for ``Tier/tracked`` SQL the columns that it has read, such as `users.name`, and the tables that it has read as a whole.
     public let anchors: [String]
     /// For ``Tier/tracked`` SQL, the condition on rows, such as `age >= 18`: changes of other rows don't run it again. Nil if every
     /// row counts, and for other tiers.
     public let rowCondition: String?
-    /// What makes changes slow: a column by which rows of another table are looked up, and that no index begins with, so that all rows
-    /// of the table are read instead.
+    /// What makes changes slow: a column by which rows of another table are looked up, and that isn't the first of any index,
+    /// so that all rows of the table are read instead.
     public let warnings: [String]
 
     /// How changes of each table reach a query.

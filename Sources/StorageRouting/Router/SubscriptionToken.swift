@@ -1,4 +1,4 @@
-/// Stands for a subscription until it is removed. The token of a removed subscription never stands for another one.
+/// Identifies a subscription until it is removed. Tokens are never reused.
 package struct SubscriptionToken: Hashable, Sendable {
     package let entity: UInt32
     let index: Int32

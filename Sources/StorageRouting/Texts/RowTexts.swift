@@ -9,10 +9,10 @@ internal import StorageLog
 package final class RowTexts {
     /// The index's declaration.
     package let index: FullTextIndex
-    /// The columns' places in the layout.
+    /// The columns' indices in the layout.
     let columnIndices: [Int]
     package let columns: ColumnMask
-    /// Nil where words can't be had without the index.
+    /// Nil if texts can't be split into words without the index.
     private(set) lazy var tokenizer = TextTokenizer(index.tokenizer)
 
     init?(_ index: FullTextIndex, columnIndices: [Int?]) {

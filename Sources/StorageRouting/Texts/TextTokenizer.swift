@@ -3,7 +3,7 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// Cuts texts into words as a full-text index does: by FTS5's own tokenizers, asked without an index.
+/// Splits texts into words as a full-text index does: with FTS5's own tokenizers, called without an index.
 ///
 /// Isolation: not `Sendable`; it belongs to a ``RowLayout``.
 final class TextTokenizer {
@@ -96,7 +96,7 @@ final class TextTokenizer {
         return tokenizer.map { (functions, $0) }
     }
 
-    /// A declaration's words; one in quotes may hold blanks, and quotes that are doubled.
+    /// A declaration's words; a quoted word may contain blanks and doubled quotes.
     private static func words(of declaration: String) -> [String] {
         var words: [String] = []
         var rest = Substring(declaration)

@@ -11,9 +11,9 @@ final class WordList {
 
     private let buffer = KeyBuffer()
     private var words: [Word] = []
-    /// Where texts begin among the words.
+    /// The index of each text's first word.
     private var texts: [Int] = []
-    /// Whether several words share a place, as those of tokenizers that know synonyms do.
+    /// Whether several words share a position, as with tokenizers that add synonyms.
     private(set) var hasSynonyms = false
 
     /// FTS5 cuts words that are longer.
@@ -43,7 +43,7 @@ final class WordList {
     @inline(__always)
     subscript(index: Int) -> UnsafeRawBufferPointer { buffer.bytes(at: words[index].start, count: words[index].count) }
 
-    /// Whether words stand side by side in a text; of the last one, where it is a prefix, the beginning is enough.
+    /// Whether words are adjacent in a text; if the last one is a prefix, a word that begins with it suffices.
     func holds(_ phrase: [[UInt8]], isPrefix: Bool) -> Bool {
         for (number, first) in texts.enumerated() {
             let end = number + 1 < texts.count ? texts[number + 1] : words.count

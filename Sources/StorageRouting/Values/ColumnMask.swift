@@ -1,5 +1,5 @@
-/// A set of columns by their places in a ``RowLayout``, as the bits of a number. Columns from the 64th on share the last
-/// bit, so for them the set may seem larger than it is.
+/// A set of columns by their indices in a ``RowLayout``, as the bits of a number. Columns from the 64th on share the
+/// last bit, so that the set may appear to contain more of them than it does.
 package struct ColumnMask: Sendable, Hashable {
     package var bits: UInt64
     private static var lastBit: Int { 63 }

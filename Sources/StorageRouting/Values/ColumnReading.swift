@@ -1,7 +1,7 @@
 package import StorageCore
 
-/// One way to compare a column's values: which column, what SQLite converts before it compares, and how texts are
-/// ordered. Conditions that compare a column in the same way share the converted value.
+/// One way to compare a column's values: the column, the conversion that SQLite applies first, and the collation of
+/// texts. Conditions that compare a column in the same way share the converted value.
 package struct ColumnReading: Hashable {
     package enum Conversion: UInt8, Hashable {
         case none

@@ -6,9 +6,9 @@ internal import StorageLog
 /// Values as bytes whose order is SQLite's order of the values: numbers, then texts by a collation, then blobs. NULL has
 /// no key.
 ///
-/// A number is the greatest double that isn't above it, in an order-preserving form, and what an integer has beyond
-/// that; so `1` and `1.0` are the same and 64 bits stay exact. Of texts and blobs the bytes follow, of texts as the
-/// collation sees them.
+/// A number is encoded as the greatest double not above it, in an order-preserving form, followed by what an integer
+/// has beyond that; so `1` and `1.0` are equal and 64 bits stay exact. Texts and blobs are encoded as their bytes,
+/// texts normalised for the collation.
 package struct ComparisonKey {
     package enum Kind {
         static let number: UInt8 = 1
@@ -102,7 +102,7 @@ package struct ComparisonKey {
             || first == UInt8(ascii: ".")
     }
 
-    /// Negative, zero or positive as one key is before, with or behind another.
+    /// Negative, zero or positive if the first key sorts before, equal to or after the second.
     @inline(__always)
     package static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         // A key has a byte at least, so there is an address.

@@ -55,8 +55,9 @@ package final class KeyBuffer {
         count += source.count
     }
 
-    /// Ends what was appended from a place on as one part of a longer key: with two zeros, which the part doesn't contain
-    /// because a mark follows each zero of its own. A part without bytes is a single zero, before all others.
+    /// Ends the bytes appended from an offset on as one part of a longer key: with two zeros, which the part can't
+    /// contain because each zero of its own is followed by a mark. An empty part is a single zero, which sorts before
+    /// all others.
     func endPart(from start: Int) {
         guard count > start else { return append(Part.end) }
         let zeros = bytes(from: start).count { $0 == 0 }
@@ -83,7 +84,7 @@ package final class KeyBuffer {
         static let inside: UInt8 = 0xFF
     }
 
-    /// Turns all bits from a place on, and so the order.
+    /// Inverts all bits from an offset on, which reverses the order.
     package func invert(from start: Int) {
         for index in start..<count { base[index] = ~base[index] }
     }

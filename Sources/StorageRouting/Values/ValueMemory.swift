@@ -3,8 +3,8 @@ internal import Foundation
 package import StorageCore
 package import StorageLog
 
-/// Memory for the bytes of values, given back all at once. Values here hold the address of their bytes, not an offset,
-/// so that values from several places can stand in one row.
+/// Memory for the bytes of values, released all at once. Values here have the address of their bytes, not an offset, so
+/// that one row can combine values of different origins.
 ///
 /// Isolation: not `Sendable`; one owner uses it.
 package final class ValueMemory {
@@ -59,7 +59,7 @@ package final class ValueMemory {
 }
 
 extension storage_value {
-    /// A place of a row that nothing is known of.
+    /// An unknown value of a row.
     static var unknown: storage_value { storage_value(type: 0, size: 0, bits: 0) }
 
     @inline(__always)
