@@ -1,10 +1,10 @@
 internal import StorageCore
 package import StorageLog
 
-// What a declaration must not change in a store by itself is refused here.
+// Refuses declarations that differ from the store in ways that only the user can resolve.
 
 extension EntityDefinition {
-    /// What the store has and the declaration doesn't must be distinguished from what was renamed, and mustn't make every
+    /// Checks the store's columns that the declaration lacks: they must not be renamed ones, and must not make every
     /// insert fail.
     func checkUndeclared(in known: CatalogEntity) throws {
         let names = Set(columns.map { ExactText($0.schema.name) })
@@ -30,9 +30,9 @@ extension EntityDefinition {
         }
     }
 
-    /// Holds the declaration to a store that can't be changed.
+    /// Checks the declaration against a store that can't be changed.
     ///
-    /// - Throws: `schema-mismatch` where a table or column is missing there, or of another type.
+    /// - Throws: `schema-mismatch` if the store's entity lacks a column, or has one of another type.
     package func check(against catalog: Catalog) throws {
         guard let known = catalog.entity(named: name) else { return }
         for column in columns {
@@ -47,8 +47,8 @@ extension EntityDefinition {
 }
 
 extension CatalogColumn {
-    /// Whether the column keeps every value of a property with this type as it is. A table that was made with SQL names
-    /// its types as it likes (`NVARCHAR(160)`); what SQLite makes of the name counts there.
+    /// Whether the column stores every value of a property with this type unchanged. A table created with SQL may name
+    /// its types freely (`NVARCHAR(160)`); there the affinity that SQLite derives from the name counts.
     private func takes(_ declared: String) -> Bool {
         if type == declared { return true }
         guard !["TEXT", "INTEGER", "REAL", "BOOLEAN", "DATETIME", "BLOB", ""].contains(type) else { return false }

@@ -2,7 +2,7 @@ internal import StorageCore
 internal import StorageLog
 
 extension EntityDefinition {
-    /// - Throws: Where an entity can't have this name.
+    /// - Throws: `invalid-name` if an entity can't have this name.
     func validateName() throws {
         let reserved = stored.lowercasedASCII
         guard !reserved.isEmpty, !reserved.hasPrefix("storage_"), !reserved.hasPrefix("sqlite_") else {

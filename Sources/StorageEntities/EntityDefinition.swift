@@ -9,8 +9,8 @@ package struct EntityDefinition: Sendable {
         /// The column's name in SQLite, where the entity's own can't be used.
         package var stored: String
         package var coding: String
-        /// Whether a column of texts from JSON is `TEXT` in SQL, so that queries may write its texts as numbers. A number is
-        /// kept as the bytes of its JSON source there (``CatalogColumn/storesNumbers``).
+        /// Whether a column of texts from JSON is declared `TEXT` in SQL, so that queries may write its texts as
+        /// numbers. It stores numbers as the bytes of their JSON source (``CatalogColumn/storesNumbers``).
         package var isText = false
 
         package init(_ schema: ColumnSchema, stored: String? = nil, coding: String? = nil) {
@@ -48,12 +48,12 @@ extension EntityDefinition {
 
 extension EntityDefinition.Column {
     /// - Parameters:
-    ///   - refers: Whether a foreign key is part of it.
-    ///   - isStrict: Whether the table is STRICT: each column has one of a few types there, and ANY is as good as none.
+    ///   - refers: Whether to include the foreign key.
+    ///   - isStrict: Whether the table is STRICT: then each column needs one of a few types, and ANY is equivalent to
+    ///     none.
     func columnSQL(refers: Bool = true, isStrict: Bool = false) -> String {
-        // A column with REAL affinity turns -0.0 into 0.0, so reals live in columns without a type.
-        // Columns of imported histories keep whatever kind of value comes, and those of texts no numbers
-        // (`CatalogColumn.storesNumbers`).
+        // A column with REAL affinity turns -0.0 into 0.0, so reals are stored in columns without a type. Columns of
+        // imported histories store values of any type, those of texts no numbers (`CatalogColumn.storesNumbers`).
         let isOpen = CatalogColumn.isImported(coding) && !isText
         let untyped =
             schema.type.isEmpty || schema.type == Double.columnType || isOpen

@@ -16,7 +16,7 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
     package let selectByKey: String
     package let deleteByKey: String
 
-    /// What queries know of it.
+    /// The table as queries see it.
     package let queryTable: QueryTable
 
     package init(_ type: Record.Type = Record.self) {
@@ -36,7 +36,8 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
         deleteByKey = "DELETE FROM \(table) WHERE \(key) = ?1"
     }
 
-    /// - Parameter entity: Of a table that may take two keys for one, or keeps 1 and 1.0 apart; nil for all others.
+    /// - Parameter entity: Set for a table that may consider different keys equal, or keeps 1 and 1.0 apart; nil for
+    ///   all others.
     private static func upsert(
         _ name: String, _ columns: [ColumnSchema], key: String, isStamped: Bool, in entity: CatalogEntity? = nil
     ) -> String {
@@ -66,11 +67,11 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
         if isExact, column.type != Double.columnType {
             return "NOT storage_identical(\(table).\(name), excluded.\(name))"
         }
-        // The column's own collation may take two texts for one.
+        // The column's own collation may consider different texts equal.
         let differs = "\(table).\(name) IS NOT excluded.\(name) COLLATE BINARY"
         guard column.type == Double.columnType else { return differs }
-        // IS takes 0.0 for -0.0, which are two values. A whole number may be kept as an integer, in a table that was
-        // made with SQL, and is the same value then.
+        // IS considers 0.0 and -0.0 equal, which are two values. A table created with SQL may store a whole number as
+        // an integer, which is the same value.
         return """
             \(differs) OR (\(table).\(name) = 0 AND typeof(\(table).\(name)) = 'real' AND \
             NOT storage_identical(\(table).\(name), excluded.\(name)))
@@ -90,7 +91,7 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
 // MARK: Writing
 
 extension EntityTable {
-    /// Saves records; those that are there already as they are stay untouched.
+    /// Saves records; rows that are unchanged aren't written.
     package func save(_ entities: some Sequence<Record.E>, now: Date, with writer: LogWriter) throws {
         let statement = try writer.statement(upsert(in: writer.catalog))
         let row = statement.writer
@@ -131,14 +132,14 @@ extension EntityTable {
 }
 
 extension CatalogEntity {
-    /// Whether SQLite can take values for one that are two: keys by their collation, numbers where nothing is
-    /// converted.
+    /// Whether SQLite may consider different values equal: keys because of their collation, numbers in columns without
+    /// conversion.
     fileprivate var comparesLoosely: Bool {
         columns.contains { column in
             guard !column.isDropped else { return false }
             if column.keyOrdinal > 0, column.collation != CatalogColumn.binary { return true }
-            // In columns of these types there are no two numbers that are one to SQLite, apart from reals, which are
-            // looked at.
+            // Columns of these types have no two different numbers that SQLite considers equal, except for reals, which
+            // are compared exactly.
             return column.affinity == .blob && !["REAL", "TEXT", "BLOB"].contains(column.type)
         }
     }

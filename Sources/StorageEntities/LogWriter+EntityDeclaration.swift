@@ -4,9 +4,9 @@ internal import StorageCore
 package import StorageLog
 
 extension LogWriter {
-    /// Makes the entity's table, or adds the columns that it lacks. Part of the commit under way.
+    /// Creates the entity's table, or adds missing columns. Part of the current commit.
     ///
-    /// - Throws: `schema-mismatch` where a column that is there has another type or key.
+    /// - Throws: `schema-mismatch` if an existing column has another type or key.
     package func declare(_ definition: EntityDefinition) throws {
         try definition.validate()
         guard let known = catalog.entity(named: definition.name) else { return try create(definition) }
@@ -76,7 +76,7 @@ extension LogWriter {
         for column in columns { try addToTable(column, of: entity) }
         try schemaChanged()
         guard var entity = catalog.entity(id: entity.id) else { return }
-        // The table has names and types; what the declaration says beyond that is added here.
+        // The table contains names and types; the rest of the declaration is added here.
         let ids = entity.idsByStoredName
         let indexById = Dictionary(uniqueKeysWithValues: entity.columns.enumerated().map { ($1.id, $0) })
         for column in columns {

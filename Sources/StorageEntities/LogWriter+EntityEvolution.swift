@@ -3,10 +3,10 @@ internal import Foundation
 package import StorageCore
 package import StorageLog
 
-/// Changes of an entity's schema that can't be derived from its new declaration. Each is part of the commit under way
-/// and does nothing where there is no such entity.
+/// Changes of an entity's schema that can't be derived from its new declaration. Each is part of the current commit and
+/// does nothing if the entity doesn't exist.
 extension LogWriter {
-    /// Gives a column another name.
+    /// Renames a column.
     package func renameColumn(_ column: String, to name: String, in table: String) throws {
         guard let entity = catalog.entity(named: table) else { return }
         guard let known = entity.column(named: column) else {
@@ -58,10 +58,10 @@ extension LogWriter {
         try schemaChanged()
     }
 
-    /// Puts a column of another type in the place of one, and each row's value through `convert`.
+    /// Replaces a column by one of another type, and converts each row's value with `convert`.
     ///
-    /// The new column has an id of its own, so that events from before keep meaning what they said. It remembers whose
-    /// values it took over, and by which step, so that the past can be read in the current schema.
+    /// The new column has an id of its own, so that earlier events keep their meaning. It records the column whose
+    /// values it was converted from, and the step that did it, so that history can be read in the current schema.
     package func convertColumn(
         _ column: String, of table: String, to schema: ColumnSchema, title: String,
         _ convert: (StorageValue) throws -> StorageValue

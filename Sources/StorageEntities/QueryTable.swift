@@ -1,7 +1,7 @@
 internal import StorageCore
 package import StorageLog
 
-/// The columns of a table that are read, by the names that users know, and which of them are its key.
+/// The columns of a table that queries read, by their names for users, and the key among them.
 package struct QueryTable: Sendable, Hashable {
     /// A column's name for users, and in SQLite.
     package struct Column: Sendable, Hashable {
@@ -14,7 +14,7 @@ package struct QueryTable: Sendable, Hashable {
     /// The table's name in SQLite.
     package let stored: String
     package let columns: [Column]
-    /// The key's columns, by their places among the columns.
+    /// The indices of the key's columns.
     package let key: [Int]
 
     package init(name: String, columns: [String], key: String) {
@@ -40,16 +40,16 @@ package struct QueryTable: Sendable, Hashable {
 
     package func columnIndex(of name: String) -> Int? { columns.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
 
-    /// A column's name as it stands in SQL.
+    /// A column's quoted name in SQL.
     ///
-    /// - Throws: `invalid-name` for a column that isn't there.
+    /// - Throws: `invalid-name` for an unknown column.
     package func column(named name: String) throws -> String {
         quoted(columns[try index(of: name)].stored)
     }
 
-    /// A column's place among the columns.
+    /// The index of a column.
     ///
-    /// - Throws: `invalid-name` for a column that isn't there.
+    /// - Throws: `invalid-name` for an unknown column.
     package func index(of name: String) throws -> Int {
         if let index = columnIndex(of: name) { return index }
         throw StorageError(

@@ -6,15 +6,15 @@ package import StorageLog
 
 /// Reconciles the log with tables that a migration has recreated under an entity's name.
 ///
-/// SQLite can't change constraints, so people create another table, copy the rows, drop the old one and rename. The
-/// hook has seen none of it. What the entity held is folded from the log, and every difference to the new table becomes
-/// an event of the commit under way, so that the log says how the rows came to be what they are.
+/// SQLite can't change constraints, so migrations create another table, copy the rows, drop the old one and rename. The
+/// capture hook sees none of that. The entity's rows are folded from the log, and every difference to the new table
+/// becomes an event of the current commit, so that the log explains the rows.
 package struct RecreatedTableReconciliation {
     private let writer: LogWriter
 
     package init(_ writer: LogWriter) { self.writer = writer }
 
-    /// Part of the commit under way, after the statements of the migration.
+    /// Part of the current commit, after the statements of the migration.
     package func reconcile() throws {
         try writer.schemaChanged()
         for entity in writer.replacedEntities { try reconcile(entity) }
@@ -35,7 +35,7 @@ package struct RecreatedTableReconciliation {
         try compare(adopted, with: old)
         let keys = Self.condition(matchingKeysOf: adopted)
         try writer.asEngine {
-            // Triggers of users must not take the engine's bookkeeping for a change.
+            // Users' triggers must not react to the engine's bookkeeping.
             writer.database.setTriggersEnabled(false)
             defer { writer.database.setTriggersEnabled(true) }
             try run(
@@ -48,8 +48,8 @@ package struct RecreatedTableReconciliation {
         try writer.finishReplacement(adopted)
     }
 
-    /// Which row `n` of the new table is the row `o` of the old one. The new table may take keys for one that are two;
-    /// its own collation finds few rows quickly, and the bytes decide.
+    /// Matches row `n` of the new table with row `o` of the old one. The new table's collation may consider different
+    /// keys equal; it finds few rows quickly, and comparing the bytes decides.
     private static func condition(matchingKeysOf entity: CatalogEntity) -> String {
         entity.key.map { column in
             let name = quoted(column.stored)
@@ -66,7 +66,7 @@ package struct RecreatedTableReconciliation {
         return try select.step()
     }
 
-    /// A table without types and constraints that holds what the log says the entity held.
+    /// Creates a table without types and constraints, with the entity's rows according to the log.
     private func foldOld(_ entity: CatalogEntity) throws -> String {
         let name = "replaced \(entity.id)"
         try writer.asEngine {

@@ -2,13 +2,14 @@ internal import GRDB
 public import StorageCore
 public import StorageLog
 
-// What a record of GRDB can do already, so that one brings it along: its own `encode(to:)` and `init(row:)`, by the names of columns.
-// Records of `@StorageEntity` bind and read by index, which is several times as fast, and keep dates to the last bit, where GRDB's
-// have milliseconds.
+// Defaults for existing GRDB records: they use the record's own `encode(to:)` and `init(row:)`, by column name. Records
+// of `@StorageEntity` bind and read by index, which is several times as fast, and store dates exactly, where GRDB
+// stores milliseconds.
 extension StorageKitEntityRecord {
-    /// Fills one parameter per column with what the record's `encode(to:)` says; NULL where it says nothing.
+    /// Binds one parameter per column with the value that the record's `encode(to:)` sets; NULL if it sets none.
     ///
-    /// - Throws: What `encode(to:)` throws; ``StorageError`` with `invalid-value` for a value that can't be stored, as NaN.
+    /// - Throws: What `encode(to:)` throws; ``StorageError`` with `invalid-value` for a value that can't be stored,
+    ///   such as NaN.
     public func write(to row: RowWriter) throws {
         let values = try databaseDictionary
         for (index, column) in Self.schemaColumns.enumerated() {
@@ -17,9 +18,9 @@ extension StorageKitEntityRecord {
         }
     }
 
-    /// Reads a row by the record's `init(row:)`.
+    /// Reads a row with the record's `init(row:)`.
     ///
-    /// - Throws: ``StorageError`` with `invalid-value` where the row holds what a property's type can't.
+    /// - Throws: ``StorageError`` with `invalid-value` if a value doesn't fit its property's type.
     public init(reading row: RowReader) throws {
         var values: [String: (any DatabaseValueConvertible)?] = [:]
         for (index, column) in Self.schemaColumns.enumerated() { values[column.name] = row.value(at: Int32(index)) }

@@ -9,18 +9,18 @@ public import StorageLog
 public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Sendable {
     /// The entity.
     associatedtype E: StorageKitEntity
-    /// The columns by name, each a `StorageColumn` of its Swift type, for the conditions of queries. A record that is
-    /// written by hand may leave it out and name columns as text.
+    /// The columns by name, each a `StorageColumn` of its Swift type, for the conditions of queries. A hand-written
+    /// record may omit it and name columns as text.
     associatedtype Columns: Sendable = NoColumns
-    /// The names of the columns that calls such as `order(by: .createdAt)` take: a case for each column that belongs to
-    /// a property, its raw value the column's name as it is stored. A record that is written by hand may leave it out.
+    /// The column names that calls such as `order(by: .createdAt)` take: a case for each column of a property, whose
+    /// raw value is the column's stored name. A hand-written record may omit it.
     associatedtype ColumnName: RawRepresentable & Sendable = NoColumnName where ColumnName.RawValue == String
 
     /// The columns by name.
     static var columns: Columns { get }
     /// The columns of the table, in order; the one of `id` is the primary key, `updatedAt` the last.
     static var schemaColumns: [ColumnSchema] { get }
-    /// The entity without what only the table knows.
+    /// The entity, without values that only the table has.
     func asEntity() -> E
     /// The record of an entity that is saved at `now`.
     static func from(_ entity: E, now: Date) -> Self
@@ -35,15 +35,14 @@ public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Send
     ///
     /// - Throws: `StorageError` with `invalid-value` for a column that holds something else.
     init(reading row: RowReader) throws
-    /// The entities of all rows that a statement finds. The default does; it is a requirement so that the loop is
-    /// compiled for each record, without a detour for every row.
-    ///
+    /// The entities of all rows that a statement finds. There is a default; it is a requirement so that the loop is
+    /// specialised for each record, without dynamic dispatch for every row.
     ///
     /// - Throws: As ``init(reading:)``; errors of SQLite.
     static func entities(reading rows: StatementRows) throws -> [E]
     /// Whether the last column is an `updatedAt` that StorageKit keeps: it moves only when another column changes.
     static var stampsUpdatedAt: Bool { get }
-    /// The column by which a relationship goes: of the other entity for one to many, of this one for a parent.
+    /// The foreign-key column of a relationship: of the other entity for one to many, of this one for a parent.
     static func foreignKey(of path: PartialKeyPath<E>) -> String?
     /// The key as the table keeps it.
     static func key(of id: E.Id) -> StorageValue

@@ -5,8 +5,8 @@ package import StorageLog
 
 /// Compares a full-text index with the rows that it should hold, without writing to the store.
 ///
-/// FTS5 checks itself by a command that needs to write, and a verification may run beside another process that writes. So
-/// the index is copied into a temporary file, with the texts beside it, and checked there.
+/// FTS5's own check is a command that needs to write, and a verification may run beside another process that writes. So
+/// the index and the texts are copied into a temporary file and checked there.
 package struct FullTextCheck {
     package let index: FullTextIndex
     package let catalog: Catalog
@@ -20,7 +20,7 @@ package struct FullTextCheck {
         self.scratch = scratch
     }
 
-    /// What is wrong, in words; nil where nothing is.
+    /// Returns a description of the problem; nil if there is none.
     package func run() throws -> String? {
         let expected = try index.sql(catalog)
         let select = try PreparedStatement(database, "SELECT sql FROM sqlite_schema WHERE name = ?1")
@@ -49,7 +49,7 @@ package struct FullTextCheck {
             _ = try? run("DROP TABLE \(quoted(content))")
         }
         do {
-            // FTS5 must forget what it knows of the index that was empty a moment ago.
+            // FTS5 must drop what it has cached of the index, which was empty before.
             try run("PRAGMA writable_schema = RESET")
             try run("INSERT INTO \(quoted(index.table))(\(quoted(index.table)), rank) VALUES ('integrity-check', 1)")
             return nil

@@ -10,7 +10,7 @@ final class FullTextIndexWriter {
     let sql: String
     private let columnCount: Int
     private let columns: [UInt32]
-    /// Places in the primary key of the columns that belong to it; events keep those apart.
+    /// Indices in the primary key of the columns that belong to it; events store the key separately.
     private var keyIndices: [UInt32: Int] = [:]
     private let insert: PreparedStatement
     private let remove: PreparedStatement
@@ -56,13 +56,13 @@ final class FullTextIndexWriter {
         try optimize.execute()
     }
 
-    /// Leaves the index as small commits want it, after one that has changed `count` documents. Does nothing unless they are
+    /// Prepares the index for small commits, after one that has changed `count` documents. Does nothing unless they are
     /// many.
     ///
-    /// FTS5 would merge the segments that they were written to during later commits, at their cost. Where at least half of the index
-    /// is new it is merged at once, which takes a tenth of the time of writing it; to merge more often would take time that
-    /// grows with the index. FTS5 also looks at each slot of its table of pending words whenever it writes them, and makes
-    /// that table larger, never smaller, while it is connected.
+    /// FTS5 would merge the new segments during later commits, at their cost. If at least half of the index is new, it is
+    /// merged at once, which takes a tenth of the time of writing it; merging more often would take time that grows with
+    /// the index. FTS5 also scans its table of pending words whenever it writes them, and that table only grows while it
+    /// is connected.
     func settle(after count: Int, in writer: LogWriter) throws {
         guard count >= Self.manyDocuments else { return }
         writer.reconnectVirtualTables()
@@ -124,7 +124,7 @@ final class FullTextIndexWriter {
         return true
     }
 
-    /// Whether an event says anything of an indexed column.
+    /// Whether an event contains an indexed column.
     private func touches(_ shape: storage_shape) -> Bool {
         guard shape.isUpdate else { return true }
         return columns.contains { position(of: $0, in: shape) != nil }
@@ -134,7 +134,7 @@ final class FullTextIndexWriter {
         (0..<Int(shape.column_count)).first { shape.columns[$0] == column }
     }
 
-    /// The row's values before the commit; nil for those that it hasn't changed.
+    /// The row's values before the commit; nil for those that the commit didn't change.
     private func oldValues(_ events: [Int], of view: EventView) -> [storage_value?] {
         var old: [storage_value?] = Array(repeating: nil, count: columnCount)
         let null = storage_value(type: UInt32(SQLITE_NULL), size: 0, bits: 0)
@@ -151,7 +151,7 @@ final class FullTextIndexWriter {
         return old
     }
 
-    /// What an event says of a column, of an update what it was before; nil where it says nothing.
+    /// The value of a column in an event, for an update the old one; nil if the event doesn't contain the column.
     private func value(of column: UInt32, in event: Int, of view: EventView) -> storage_value? {
         if let offset = keyIndices[column] { return view.key(of: event)[offset] }
         return position(of: column, in: view.shape(of: event)).map { view.columns(of: event)[$0] }
@@ -171,7 +171,7 @@ final class FullTextIndexWriter {
         }
     }
 
-    /// From the row as it is now.
+    /// Copies a column of the current row.
     private func copy(column: Int, to statement: PreparedStatement) {
         sqlite3_bind_value(statement.pointer, Int32(column + 2), sqlite3_column_value(select.pointer, Int32(column)))
     }

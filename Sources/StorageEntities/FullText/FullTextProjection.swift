@@ -4,10 +4,10 @@ internal import StorageCore
 package import StorageHistory
 package import StorageLog
 
-/// Keeps the full-text indexes in step with their entities, from the net changes of each commit.
+/// Keeps the full-text indexes consistent with their entities, from the net changes of each commit.
 ///
-/// An index is an FTS5 table with external content: it holds words and where they stand, and reads texts from the
-/// entity's table. To take a row out of it FTS5 must be given the row's old texts, which the events hold.
+/// An index is an FTS5 table with external content: it stores words and their positions, and reads texts from the
+/// entity's table. To remove a row, FTS5 needs the row's old texts, which the events contain.
 package final class FullTextProjection: InlineProjection {
     private var indexes: [UInt32: FullTextIndexWriter] = [:]
 
@@ -35,7 +35,7 @@ package final class FullTextProjection: InlineProjection {
 
     package func catalogChanged(renumbered: Set<UInt32>, in writer: LogWriter) throws {
         for (entity, feed) in indexes {
-            // An index that has lost a column goes with it: it is derived, and whoever wants another one declares it.
+            // An index is dropped if one of its columns is: it is derived, and another one can be declared.
             let isWhole = feed.index.columns.allSatisfy { writer.catalog.column(id: $0)?.isDropped == false }
             guard let known = writer.catalog.entity(id: entity), !known.isDropped, isWhole else {
                 try drop(feed.index, writer)
@@ -50,7 +50,7 @@ package final class FullTextProjection: InlineProjection {
         }
     }
 
-    /// Makes an index, or recreates it where it is to be another; does nothing where it is there.
+    /// Creates an index, or recreates it if its declaration has changed; does nothing if it exists unchanged.
     package func declare(_ index: FullTextIndex, in writer: LogWriter) throws {
         if let known = indexes[index.entity]?.index {
             guard known != index else { return }

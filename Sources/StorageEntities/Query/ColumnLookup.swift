@@ -17,7 +17,7 @@ extension RelatedCondition {
 }
 
 extension QueryRequest {
-    /// How related rows are found, of conditions and of those that are read along.
+    /// The look-ups of related rows, of conditions and of inclusions.
     package var lookups: [ColumnLookup] {
         rows.relations.flatMap(\.lookups) + inclusions.flatMap { Self.lookups(of: $0) }
     }

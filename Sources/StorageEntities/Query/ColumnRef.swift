@@ -1,7 +1,7 @@
 public import StorageCore
 
-/// The columns of an entity, as a query's closures see them: `$0.age` is the column of the property `age`. Outside of
-/// closures the type itself answers them: `User.Columns.age`.
+/// The columns of an entity in a query's closures: `$0.age` is the column of the property `age`. Outside of closures
+/// the type itself has them: `User.Columns.age`.
 @dynamicMemberLookup
 public struct ColumnRef<E: RegisteredEntity>: Sendable {
     package init() {}
@@ -21,12 +21,12 @@ public struct ColumnRef<E: RegisteredEntity>: Sendable {
     @available(*, unavailable, message: "the entity has no stored property of this name, or none of this type")
     public subscript<Value>(dynamicMember name: String) -> StorageColumn<Value> { StorageColumn(name) }
 
-    /// The same where it is searched as text, or nothing says of which type it would be.
+    /// The same if it is searched as text, or if its type can't be inferred.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name")
     public subscript(dynamicMember name: String) -> StorageColumn<String> { StorageColumn(name) }
 
-    /// A column by name, for those that no property stands for.
+    /// A column by name, for those without a property.
     public subscript<Value>(_ name: String, as type: Value.Type = Value.self) -> StorageColumn<Value> {
         StorageColumn(name)
     }

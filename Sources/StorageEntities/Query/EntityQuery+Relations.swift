@@ -33,9 +33,9 @@ extension EntityQuery {
     /// print(authors[0].books)
     /// ```
     ///
-    /// A limit is that of each entity. The inner query can include rows itself. All is read at one state, with one statement
-    /// for each entity, so the foreign key needs an index: see ``QueryExplanation/warnings``. `count`, `exists` and
-    /// aggregates read nothing more than without.
+    /// A limit applies to each entity. The inner query can include rows itself. Everything is read in one state, with one
+    /// statement for each entity, so the foreign key needs an index: see ``QueryExplanation/warnings``. `count`, `exists`
+    /// and aggregates don't read included rows.
     ///
     /// The call that runs the query throws `invalid-argument` for a property that isn't marked.
     public func include<Child: RegisteredEntity>(
@@ -45,7 +45,7 @@ extension EntityQuery {
         including(children, query(relatedRequest()), Relation.foreignKey(of: children))
     }
 
-    /// Reads the rows whose column holds an entity's key with each entity, and puts them into a property that isn't stored.
+    /// Reads the rows whose column holds an entity's key, and puts them into a property of the entity that isn't stored.
     ///
     /// - Parameter foreignKey: The other entity's column that holds the key.
     public func include<Child: RegisteredEntity, Key>(
@@ -65,8 +65,8 @@ extension EntityQuery {
         }
     }
 
-    /// Reads the row that a property marked `@StorageBelongsTo` stands for with each entity, and puts it into it; nil
-    /// where there is none, or where the inner query doesn't find it.
+    /// Reads the row that a property marked `@StorageBelongsTo` refers to, and puts it into each entity; nil if it doesn't
+    /// exist, or if the inner query doesn't find it.
     ///
     /// ```swift
     /// let books = try await storage.query(Book.self).include(\.author).fetch()
@@ -80,7 +80,7 @@ extension EntityQuery {
         including(parent, query(relatedRequest()), Relation.foreignKey(of: parent))
     }
 
-    /// Reads the row whose key a column holds with each entity, and puts it into a property that isn't stored.
+    /// Reads the row whose key a column holds, and puts it into a property of each entity that isn't stored.
     ///
     /// - Parameter foreignKey: The column of this entity that holds the other's key.
     public func include<Parent: RegisteredEntity, Key>(
@@ -119,8 +119,8 @@ extension EntityQuery {
         has(children, matching: QueryRequest().where(condition))
     }
 
-    /// Only entities to which at least one row of a property marked `@StorageHasMany` belongs that a query finds, which may
-    /// have such conditions itself:
+    /// Only entities with at least one row in a property marked `@StorageHasMany` that a query finds, which may have such
+    /// conditions itself:
     ///
     /// ```swift
     /// storage.query(Author.self).has(\.books, matching: Book.all().has(\.chapters) { $0.pages > 100 })
@@ -152,8 +152,8 @@ extension EntityQuery {
             Relation.foreignKey(of: children).map { .children(of: Entity.self, Child.self, by: $0) })
     }
 
-    /// Only entities for which the row that a property marked `@StorageBelongsTo` stands for is there, and the condition is
-    /// true of it: a condition on a parent's columns.
+    /// Only entities for which the row that a property marked `@StorageBelongsTo` refers to exists, and meets the
+    /// condition: a condition on a parent's columns.
     ///
     /// ```swift
     /// let books = try await storage.query(Book.self).has(\.author) { $0.country == "UA" }.fetch()
@@ -165,7 +165,7 @@ extension EntityQuery {
         has(parent, matching: QueryRequest().where(condition))
     }
 
-    /// Only entities for which a query finds the row that a property marked `@StorageBelongsTo` stands for.
+    /// Only entities for which a query finds the row that a property marked `@StorageBelongsTo` refers to.
     public func has<Parent: RegisteredEntity>(
         _ parent: KeyPath<Entity, Parent?>, matching query: QueryRequest<Parent>
     ) -> Self {
@@ -174,8 +174,8 @@ extension EntityQuery {
             Relation.foreignKey(of: parent).map { .parent(of: Entity.self, Parent.self, through: $0) })
     }
 
-    /// Only entities for which the row that a property marked `@StorageBelongsTo` stands for isn't there, or the condition
-    /// isn't true of it.
+    /// Only entities for which the row that a property marked `@StorageBelongsTo` refers to doesn't exist, or doesn't meet
+    /// the condition.
     public func hasNo<Parent: RegisteredEntity>(
         _ parent: KeyPath<Entity, Parent?>,
         where condition: (ColumnRef<Parent>) -> RowPredicate = { _ in .constant(true) }
@@ -183,7 +183,7 @@ extension EntityQuery {
         hasNo(parent, matching: QueryRequest().where(condition))
     }
 
-    /// Only entities for which a query doesn't find the row that a property marked `@StorageBelongsTo` stands for.
+    /// Only entities for which a query doesn't find the row that a property marked `@StorageBelongsTo` refers to.
     public func hasNo<Parent: RegisteredEntity>(
         _ parent: KeyPath<Entity, Parent?>, matching query: QueryRequest<Parent>
     ) -> Self {

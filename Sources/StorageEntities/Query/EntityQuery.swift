@@ -1,7 +1,6 @@
 public import StorageCore
 
-/// A question about one entity's rows, put together call by call. Each call answers a new query and leaves the old one
-/// as it was.
+/// A query for one entity's rows, built call by call. Each call returns a new query and leaves the original unchanged.
 public protocol EntityQuery<Entity> {
     /// The entity that is queried.
     associatedtype Entity: RegisteredEntity
@@ -40,12 +39,12 @@ extension EntityQuery {
         }
     }
 
-    /// Sorted by a column; by further ones where those before are equal, and by the key in the end.
+    /// Sorts by a column; further calls sort rows that are equal in the earlier columns, and the key comes last.
     public func orderBy(_ column: String, _ order: RowOrder = .ascending) -> Self {
         with { $0.rows.orderings.append(RowOrdering(column, order)) }
     }
 
-    /// Sorted by a property's column.
+    /// Sorts by a property's column.
     public func orderBy<Value>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>, _ order: RowOrder = .ascending,
         collation: RowPredicate.Collation? = nil
@@ -61,13 +60,13 @@ extension EntityQuery {
         _ column: _NoColumn.Path, _ order: RowOrder = .ascending, collation: RowPredicate.Collation? = nil
     ) -> Self { self }
 
-    /// Sorted by a column that `@StorageEntity` gave a case: `.order(by: .createdAt, .descending)`. Several calls sort
-    /// as those of `orderBy` do. The columns of embedded properties have no cases; `orderBy` takes them.
+    /// Sorts by a column for which `@StorageEntity` generated a case: `.order(by: .createdAt, .descending)`. Several
+    /// calls sort like those of `orderBy`. The columns of embedded properties have no cases; use `orderBy` for them.
     public func order(by column: Entity.Record.ColumnName, _ order: RowOrder = .ascending) -> Self {
         orderBy(column.rawValue, order)
     }
 
-    /// At most this many rows.
+    /// Returns at most this many rows.
     public func limit(_ count: Int) -> Self { with { $0.rows.limit = count } }
 
     /// Without the first rows. For paging through rows that change, a page behind a cursor is better and faster.

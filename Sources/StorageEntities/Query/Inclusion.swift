@@ -4,14 +4,14 @@ package import StorageCore
 package protocol Inclusion<Owner>: Sendable {
     /// The entity that is queried.
     associatedtype Owner: RegisteredEntity
-    /// The entity whose rows are read along.
+    /// The entity whose rows are included.
     associatedtype Related: RegisteredEntity
 
     var relation: Relation { get }
     /// Which of the related rows, in what order, and what they include themselves. A limit is that of each owner.
     var request: QueryRequest<Related> { get }
     func put(_ rows: [Related], into owner: inout Owner)
-    /// The rows that a scope lets through.
+    /// The same inclusion, restricted to the rows of a scope.
     func scoped(by scope: StorageScope) -> any Inclusion<Owner>
 }
 
@@ -23,7 +23,7 @@ extension Inclusion {
     package var tables: [String] { request.tables }
 }
 
-/// Rows that are put where a closure says.
+/// Included rows that a closure puts into their owner.
 package struct IncludedRows<Owner: RegisteredEntity, Related: RegisteredEntity>: Inclusion {
     package let relation: Relation
     package let request: QueryRequest<Related>

@@ -1,7 +1,6 @@
 internal import StorageCore
 
-/// What a query asks for, apart from where it is asked. It is put together by the calls of a query, and asks nothing
-/// itself.
+/// What a query reads, independent of the store. It is built by the calls of a query, and reads nothing itself.
 ///
 /// ```swift
 /// let request = Task.all().filter(Task.Columns.isCompleted == true).order(by: .createdAt).limit(10)
@@ -11,10 +10,10 @@ internal import StorageCore
 /// ```
 public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
     package var rows: RowRequest
-    /// The related rows that are read along.
+    /// The related rows that are included.
     package private(set) var inclusions: [any Inclusion<E>] = []
 
-    /// What bounds the query; nil for one that may find everything.
+    /// The scope that restricts the query; nil for none.
     package var scope: StorageScope?
 
     package init(_ rows: RowRequest = RowRequest()) { self.rows = rows }

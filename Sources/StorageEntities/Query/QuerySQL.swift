@@ -50,7 +50,7 @@ package struct QuerySQL {
     package var totalOrder: [RowOrdering] {
         let direction = request.orderings.last?.order ?? .ascending
         let keys = table.key.map { table.columns[$0].name }
-        // A collation may take two keys for one: then the keys themselves have to decide.
+        // A collation may consider different keys equal: then the keys themselves must decide.
         let decisive = request.orderings.filter { $0.collation == nil || $0.collation == .binary }
         let missing = keys.filter { key in !decisive.contains { $0.column == key } }
         return request.orderings + missing.map { RowOrdering($0, direction) }
@@ -74,7 +74,7 @@ package struct QuerySQL {
             sql: table.select + condition.sql + (try order()) + window.sql, values: condition.values + window.values)
     }
 
-    /// The rows next to a row, going one way from it; from the beginning or the end where there is no row.
+    /// The neighbours of a row in one direction; the first or last rows if there is no row.
     ///
     /// - Parameter values: The row's values in ``totalOrder``.
     package func neighbours(of values: [StorageValue]?, backwards: Bool, limit: Int) throws -> Text {

@@ -1,6 +1,6 @@
-/// Members of an entity's own win over these: `Task.all` and `Task.Columns` mean the function, the property or the type
-/// that the entity declares, wherever the entity is named. In generic code, where it isn't, they are these. (A static
-/// property can't be called `Columns`, as a name that could be a type is taken for the type.)
+/// An entity's own members take precedence over these: `Task.all` and `Task.Columns` mean the function, the property or
+/// the type that the entity declares, wherever the entity is named. Generic code uses these. (A static property can't
+/// be called `Columns`, because a name that could be a type is parsed as a type.)
 extension RegisteredEntity {
     /// A request for all rows, to be narrowed call by call.
     ///
@@ -14,7 +14,7 @@ extension RegisteredEntity {
 
     /// The columns, for conditions outside of a query's closures: `Task.Columns.isCompleted == true`.
     ///
-    /// An entity that is its own record says which `Columns` it has, `NoColumns` where it has none. Inside of an entity
-    /// the name comes before a type `Columns` of its module, which needs the module's name before it there.
+    /// An entity that is its own record declares its `Columns`, `NoColumns` if it has none. Inside an entity the name
+    /// shadows a type `Columns` of its module, which must be qualified with the module's name there.
     public typealias Columns = ColumnRef<Self>
 }

@@ -1,7 +1,7 @@
 package import StorageCore
 internal import StorageLog
 
-/// How rows of one entity refer to rows of another: a column of each, which hold the same value.
+/// How rows of two entities are related: by equal values in a column of each.
 package struct Relation: Sendable, Hashable {
     /// The other entity's table.
     package let table: QueryTable
@@ -50,12 +50,12 @@ package struct Relation: Sendable, Hashable {
     }
 }
 
-/// A condition on the rows that a row is related to: that there is one, or that there is none.
+/// A condition on a row's related rows: that at least one exists, or that none does.
 package struct RelatedCondition: Sendable, Hashable {
     package let relation: Relation
-    /// What the related rows must be; nil where any will do.
+    /// The condition that the related rows must meet; nil for none.
     package let predicate: RowPredicate?
-    /// What those that they are related to must be.
+    /// Conditions on rows that the related rows are related to.
     package let relations: [RelatedCondition]
     /// Whether there must be none.
     package let isNegated: Bool
@@ -63,8 +63,8 @@ package struct RelatedCondition: Sendable, Hashable {
     /// Conditions in SQL.
     ///
     /// - Parameters:
-    ///   - owner: The table, or its alias, whose rows are looked at.
-    ///   - depth: How many conditions this one is part of: each has an alias of its own, so that an entity can refer to
+    ///   - owner: The table, or its alias, whose rows are tested.
+    ///   - depth: The nesting depth of the condition: each level has its own alias, so that an entity can refer to
     ///     itself.
     func sql(of owner: QueryTable, as ownerName: String, depth: Int = 0) throws -> QuerySQL.Text {
         let alias = "storage_related_\(depth)"

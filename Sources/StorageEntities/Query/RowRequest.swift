@@ -1,6 +1,6 @@
 package import StorageCore
 
-/// Which rows of one entity are asked for, and in what order.
+/// Which rows of one entity to read, and in what order.
 package struct RowRequest: Sendable {
     package var predicate: RowPredicate?
     /// Conditions on related rows; all of them must be met beside the predicate.

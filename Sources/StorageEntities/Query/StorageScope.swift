@@ -1,8 +1,8 @@
 package import StorageCore
 
-/// Which rows of which entities may be read: a condition for each entity, which queries of the scope have beside their own.
+/// The rows that may be read: a condition for each entity, which is added to the queries of the scope.
 ///
-/// Isolation: `Sendable`; it doesn't change once it is made.
+/// Isolation: `Sendable`; it is immutable.
 package final class StorageScope: Sendable {
     /// The conditions by the entities' names; nil where all rows may be read.
     private let conditions: [String: RowPredicate?]
@@ -39,12 +39,12 @@ package final class StorageScope: Sendable {
             isNegated: condition.isNegated)
     }
 
-    /// The names of the entities of which rows may be read.
+    /// The names of the entities that may be read.
     package var entities: Set<String> { Set(conditions.keys) }
 
-    /// The condition that an entity's rows have to meet; nil where all may be read.
+    /// The condition that an entity's rows have to meet; nil if all may be read.
     ///
-    /// - Throws: `not-found` for an entity that the scope doesn't know.
+    /// - Throws: `not-found` for an entity outside the scope.
     package func condition(of entity: String) throws(StorageError) -> RowPredicate? { try predicate(nil, of: entity) }
 
     private func predicate(_ own: RowPredicate?, of entity: String) throws(StorageError) -> RowPredicate? {

@@ -1,7 +1,8 @@
-/// A property that no entity has, by any name: key paths to it are what the compiler finds for a misspelt property.
+/// A type with a property of any name: the compiler resolves key paths to misspelt properties with it.
 ///
-/// Calls that take a column by a property or by its name are overloaded. Of a misspelt property the compiler would say that
-/// it is no `String`; with one more overload, which is unavailable and takes any name, it says what is wrong.
+/// Calls that take a column by a property or by its name are overloaded. For a misspelt property the compiler would
+/// report that it isn't a `String`; with one more overload, which is unavailable and accepts any name, it reports what
+/// is wrong.
 @dynamicMemberLookup
 public struct _NoColumn {
     /// A key path that fits any name.

@@ -38,7 +38,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
         self.relations = relations
     }
 
-    /// The rows that fit the condition, as a table that the search is joined with; its values come first among all.
+    /// The rows that meet the condition, as a table to join the search with; its values come first.
     private func allowed(_ index: SearchIndex) throws -> (with: String, and: String, values: [StorageValue]) {
         guard condition != nil || !relations.isEmpty else { return ("", "", []) }
         let rows = RowRequest(predicate: condition, relations: relations)
@@ -55,8 +55,8 @@ package struct Search<E: RegisteredEntity>: Sendable {
         let allowed = try allowed(index)
         let first = allowed.values.count + 1
         let fits = "\(table) MATCH ?\(first)"
-        // SQLite sorts, because FTS5 ranks a row that it has sorted by itself once more when the rank is asked for. An
-        // excerpt needs a cursor of FTS5 that stands on the row: a second walk over what fits, without ranks.
+        // SQLite sorts, because FTS5 computes the rank of a row that it has sorted itself once more when it is read. An
+        // excerpt needs an FTS5 cursor on the row: a second pass over the matches, without ranks.
         let walk =
             excerpt == nil
             ? "storage_found AS found" : "\(table) CROSS JOIN storage_found AS found ON found.place = +\(table).rowid"
@@ -111,9 +111,9 @@ package struct Search<E: RegisteredEntity>: Sendable {
         return try step(RowReader(statement: statement)) ? Int(sqlite3_column_int64(statement, 0)) : 0
     }
 
-    /// What is looked for; nil where only FTS5 can tell, or there is nothing to look for.
+    /// The parsed expression; nil if only FTS5 can parse it, or if it is empty.
     ///
-    /// - Parameter tokenizer: How the index cuts texts into words.
+    /// - Parameter tokenizer: The index's tokenizer, which splits texts into words.
     package func expression(tokenizer: String) -> SearchExpression? {
         guard syntax == .simple else { return nil }
         return SearchTextParser.expression(query, keepsSigns: SearchIndex.keepsSigns(tokenizer))

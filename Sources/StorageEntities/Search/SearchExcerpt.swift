@@ -1,11 +1,11 @@
-/// What a search shows of the text that it found.
+/// The excerpt of the matching text that a search returns.
 public struct SearchExcerpt: Sendable, Hashable {
     enum Form: Sendable, Hashable {
         case snippet(ellipsis: String, words: Int)
         case highlight
     }
 
-    /// The column to take it from, by its place among the indexed columns; nil for the one that fits best.
+    /// The column of the excerpt, by index among the indexed columns, by name, or the one that matches best.
     enum Source: Sendable, Hashable {
         case best
         case index(Int)
@@ -20,10 +20,10 @@ public struct SearchExcerpt: Sendable, Hashable {
     /// A few words around the match.
     ///
     /// - Parameters:
-    ///   - column: The column's name; the one that fits best where nil.
-    ///   - start: Inserted before a match; `end` likewise.
-    ///   - ellipsis: Inserted where text was left out.
-    ///   - words: How long it may be, 1 to 64 words.
+    ///   - column: The column's name; nil for the one that matches best.
+    ///   - start: Inserted before a match; `end` after it.
+    ///   - ellipsis: Inserted where text was omitted.
+    ///   - words: The maximum length, 1 to 64 words.
     public static func snippet(
         column: String? = nil, start: String = "<b>", end: String = "</b>", ellipsis: String = "...", words: Int = 32
     ) -> SearchExcerpt {

@@ -5,7 +5,7 @@ internal import StorageHistory
 internal import StorageLog
 internal import Synchronization
 
-/// What a search needs to know of an entity and its full-text index.
+/// The properties of an entity and its full-text index that a search needs.
 struct SearchIndex: Sendable {
     /// The FTS5 table, quoted.
     let table: String
@@ -13,7 +13,7 @@ struct SearchIndex: Sendable {
     let columns: [String]
     /// How texts are cut into words.
     let tokenizer: String
-    /// The entity's table, quoted, and the name of its row number.
+    /// The entity's table, quoted, and the name of its rowid.
     let entity: String
     let rowid: String
     /// The entity's columns as a search selects them, from the table named `e`.
@@ -26,10 +26,10 @@ struct SearchIndex: Sendable {
 
 /// The full-text indexes that were searched, so that a search needn't read the catalog.
 ///
-/// Whatever changes an index, or the name of a table or column, changes SQLite's schema; what was found at another
-/// version of the schema than the read sees is looked up again.
+/// Every change of an index, or of the name of a table or column, changes SQLite's schema version; an entry of another
+/// version than the read sees is looked up again.
 ///
-/// Isolation: `Sendable`, its state behind a mutex that is never held while the database is asked.
+/// Isolation: `Sendable`, its state behind a mutex that is never held while the database is read.
 package final class SearchIndexes: Sendable {
     private struct Entry {
         let schemaVersion: Int32

@@ -4,7 +4,7 @@ public struct SearchResult<Entity: Sendable>: Sendable {
     public let entity: Entity
     /// How well it fits: BM25 as FTS5 counts it, lower is better.
     public let rank: Double
-    /// The text that fits, marked, where the search asked for it.
+    /// The marked text of the match, if the search requested it.
     public let snippet: String?
 
     package init(entity: Entity, rank: Double, snippet: String?) {
