@@ -10,7 +10,7 @@ struct BatchFeed {
     private let first: Int64
     private var taken = 0
     private var scanned = 0
-    /// Even where few events are wanted, a transaction ends after this many times as many were decoded.
+    /// Even if few events are wanted, a transaction ends when this many times as many were decoded.
     private static let scanFactor = 32
 
     init(first: Int64, limits: BatchLimits) {
@@ -35,7 +35,7 @@ struct BatchFeed {
         return reached
     }
 
-    /// - Returns: The position at which the transaction is to end, if it lies in this row of the log.
+    /// - Returns: The position at which the transaction has to end, if it is in this segment.
     private mutating func take(
         _ batch: EventBatch, through head: Int64, of wanted: Set<UInt32>, _ body: (EventSlice) throws -> Void
     ) throws -> Int64? {
@@ -52,7 +52,7 @@ struct BatchFeed {
                 guard let event else { continue }
                 if position > limits.border, sliceStart <= limits.border {
                     try flush(through: limits.border, body)
-                    // Also where nothing of what lies before was wanted: what is new isn't taken for history then.
+                    // Even if no earlier event was wanted, so that new events don't count as history.
                     sliceStart = limits.border + 1
                 }
                 pending.append(event)

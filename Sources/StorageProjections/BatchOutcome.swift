@@ -1,8 +1,8 @@
 internal import StorageLog
 
-/// What one step of catching up has done.
+/// The result of one step of catching up.
 struct BatchOutcome {
-    /// The checkpoint from then on; nil where the projection was taken out of the store.
+    /// The checkpoint after the step; nil if the projection was removed from the store.
     var checkpoint: Checkpoint?
     var events = 0
     /// The events that a ``SideEffectingProjection`` is given.

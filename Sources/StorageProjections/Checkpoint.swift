@@ -2,7 +2,8 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-/// How far a projection has come: its row of `storage_checkpoint`, which changes in the transaction of its tables.
+/// A projection's progress: its row of `storage_checkpoint`, which is written in the transaction that changes its
+/// tables.
 package struct Checkpoint: Sendable, Equatable {
     package var position: Int64 = 0
     /// Up to here history is only read again.

@@ -1,10 +1,10 @@
 public import StorageCore
 
-/// What a batch makes of one entity: how it was before the batch and how it is after.
+/// The net change of one entity in a batch: its state before and after.
 public struct EntityChange<E: StorageKitEntity>: Sendable {
-    /// The entity before; nil where there was none.
+    /// The entity before; nil if it didn't exist.
     public let old: E?
-    /// The entity after; nil where there is none any more.
+    /// The entity after; nil if it no longer exists.
     public let new: E?
     /// Position of the entity's last event in the batch.
     public let position: Int64

@@ -21,23 +21,23 @@ public import StorageLog
 ///
 /// It is declared when the store is opened: `schema.addProjection(OrderTotals(), mode: .async)`.
 ///
-/// What it holds must follow from the events alone, so that it can be rebuilt at any time: no clock, no network, no
-/// reading of entity tables, which may be ahead of the batch. The same history must give the same rows however it is
-/// cut into batches; `ProjectionConformance` in `StorageTesting` tries that.
+/// Its rows must follow from the events alone, so that it can be rebuilt at any time: no clock, no network, no reading
+/// of entity tables, which may be ahead of the batch. The same history must give the same rows however it is split into
+/// batches; `ProjectionConformance` in `StorageTesting` checks that.
 ///
-/// Isolation: `Sendable`; ``prepare(_:)`` and ``apply(_:_:)`` are called on the store's writer, one at a time, and are
-/// given its connection. They hold up every commit while they run.
+/// Isolation: `Sendable`; ``prepare(_:)`` and ``apply(_:_:)`` are called on the store's writer, one at a time, with its
+/// connection. They block every commit while they run.
 public protocol Projection: Sendable {
-    /// The name under which the store knows it. Never another one for the same projection.
+    /// The name that identifies it in the store. Don't change it.
     var name: String { get }
-    /// Goes up whenever tables or rules change: the old tables are dropped then, and the projection is rebuilt from
+    /// Increase it whenever tables or rules change: the old tables are dropped then, and the projection is rebuilt from
     /// the log.
     var version: Int { get }
     /// The tables of the entities whose events it reads, by their current names; all where empty.
     var entities: [String] { get }
 
-    /// Makes its tables, with indexes and first rows. They belong to it: other writes to them are refused, and the
-    /// store drops them when the projection is rebuilt, so there is nothing to be undone here.
+    /// Creates its tables, with indexes and initial rows. They belong to it: other writes to them are refused, and the
+    /// store drops them when the projection is rebuilt, so that nothing has to be undone here.
     ///
     /// Names that begin with `storage_` are refused.
     ///
@@ -56,11 +56,10 @@ extension Projection {
     public var entities: [String] { [] }
 }
 
-/// A projection that also does something outside of the store, such as sending a message.
+/// A projection with side effects outside the store, such as sending a message.
 ///
-/// The store calls it once the events are durable, and at most once: a crash in between loses the call. It never calls
-/// it
-/// for history that is only read again, in a rebuild, after a reset, or when the projection is new to a store.
+/// The store calls it once the events are durable, and at most once: a crash in between loses the call. It is never
+/// called for history that is replayed: in a rebuild, after a reset, or when the projection is new to a store.
 public protocol SideEffectingProjection: Projection {
     /// Called after events have been applied and committed, in their order, one call at a time. Closing the store waits
     /// for it to return.

@@ -4,16 +4,17 @@ public import StorageEntities
 internal import StorageHistory
 public import StorageLog
 
-/// Events that follow one another in the log, as a projection is given them.
+/// Consecutive events of the log, as passed to a projection.
 ///
-/// An inline projection gets each commit as one batch. Otherwise a batch holds about as many events as were asked for,
-/// and a batch may end inside a large commit; what becomes durable together always ends with a whole commit.
+/// An inline projection gets each commit as one batch. Otherwise a batch has about as many events as were requested,
+/// and may end inside a large commit; transactions always end with a whole commit.
 ///
 /// Not `Sendable`: it is valid inside ``Projection/apply(_:_:)`` only.
 public struct ProjectionBatch {
-    /// The part of the log that the batch stands for. Positions in it without an event below are of other entities.
+    /// The range of the log that the batch covers. Positions in it without an event in ``events`` are of other
+    /// entities.
     public let positions: ClosedRange<Int64>
-    /// Whether this is history that is read again: in a rebuild, after a reset, or for a projection that is new.
+    /// Whether this is history that is replayed: in a rebuild, after a reset, or for a new projection.
     public let isReplay: Bool
     let rowEvents: [RowEvent]
     let catalog: Catalog
@@ -41,10 +42,10 @@ public struct ProjectionBatch {
         try netEvents(of: E.Record.databaseTableName).map { try resolver.typed($0, as: type) }
     }
 
-    /// Every event by itself, as a change of a whole row, in the order of the log. Rows that were inserted and deleted
+    /// Every single event as a change of a whole row, in the order of the log. Rows that were inserted and deleted
     /// again are included.
     ///
-    /// Take ``changes(of:)-(String)`` where it doesn't matter how a row came to be what it is: it has fewer changes.
+    /// Use ``changes(of:)-(String)`` if the intermediate states of a row don't matter: it has fewer changes.
     ///
     ///
     /// - Throws: Errors of reading the log.

@@ -1,4 +1,4 @@
-/// What can be asked of a projection without knowing its rules.
+/// Instructions for a projection that don't need its rules.
 package enum ProjectionInstruction: Sendable {
     case pause, resume, reset
 }

@@ -2,8 +2,8 @@
 public enum ProjectionMode: String, Sendable, Hashable {
     /// In the commit's own transaction: readers see both or neither. A projection that throws fails the commit.
     case inline
-    /// Behind the commits, by a task of its own. ``Storage/waitForProjections(through:of:)`` waits until it has
-    /// come far enough.
+    /// After the commits, in a task of its own. ``Storage/waitForProjections(through:of:)`` waits until it has reached
+    /// a position.
     case async
 }
 
@@ -11,7 +11,7 @@ public enum ProjectionMode: String, Sendable, Hashable {
 ///
 /// An event that a projection fails to apply never stops the store or another projection. Nothing is skipped silently.
 public struct FailurePolicy: Sendable, Hashable {
-    /// What is done when trying again hasn't helped.
+    /// What happens when the retries haven't helped.
     public enum Outcome: Sendable, Hashable {
         /// The projection pauses before the commit until it is resumed.
         case pause
@@ -22,7 +22,7 @@ public struct FailurePolicy: Sendable, Hashable {
 
     /// How often it is tried again.
     public var retries: Int
-    /// How long it waits before it is tried again; twice as long each time.
+    /// The delay before the first retry; it doubles each time.
     public var delay: Duration
     /// What happens after the last retry.
     public var outcome: Outcome

@@ -3,13 +3,14 @@ internal import StorageCore
 internal import StorageHistory
 package import StorageLog
 
-/// Tells how the projections of a store are doing, from the file alone.
+/// Reads the status of a store's projections from the file alone.
 package enum ProjectionOverview {
     /// - Parameters:
     ///   - database: A connection that sees one state of the store.
-    ///   - measuresBytes: Whether ``ProjectionStatus/bytes`` are wanted, for which the pages of the tables are read; 0 otherwise.
+    ///   - measuresBytes: Whether to measure ``ProjectionStatus/bytes``, which reads the pages of the tables; 0
+    ///     otherwise.
     package static func load(_ database: Connection, measuresBytes: Bool = true) throws -> [ProjectionStatus] {
-        // A projection has nothing to apply of what was only tagged, noted or recorded last.
+        // The last commits may only be tags, notes or records, which projections don't apply.
         let head = try LogReader(database).taggedPosition(of: .head)
         let letters = try PreparedStatement(database, "SELECT count(*) FROM storage_dead_letter WHERE projection = ?1")
         var found: [ProjectionStatus] = []
@@ -28,7 +29,7 @@ package enum ProjectionOverview {
             letters.bind(text: projection.name, at: 1)
             let waiting = try letters.step() ? Int(letters.integer(0)) : 0
             letters.reset()
-            // Commits without events of its own leave the checkpoint of an inline projection where it is.
+            // An inline projection's checkpoint doesn't move for commits without events of its entities.
             let head = max(head, checkpoint.position)
             let isReset = projection.version == 0
             let position = try isUpToDate(projection, at: checkpoint, in: database) ? head : checkpoint.position

@@ -24,7 +24,7 @@ extension ProjectionRegistration {
         }
     }
 
-    /// The projections of users that a store has, by name.
+    /// The names of the user-defined projections in a store.
     package static func stored(_ database: Connection) throws -> Set<String> {
         Set(try StoredProjection.all(in: database).map(\.name))
     }

@@ -7,7 +7,7 @@ package struct ProjectionRegistration: Sendable {
     package let mode: ProjectionMode
     package let onFailure: FailurePolicy
     package let onReplayFailure: FailurePolicy
-    /// About how many events are applied at once by a projection that is behind.
+    /// The approximate number of events that a projection applies at once while it is behind.
     package let batchSize: Int
 
     package init(

@@ -4,7 +4,7 @@ internal import StorageLog
 internal import Synchronization
 
 extension ProjectionRuntime {
-    /// Applies what there is, until the end of the log or until it stands.
+    /// Applies the log until its end, or until the projection stalls.
     func follow(_ registration: ProjectionRegistration) async {
         let name = registration.name
         // Behind a batch that failed, commits are applied one by one until it is passed.
@@ -41,7 +41,7 @@ extension ProjectionRuntime {
         }
     }
 
-    /// - Returns: Whether it is to go on.
+    /// - Returns: Whether to continue.
     func recover(
         _ registration: ProjectionRegistration, from failure: ProjectionBatchError, attempts: inout Int
     ) async throws -> Bool {
@@ -79,7 +79,8 @@ extension ProjectionRuntime {
         }
     }
 
-    /// The store itself is in trouble or closed; the projection goes on where it was when the store is opened again.
+    /// Records that the store has failed or was closed; the projection resumes at its checkpoint when the store is
+    /// opened again.
     func stall(_ name: String, _ error: any Error) {
         changed { $0[name] = Progress(position: $0[name]?.position ?? 0, stallReason: "\(error)") }
     }
@@ -89,15 +90,16 @@ extension ProjectionRuntime {
         state.withLock { _ = $0.reactions[name]?.yield(events) }
     }
 
-    /// Catches an inline projection up, and lets it be in step from then on; where it can't, it stands as failed.
+    /// Catches up an inline projection, so that it applies commits as they are made; if that fails, the projection is
+    /// marked as failed.
     ///
-    /// - Returns: The events that a ``SideEffectingProjection`` is to be given.
+    /// - Returns: The events for a ``SideEffectingProjection``.
     static func catchUpNow(
         _ slot: UserProjections.Slot, of projections: UserProjections, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> [StorageEvent] {
         var emitted: [StorageEvent] = []
         do {
-            // What was applied before it failed is durable, so it is reported all the same.
+            // Events applied before a failure are durable, so they are reported anyway.
             _ = try projections.catchUp(slot, through: writer.head.position, on: writer) { step in
                 let outcome = try writer.group(db, step)
                 emitted += outcome.emitted

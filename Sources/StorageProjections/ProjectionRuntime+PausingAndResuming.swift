@@ -20,7 +20,7 @@ extension ProjectionRuntime {
             guard let projections = writer.userProjections, let slot = projections.slot(name) else {
                 throw StorageError.noProjection(name)
             }
-            // Noted here, on the writer, so that what is known is never older than what somebody else has just done.
+            // Noted here, on the writer, so that the progress is never older than what another call has just changed.
             defer { self.note(name, try? Checkpoint.load(name, writer.database)) }
             return try body(projections, slot, writer, db)
         }
@@ -54,7 +54,7 @@ extension ProjectionRuntime {
         }
     }
 
-    /// Does what is asked of a projection on the writer, and lets it go on from there: an inline one at once.
+    /// Changes a projection on the writer, and lets it continue from there: an inline one at once.
     package func goOn(
         _ name: String,
         after body:
@@ -99,7 +99,7 @@ extension ProjectionRuntime {
 
     /// Waits until every projection has applied a position.
     ///
-    /// - Throws: `projection-failed` where one of them stands before it.
+    /// - Throws: `projection-failed` if one of them is stalled before it.
     package func wait(for names: [String], through position: Int64) async throws {
         for name in names where registrations[name] == nil { throw StorageError.noProjection(name) }
         guard registrations.isEmpty || !engine.configuration.isReadOnly else {

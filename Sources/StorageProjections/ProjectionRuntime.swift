@@ -5,10 +5,10 @@ package import StorageHistory
 package import StorageLog
 internal import Synchronization
 
-/// Keeps the projections of an open store going: catches inline ones up when the store is opened, follows the log with
-/// the others, each in a task of its own, and does what is asked of them.
+/// Runs the projections of an open store: catches inline ones up when the store is opened, lets the others follow the
+/// log, each in a task of its own, and executes calls such as pause and resume.
 ///
-/// Isolation: `Sendable`, its state behind a mutex. What touches tables runs on the store's writer.
+/// Isolation: `Sendable`, its state behind a mutex. Access to tables runs on the store's writer.
 package final class ProjectionRuntime: Sendable {
     package let engine: StorageEngine
     package let upcasts: [String: Upcast]
@@ -21,9 +21,9 @@ package final class ProjectionRuntime: Sendable {
         /// Those that follow the log, and those that report what was applied.
         var following: [Task<Void, Never>] = []
         var notifying: [Task<Void, Never>] = []
-        /// How far each has come, and why it stands, where it does.
+        /// The position of each projection, and why it is stalled, if it is.
         var progress: [String: Progress] = [:]
-        /// Goes up with every change of `progress`.
+        /// Incremented with every change of `progress`.
         var generation = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter = 0
@@ -79,7 +79,7 @@ package final class ProjectionRuntime: Sendable {
             return state.following
         }
         for task in following { await task.value }
-        // Commits under way take their turns before this one. A store that has failed, or is only read, has none.
+        // Waits for commits in progress. A store that has failed, or is read-only, has none.
         try? await engine.withWriter { _, _ in }
         // Only now: what is applied is reported when its transaction is over, and never again.
         let notifying = state.withLock { state in
@@ -134,7 +134,7 @@ package final class ProjectionRuntime: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// - Parameter checkpoint: Nil where it can't be read, which whoever needs it next finds out.
+    /// - Parameter checkpoint: Nil if it can't be read; the next caller that needs it reports that.
     func note(_ name: String, _ checkpoint: Checkpoint?) {
         guard let checkpoint else { return }
         let stallReason = checkpoint.state == .running ? nil : checkpoint.error ?? "it is paused"

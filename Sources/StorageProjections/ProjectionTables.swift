@@ -12,7 +12,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
     /// The tables among them.
     package var tables: [String]
 
-    /// What is wrong with them in the file, in words.
+    /// Descriptions of differences between the recorded objects and those in the file.
     package func findings(_ database: Connection) throws -> [String] {
         let found = try Self.objects(database)
         return objects.keys.sorted().compactMap { name in
@@ -49,7 +49,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
 // MARK: Making and dropping
 
 extension ProjectionTables {
-    /// Lets a projection make its tables, and puts guards on them.
+    /// Creates a projection's tables, and adds guards to them.
     static func make(
         _ projection: any Projection, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> ProjectionTables {
@@ -137,7 +137,7 @@ extension ProjectionTables {
             kinds.bind(text: name, at: 1)
             let kind = try kinds.step() ? kinds.string(0) : nil
             kinds.reset()
-            // What hung on a table has gone with it.
+            // Objects of a dropped table were dropped with it.
             guard let kind, ["table", "view", "index", "trigger"].contains(kind) else { continue }
             try PreparedStatement(database, "DROP \(kind.uppercased()) \(quoted(name))").execute()
         }

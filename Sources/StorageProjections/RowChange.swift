@@ -1,7 +1,7 @@
 public import StorageCore
 internal import StorageLog
 
-/// What a batch makes of one row: how it was before the batch and how it is after, however often it changed in between.
+/// The net change of one row in a batch: its state before and after, however often it changed in between.
 public struct RowChange: Sendable, Hashable {
     /// The table of the row.
     public let table: String

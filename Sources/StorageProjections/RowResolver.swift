@@ -3,11 +3,11 @@ internal import StorageEntities
 internal import StorageHistory
 internal import StorageLog
 
-/// Finds whole rows before and after a batch. Events hold of an update only what changed.
+/// Reads whole rows before and after a batch. The event of an update contains only the changed columns.
 ///
-/// Of an insert or a delete the event itself holds the row. Of an update the row is taken from its table as it is now,
-/// and what happened since is undone. While much of the log is read in one go, the rows that were found are kept aside:
-/// each is good as long as the next event of the row points back to it, so nothing has to be kept in step.
+/// The event of an insert or a delete contains the whole row. For an update the current row is read from its table, and
+/// later changes are undone. While much of the log is read in one go, the rows are cached: each entry is valid as long
+/// as the row's next event refers to it as the previous one, so the cache needs no invalidation.
 ///
 /// Isolation: used on its connection's thread only.
 final class RowResolver {
@@ -26,10 +26,10 @@ final class RowResolver {
         reader = LogReader(source.database)
     }
 
-    /// What some events make of a row together, whole before and after.
+    /// The net change of one row by several events, with the whole row before and after.
     ///
     /// - Parameter events: All events of one row in the batch.
-    /// - Returns: nil where it was inserted and deleted again.
+    /// - Returns: Nil if it was inserted and deleted again.
     func net(_ events: [RowEvent]) throws -> RowEvent? {
         let (first, last) = (events[0], events[events.count - 1])
         let entity = try entity(of: first)

@@ -1,7 +1,7 @@
 internal import StorageHistory
 internal import StorageLog
 
-/// Whole rows that were found while much of the log is read, in a temporary file that SQLite makes only when memory
+/// A cache of whole rows, used while much of the log is read, in a temporary file that SQLite creates only when memory
 /// runs short.
 final class RowStateCache {
     private let scratch: ScratchTables
@@ -24,7 +24,7 @@ final class RowStateCache {
         insert = try PreparedStatement(database, "INSERT INTO image VALUES (?1, ?2, ?3, ?4)")
     }
 
-    /// The row after the event at a position, its cells by rising column; nil where it isn't known as of there.
+    /// The row after the event at a position, its cells by ascending column; nil if that state isn't cached.
     func row(_ row: RowAddress, at position: Int64) throws -> [NetRow.Cell]? {
         select.bind(Int64(row.entity), at: 1)
         select.bind(blob: row.key, at: 2)

@@ -17,9 +17,9 @@ internal import StorageLog
 /// ```
 ///
 /// The text before the first rule creates the tables. A rule is a comment line, `-- on insert, update, delete of
-/// TABLE`, and the statements after it, which are run in their order for each such event. They read `:old_x` and
-/// `:new_x`, the values of the columns before and after, NULL where there is no row, and `:op`, `:position`, `:commit`,
-/// `:time`, `:actor` and `:reason`. Rows are whole: an update has the columns too that it left alone.
+/// TABLE`, and the statements after it, which are run in order for each such event. They read `:old_x` and `:new_x`,
+/// the values of the columns before and after, NULL if the row doesn't exist, and `:op`, `:position`, `:commit`,
+/// `:time`, `:actor` and `:reason`. Rows are whole: an update also has the columns that it didn't change.
 ///
 /// It is declared like any other projection, `schema.addProjection(try SQLProjection(name: "order_totals", sql: text),
 /// mode: .inline)`, and `storagekit replay` and `storagekit compare-replay` can run it without the program.
@@ -36,7 +36,7 @@ public struct SQLProjection: Projection {
     let rules: [SQLRule]
 
     /// - Parameters:
-    ///   - version: Goes up whenever the text changes.
+    ///   - version: Increase it whenever the text changes.
     ///   - sql: Tables, then rules.
     /// - Throws: ``StorageError`` with `invalid-argument` for a text that isn't complete SQL, or has no rule.
     public init(name: String, version: Int = 1, sql: String) throws {

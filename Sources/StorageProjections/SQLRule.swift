@@ -97,7 +97,7 @@ extension SQLRule {
 // MARK: Running
 
 extension SQLRule {
-    /// A statement with what its parameters stand for.
+    /// A statement with the meanings of its parameters.
     ///
     /// Not `Sendable`: it belongs to its connection's thread.
     struct Prepared {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-/// A projection of users as the store remembers it, whether or not the program declares it.
+/// A user-defined projection as stored, whether or not the program declares it.
 package struct StoredProjection: Sendable {
     package let name: String
     /// A ``ProjectionMode``, by its raw value.
@@ -11,9 +11,9 @@ package struct StoredProjection: Sendable {
     package let version: Int
     package let tables: ProjectionTables
 
-    /// Every projection of users, by name.
+    /// Every user-defined projection, by name.
     ///
-    /// - Throws: `corrupt` where a definition can't be read.
+    /// - Throws: `corrupt` if a definition can't be read.
     package static func all(in database: Connection) throws -> [StoredProjection] {
         let select = try PreparedStatement(
             database,

@@ -25,7 +25,7 @@ extension UserProjections {
         guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
         let first = checkpoint.position + 1
         guard first <= head else { return BatchOutcome(checkpoint: checkpoint) }
-        // A row that was found is worth keeping only while more of the log comes than one batch.
+        // Caching rows pays off only if more than one batch is left to apply.
         if head - checkpoint.position > Int64(slot.registration.batchSize), slot.cache == nil {
             slot.cache = try RowStateCache()
         }

@@ -56,15 +56,15 @@ extension UserProjections {
         try writer.asEngine { try insert.execute() }
     }
 
-    /// Tries the dead letters again, oldest first, in one transaction. Where one fails again, those of the same row go
-    /// on waiting.
+    /// Tries the dead letters again, oldest first, in one transaction. If one fails again, later ones of the same row
+    /// remain.
     ///
-    /// - Returns: How many were applied.
+    /// - Returns: The number of applied events, and those for a ``SideEffectingProjection``.
     func replayDeadLetters(
         _ slot: Slot, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> (applied: Int, emitted: [StorageEvent]) {
         let hadDeadLetters = slot.hasDeadLetters
-        // Nothing is to be parked behind the letter that is just being tried.
+        // The letter being tried must not be parked behind itself.
         slot.hasDeadLetters = false
         defer { slot.hasDeadLetters = hadDeadLetters }
         let result = try writer.group(db) {

@@ -61,9 +61,9 @@ extension UserProjections {
         }
     }
 
-    /// Gives a slice to the projection; events of rows that wait among its dead letters join them.
+    /// Passes a slice to the projection; events of rows with dead letters are stored as dead letters instead.
     ///
-    /// - Returns: The events that it has applied.
+    /// - Returns: The events that were applied.
     func run(
         _ slot: Slot, on slice: EventSlice, isReplay: Bool, isBehind: Bool, with writer: LogWriter
     ) throws -> [RowEvent] {

@@ -27,7 +27,8 @@ extension UserProjections {
         slots.append(slot)
     }
 
-    /// Drops the projection's tables and makes them empty; history up to where it was is only read again from then on.
+    /// Drops the projection's tables and creates empty ones; history up to its old position counts as replayed from
+    /// then on.
     func recreate(_ slot: Slot, on writer: LogWriter) throws {
         let db = try connection()
         var checkpoint = Checkpoint()
@@ -49,7 +50,7 @@ extension UserProjections {
         }
         try remember(slot, tables: tables, on: writer)
         try checkpoint.save(slot.name, writer)
-        // Not that it has no dead letters any more: they are there again where the transaction is undone.
+        // `hasDeadLetters` stays: if the transaction is rolled back, they exist again.
         slot.cache = nil
     }
 
@@ -68,7 +69,7 @@ extension UserProjections {
         try writer.asEngine { try insert.execute() }
     }
 
-    /// Takes a projection and all that is its own out of the store. Part of the transaction under way.
+    /// Removes a projection with its tables and records from the store. Part of the current transaction.
     package func forget(_ name: String, on writer: LogWriter, _ db: GRDB.Database) throws {
         if let known = try StoredProjection.all(in: writer.database).first(where: { $0.name == name }) {
             try known.tables.drop(on: writer, db)
@@ -85,12 +86,12 @@ extension UserProjections {
         }
     }
 
-    /// Rebuilds a projection from the log, in the transaction under way, as far as it had come. What follows it has
-    /// still to apply, as it would have without this.
+    /// Rebuilds a projection from the log, in the current transaction, up to its previous position. It applies later
+    /// events afterwards, as it would have without this.
     ///
-    /// - Parameter fill: Fills the new tables with what was made of it already, and returns the position that they hold
-    ///   then; nil to begin at the beginning.
-    /// - Throws: ``ProjectionBatchError`` where it throws and its policy for history is to pause.
+    /// - Parameter fill: Fills the new tables from an earlier fold, and returns the position that they reflect; nil to
+    ///   start at the beginning.
+    /// - Throws: ``ProjectionBatchError`` if the projection throws and its policy for history is to pause.
     package func rebuild(_ slot: Slot, on writer: LogWriter, from fill: (() throws -> Int64)? = nil) throws {
         let reached = try Checkpoint.load(slot.name, writer.database)?.position ?? 0
         defer { slot.cache = nil }

@@ -5,12 +5,12 @@ internal import StorageLog
 
 /// What follows where a projection throws: the batch commit by commit, retries, and dead letters event by event.
 extension UserProjections {
-    /// Applies the log up to a position, step after step, and goes by the projection's policies where it throws. It is
-    /// tried again at once, because commits wait meanwhile.
+    /// Applies the log up to a position, step after step, and follows the projection's policies when it throws. Retries
+    /// are immediate, because commits wait meanwhile.
     ///
-    /// - Parameter step: Runs one step; all of it is there afterwards or, where it throws, nothing.
-    /// - Returns: The events that a ``SideEffectingProjection`` is to be given.
-    /// - Throws: ``ProjectionBatchError`` where the policy is to pause.
+    /// - Parameter step: Runs one step, which is applied as a whole or, if it throws, not at all.
+    /// - Returns: The events for a ``SideEffectingProjection``.
+    /// - Throws: ``ProjectionBatchError`` if the policy is to pause.
     func catchUp(
         _ slot: Slot, through goal: Int64, on writer: LogWriter,
         step: (() throws -> BatchOutcome) throws -> BatchOutcome
@@ -78,9 +78,9 @@ extension UserProjections {
         return outcome
     }
 
-    /// Lets the projection apply one event, alone in a savepoint.
+    /// Applies one event, alone in a savepoint.
     ///
-    /// - Returns: What was applied, or what it threw; nothing of the event is there then.
+    /// - Returns: The applied events, or the error; the event isn't applied then.
     func attempt(
         _ event: RowEvent, by slot: Slot, isReplay: Bool, on writer: LogWriter
     ) throws -> Result<[RowEvent], any Error> {
@@ -95,7 +95,7 @@ extension UserProjections {
         }
     }
 
-    /// Runs a part of the transaction under way; nothing of it is there where it throws.
+    /// Runs a part of the current transaction, which is rolled back if it throws.
     func inSavepoint<Value>(_ writer: LogWriter, _ body: () throws -> Value) throws -> Value {
         try writer.statement("SAVEPOINT storage_attempt").execute()
         do {

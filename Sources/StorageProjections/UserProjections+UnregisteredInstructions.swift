@@ -3,12 +3,13 @@ internal import StorageCore
 package import StorageLog
 
 extension UserProjections {
-    /// Changes what the store remembers of a projection that isn't registered here, in one transaction.
+    /// Changes the stored state of a projection that isn't registered here, in one transaction.
     ///
-    /// A reset only marks it as one of no version, so that the program that knows its rules recreates it.
+    /// A reset only sets its version to 0, so that the program that declares it recreates it.
     ///
-    /// - Parameter operation: What is recorded where something changes, and who does it; nil where the caller records.
-    /// - Returns: Whether anything is another now.
+    /// - Parameter operation: The operation to record if anything changes, with its metadata; nil if the caller records
+    ///   it.
+    /// - Returns: Whether anything has changed.
     @discardableResult
     package func instruct(
         _ name: String, to instruction: ProjectionInstruction,

@@ -5,21 +5,21 @@ internal import StorageCore
 internal import StorageHistory
 package import StorageLog
 
-/// The projections of users on the writer: it makes their tables, lets them apply commits and batches, and keeps how
-/// far each has come.
+/// The user-defined projections on the writer: creates their tables, applies commits and batches, and stores their
+/// progress.
 ///
 /// Isolation: used on the writer's queue only.
 package final class UserProjections: InlineProjection {
-    /// What one projection is to the writer.
+    /// The writer's state of one projection.
     package final class Slot {
         let registration: ProjectionRegistration
         /// Whether it applies commits as they are made.
         package var isInStep = false
         /// Whether rows of it may wait among the dead letters.
         package var hasDeadLetters = false
-        /// The entities that it reads, as long as the catalog stays what it is.
+        /// The entities that it reads; nil after the catalog has changed.
         var wanted: Set<UInt32>?
-        /// Rows that were found on the way, while much of the log lies before it.
+        /// A cache of rows, while much of the log is left to apply.
         var cache: RowStateCache?
 
         init(_ registration: ProjectionRegistration) { self.registration = registration }
@@ -39,12 +39,12 @@ package final class UserProjections: InlineProjection {
     var database: GRDB.Database?
     var reactions: [Reaction] = []
     var upcasts: [String: Upcast] = [:]
-    /// Told after each transaction: the head, and what inline projections want to react to.
+    /// Called after each transaction with the head, and the events that inline projections react to.
     var onCommit: ((Int64, [(name: String, events: [StorageEvent])]) -> Void)?
 
     package init() {}
 
-    /// The connection that projections are given; the writer's own, so it is here as long as anybody calls.
+    /// The connection passed to projections: the writer's own, so that it exists during every call.
     func connection() throws -> GRDB.Database {
         guard let database else { throw StorageError.closed() }
         return database

@@ -16,9 +16,9 @@ struct CommitFeed {
         self.endsWithCommits = endsWithCommits
     }
 
-    /// Calls `body` with each slice of a range. Commits without events that are wanted are skipped.
+    /// Calls `body` with each slice of a range. Commits without wanted events are skipped.
     ///
-    /// - Parameter body: Called with the slice and the commit that ends with it; nil where the commit goes on, or where
+    /// - Parameter body: Called with the slice and the commit that ends with it; nil if the commit continues, or if
     ///   commits don't matter.
     func run(_ positions: ClosedRange<Int64>, _ body: (EventSlice, CommitInfo?) throws -> Void) throws {
         var events: [RowEvent] = []
@@ -42,7 +42,7 @@ struct CommitFeed {
                     }
                     guard let event else { continue }
                     if events.count >= Self.limit {
-                        // One more is coming, so the commit may go on.
+                        // Another event follows, so the commit may continue.
                         let ends = events[events.count - 1].commit.number != part.info.number
                         try flush(through: position - 1, ends ? events[events.count - 1].commit : nil)
                     }

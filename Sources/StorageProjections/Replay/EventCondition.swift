@@ -6,9 +6,9 @@ package import StorageLog
 
 /// A condition in SQL over one event and the row that it changes.
 ///
-/// `old_x` and `new_x` are the values of a column before and after, NULL where there is no row; `x` alone is the value
-/// after, or of a delete the value before. `op`, `position`, `commit`, `time`, `actor`, `app`, `reason` describe the
-/// event, where no column has that name.
+/// `old_x` and `new_x` are the values of a column before and after, NULL if the row doesn't exist; `x` alone is the
+/// value after, or for a delete the value before. `op`, `position`, `commit`, `time`, `actor`, `app`, `reason` describe
+/// the event, unless a column has that name.
 ///
 /// Not `Sendable`: one thread at a time may use it.
 package final class EventCondition {
@@ -17,8 +17,8 @@ package final class EventCondition {
     private var statements: [UInt32: PreparedStatement?] = [:]
     private static let eventColumns = ["op", "position", "commit", "time", "actor", "app", "reason"]
 
-    /// - Parameter entities: Those whose events will come.
-    /// - Throws: What SQLite says of the text, where it makes sense for none of the entities.
+    /// - Parameter entities: The entities of the events.
+    /// - Throws: SQLite's error, if the text is valid for none of the entities.
     package init(_ text: String, for entities: [CatalogEntity]) throws {
         self.text = text
         scratch = try ScratchTables()
@@ -71,7 +71,7 @@ package final class EventCondition {
     ) throws -> PreparedStatement {
         var names: Set<ExactText> = []
         var count = 0
-        // A name that is taken already gets one that nobody writes, so that its parameter stays in its place.
+        // A name that is already used is replaced by a hidden one, so that parameters keep their indices.
         func column(_ name: String, hidden: Bool = false) -> String {
             let isFree = !hidden && names.insert(name.folded).inserted
             count += 1
@@ -84,7 +84,7 @@ package final class EventCondition {
             return try PreparedStatement(
                 scratch.database, "SELECT (\(text)\n) IS TRUE FROM (SELECT \(columns.joined(separator: ", ")))")
         } catch is StorageError {
-            // What stands around the condition is of no use to whom wrote it.
+            // The error is reported without the SQL around the user's condition.
             throw StorageError(
                 .invalidArgument, "SQLite says: \(scratch.database.errorMessage).",
                 remedy: "Write a condition in SQL over old_x, new_x and x, for columns x.")
@@ -94,7 +94,7 @@ package final class EventCondition {
 
 extension CatalogColumn {
     fileprivate func value(in row: [NetRow.Cell], key: [StorageValue]) -> StorageValue {
-        // What a conversion would have made of older values only the program knows.
+        // The converted values of older rows are known only to the program.
         keyValue(in: key) ?? row.value(of: id)?.value ?? (origin == 0 ? fallback : .null)
     }
 }

@@ -2,14 +2,13 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// What a fold that was interrupted must have in common with the one that resumes it.
+/// The identity of an interrupted fold, which must match for it to be resumed.
 struct FoldCheckpoint: Equatable {
     private static let table = "storage_fold"
 
-    /// What the projection calls itself, what it reads, and by what it was folded.
+    /// The projection's name and version, the entities that it reads, and the program that folded it.
     private let rules: String
-    /// The last event that was applied, and the commit that it belongs to: the same of another history has another
-    /// time.
+    /// The last event that was applied, and its commit: in another history, the same position has another time.
     let position: Int64
     private let commit: Int64
     private let time: Int64
@@ -24,7 +23,7 @@ struct FoldCheckpoint: Equatable {
 
     static func rules(of projection: any Projection, _ catalog: Catalog) -> String {
         let entities = catalog.entities(named: projection.entities).sorted().compactMap(catalog.entity(id:))
-        // What it holds itself too: rules in SQL are no part of the program.
+        // Includes the projection's value: rules in SQL aren't part of the program.
         let own = [projection.name, "\(projection.version)", String(reflecting: projection), program]
         return (own + entities.map { "\($0)" }).joined(separator: "\n")
     }
@@ -33,7 +32,7 @@ struct FoldCheckpoint: Equatable {
         (self.rules, self.position, self.commit, self.time) = (rules, position, commit, time)
     }
 
-    /// The program as it was built: another build may have other rules under the same version.
+    /// Identifies the build of the program: another build may have other rules under the same version.
     private static let program: String = {
         guard let path = Bundle.main.executablePath,
             let attributes = try? FileManager.default.attributesOfItem(atPath: path),

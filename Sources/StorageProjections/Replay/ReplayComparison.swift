@@ -12,7 +12,7 @@ public struct ReplayComparison: Sendable {
         public let isBeforeRange: Bool
     }
 
-    /// The position after which they were compared, and the one up to which.
+    /// The position after which they were compared.
     public let from: Int64
     /// The last position that was compared.
     public let to: Int64
@@ -31,7 +31,7 @@ public struct ReplayComparison: Sendable {
     /// What only the new version has; it isn't compared.
     public let onlyNew: [String]
 
-    /// Whether all that both have was the same all the way, and both have the same.
+    /// Whether both versions have the same tables and columns, and never differed in the range.
     public var isEqual: Bool {
         divergence == nil && differingRows == 0 && onlyOld.isEmpty && onlyNew.isEmpty
     }

@@ -1,10 +1,9 @@
 internal import CSQLite
 internal import StorageLog
 
-/// A hash of a row, value by value, to tell states apart inside one process.
+/// A hash of a row, value by value, to distinguish states within one process.
 ///
-/// SplitMix64's mixing over eight bytes at a time: spread well, and no promise against somebody who wants two to be
-/// equal.
+/// SplitMix64's mixing over eight bytes at a time: well distributed, but not secure against deliberate collisions.
 struct RowHash {
     private(set) var value: UInt64
 
@@ -34,8 +33,8 @@ struct RowHash {
 
     /// Adds a value, whose `bits` are an address if it has bytes.
     ///
-    /// - Parameter isReal: Whether the column keeps reals only. The hook is shown some of them as the integers by which
-    ///   the file holds them.
+    /// - Parameter isReal: Whether the column stores only reals. The hook receives some of them as the integers that
+    ///   the file stores.
     mutating func add(_ value: storage_value, isReal: Bool) {
         if isReal, value.type == UInt32(SQLITE_INTEGER) {
             return add(storage_value(real: Double(Int64(bitPattern: value.bits))), isReal: false)

@@ -5,14 +5,14 @@ internal import StorageCore
 package import StorageHistory
 package import StorageLog
 
-/// A projection that is folded in a database of its own, from the log of a store that is only read.
+/// A projection that is folded from a store's log in a separate database; the store is only read.
 ///
 /// Not `Sendable`: it belongs to the thread of the connection that it reads.
 package final class ScratchProjection {
     package let projection: any Projection
     /// Temporary, or a file that ``save()`` brings up to date; always inside a transaction.
     package let database: DatabaseQueue
-    /// Its tables, apart from those that virtual tables keep for themselves.
+    /// Its tables, without the shadow tables of virtual ones.
     package private(set) var tables: [Table] = []
     /// The position up to which it has applied everything.
     package private(set) var position: Int64 = 0
@@ -20,7 +20,7 @@ package final class ScratchProjection {
     private let resolver: RowResolver
     private let catalog: Catalog
     private let entities: Set<UInt32>
-    /// What whoever resumes it must have in common with it; nil where it can't be resumed.
+    /// The identity that a resumed fold must match; nil if it can't be resumed.
     private let rules: String?
     /// Events that were added and not yet applied.
     private var queue: [RowEvent] = []
@@ -30,7 +30,7 @@ package final class ScratchProjection {
     package struct Table: Sendable {
         package let name: String
         package let columns: [String]
-        /// By what the row number can be reached; nil where rows have none, or no name is left for it.
+        /// The name of the rowid; nil if rows have none, or if columns hide all of its names.
         package let rowid: String?
         /// The primary key; all columns where there is none.
         package let key: [String]
@@ -46,8 +46,8 @@ package final class ScratchProjection {
     }
 
     /// - Parameters:
-    ///   - file: Where it is folded, so that it can be resumed; in a temporary database where nil.
-    ///   - last: How far it is to come; what has come further is started over.
+    ///   - file: The file to fold it in, so that it can be resumed; nil for a temporary database.
+    ///   - last: The position to reach; a saved fold beyond it is started over.
     package init(
         _ projection: any Projection, of source: Connection, catalog: Catalog, upcasts: [String: Upcast],
         in file: ProjectionRebuildFile?, through last: Int64
@@ -70,7 +70,7 @@ package final class ScratchProjection {
         var begun: (DatabaseQueue, Int64)?
         if let file {
             let rules = FoldCheckpoint.rules(of: projection, catalog)
-            // What can't be read is of no use either.
+            // A file that can't be read can't be resumed either.
             begun = try? Self.resume(file, rules, through: last, of: source)
             if begun == nil { file.create() }
             self.rules = rules
@@ -82,7 +82,7 @@ package final class ScratchProjection {
         position = begun?.1 ?? 0
         do {
             try database.writeWithoutTransaction { db in
-                // Rules in SQL come from anywhere, and have no business with other files.
+                // Rules in SQL are untrusted, and must not access other files.
                 sqlite3_limit(try db.connection.handle, SQLITE_LIMIT_ATTACHED, 0)
                 try db.execute(sql: "BEGIN")
                 if begun == nil { try projection.prepare(db) }
@@ -101,14 +101,14 @@ package final class ScratchProjection {
         configuration.allowsUnsafeTransactions = true
         let database = try DatabaseQueue(path: path, configuration: configuration)
         guard !path.isEmpty else { return database }
-        // What was saved outlives the loss of power, if not the last of it.
+        // Saved states survive a loss of power, except possibly the latest.
         try database.writeWithoutTransaction {
             try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
         }
         return database
     }
 
-    /// - Returns: What was saved before and how far it has come; nil where there is nothing, or it is of no use.
+    /// - Returns: The saved database and its position; nil if there is none, or if it can't be resumed.
     private static func resume(
         _ file: ProjectionRebuildFile, _ rules: String, through last: Int64, of source: Connection
     ) throws -> (DatabaseQueue, Int64)? {
@@ -121,7 +121,7 @@ package final class ScratchProjection {
         return (database, known.position)
     }
 
-    /// Makes sure that what it has come to is found again, where it is folded in a file.
+    /// Saves the current state, so that it can be resumed, if it is folded in a file.
     package func save() throws {
         guard let rules else { return }
         let checkpoint = try FoldCheckpoint(rules: rules, at: position, of: source)
@@ -140,7 +140,7 @@ package final class ScratchProjection {
         }
     }
 
-    /// Applies the events that follow those before.
+    /// Applies the next events.
     func apply(_ slice: EventSlice) throws {
         defer { position = slice.positions.upperBound }
         let own = slice.events.filter { entities.contains($0.row.entity) }
@@ -185,8 +185,8 @@ package final class ScratchProjection {
 
     /// Applies the events that were added.
     ///
-    /// - Returns: What became of the rows of its tables, each reported once.
-    /// - Throws: `projection-failed`; nothing of the events since the last call is there then.
+    /// - Returns: The net changes of rows in its tables, one for each row.
+    /// - Throws: `projection-failed`; none of the events since the last call is applied then.
     package func apply(through position: Int64) throws -> [RowDifference] {
         try applyQueue(through: position)
         self.position = position
@@ -218,13 +218,13 @@ package final class ScratchProjection {
 
     // MARK: Taking back
 
-    /// Begins what ``undo(to:)`` reverts.
+    /// Sets the savepoint that ``undo(to:)`` reverts to.
     func beginSavepoint() throws { try run("SAVEPOINT storage_scratch") }
 
-    /// Keeps what came since the savepoint.
+    /// Keeps the changes since the savepoint, and removes it.
     func releaseSavepoint() throws { try run("RELEASE storage_scratch") }
 
-    /// Reverts what came since the savepoint, which is gone too.
+    /// Reverts the changes since the savepoint, and removes it.
     func undo(to position: Int64) throws {
         try run("ROLLBACK TO storage_scratch")
         try run("RELEASE storage_scratch")

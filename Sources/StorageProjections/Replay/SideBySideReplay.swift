@@ -5,7 +5,7 @@ package import StorageLog
 
 /// Runs one history through two versions of a projection, side by side.
 ///
-/// After each commit the sums of both databases are compared, which costs nothing that grows with the tables; where
+/// After each commit the digests of both databases are compared, at a cost independent of the size of the tables; if
 /// they differ, the commit is undone and applied again event by event. Not `Sendable`: it belongs to the thread of the
 /// connection that it reads.
 package final class SideBySideReplay {
@@ -54,9 +54,9 @@ package final class SideBySideReplay {
     }
 
     /// - Parameters:
-    ///   - from: What came up to here is applied without comparing.
-    ///   - limit: How many differing rows are listed.
-    ///   - progress: Called with the position that has been reached.
+    ///   - from: Events up to this position are applied without comparing.
+    ///   - limit: The most differing rows that are listed.
+    ///   - progress: Called with the position reached.
     package func run(
         from: Int64, to: Int64, limit: Int, progress: (Int64) -> Void = { _ in }
     ) throws -> ReplayComparison {
@@ -116,17 +116,18 @@ package final class SideBySideReplay {
         return batch.commit(ofEvent: Int(position - batch.header.first))
     }
 
-    /// Whether both hold the same. Sums that differ are computed again first, because a statement that failed half-way,
-    /// and was skipped by the projection, leaves its rows in them.
+    /// Whether both databases are equal. Sums that differ are computed again first: a statement that failed half-way,
+    /// and whose error the projection ignored, leaves its rows in them.
     private func areEqual(_ digests: [TableDigest]) throws -> Bool {
         if digests[0].sum == digests[1].sum { return true }
         try zip(sides, digests).forEach { side, digest in try side.connected { _ in try digest.recount() } }
         return digests[0].sum == digests[1].sum
     }
 
-    /// Undoes a commit and takes it in again event by event.
+    /// Undoes a commit and applies it again event by event.
     ///
-    /// - Returns: The first event after which they differ; the commit's last one where they do so as a whole only.
+    /// - Returns: The first event after which they differ; the commit's last one if they differ only after the whole
+    ///   commit.
     private func locateDivergence(
         in positions: ClosedRange<Int64>, from sums: [UInt64], digests: [TableDigest], reader: LogReader,
         wants: @escaping (UInt32) -> Bool
@@ -175,9 +176,9 @@ extension SideBySideReplay {
 }
 
 extension RowComparison {
-    /// What differs where both statements stand; nil where nothing does.
+    /// The difference between the current rows of both statements; nil if there is none.
     ///
-    /// - Parameter order: As ``merge(_:with:_:)`` reports it.
+    /// - Parameter order: The order as reported by ``merge(_:with:_:)``.
     fileprivate func difference(
         _ order: Int, from old: PreparedStatement, to new: PreparedStatement, in table: String
     ) -> RowDifference? {

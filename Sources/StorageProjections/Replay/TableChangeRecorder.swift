@@ -3,15 +3,15 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// Writes down what becomes of the rows of some tables while it is there.
+/// Records the net changes of rows in some tables during its lifetime.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class TableChangeRecorder {
     private struct Watched {
         let table: ScratchProjection.Table
-        /// The table's place, which stands for an entity in changes.
+        /// The table's index, used as the entity id in changes.
         let number: UInt32
-        /// Places of the key's columns, which stand for their ids.
+        /// The indices of the key's columns, used as their ids.
         let key: [Int]
     }
 
@@ -19,7 +19,7 @@ final class TableChangeRecorder {
     private var tables: [String: Watched] = [:]
     private var numbered: [Watched] = []
     private var changes: [NetRow] = []
-    /// Places of the changes by table and key.
+    /// The indices of the changes by table and key.
     private var indices: [RowAddress: Int] = [:]
 
     init(_ database: Connection, _ tables: [ScratchProjection.Table]) {
@@ -34,7 +34,7 @@ final class TableChangeRecorder {
             database.handle,
             { context, database, operation, schema, table, _, _ in
                 guard let context, let database, let schema, let table, strcmp(schema, "main") == 0 else { return }
-                // The hook is taken away by stop(), before this goes.
+                // stop() removes the hook before the recorder is released.
                 Unmanaged<TableChangeRecorder>.fromOpaque(context).takeUnretainedValue()
                     .note(operation, on: String(cString: table), in: Connection(database))
             }, Unmanaged.passUnretained(self).toOpaque())
@@ -50,8 +50,8 @@ final class TableChangeRecorder {
         let address = { (row: [NetRow.Cell]) in
             RowAddress(entity: watched.number, values: watched.key.map { row[$0].value })
         }
-        // A row that takes the place of another one, as by OR REPLACE, is a change of it. Where there is no key, equal
-        // rows are as good as each other, and one that comes is another one.
+        // A row that replaces another one, as with OR REPLACE, is a change of it. Without a key, equal rows are
+        // interchangeable, and an inserted row is always a new one.
         let known = (old ?? (watched.table.hasKey ? new : nil)).flatMap { indices.removeValue(forKey: address($0)) }
         let index = known ?? changes.count
         let change = NetRow(whole: old, to: new, of: address(new ?? old ?? []))

@@ -3,12 +3,12 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// A sum over the rows of some tables, kept up as rows change: two databases whose sums differ hold different rows, in
-/// whatever order they came.
+/// A sum over the rows of some tables, updated as rows change: two databases whose sums differ have different rows; the
+/// order of changes doesn't matter.
 ///
-/// The pre-update hook is called for every row, those that `OR REPLACE`, cascades and triggers take included; it isn't
-/// called when a statement that fails reverts rows, so a difference must be confirmed by ``recount()``. Not `Sendable`:
-/// it belongs to its connection's thread.
+/// The pre-update hook is called for every row, including those changed by `OR REPLACE`, cascades and triggers; it
+/// isn't called when a statement that fails reverts rows, so a difference must be confirmed by ``recount()``. Not
+/// `Sendable`: it belongs to its connection's thread.
 final class TableDigest {
     struct Table: Equatable {
         let name: String
@@ -19,7 +19,7 @@ final class TableDigest {
     private struct Watched {
         let table: Table
         let seed: UInt64
-        /// Places of the columns in the table, and whether each keeps reals only.
+        /// The indices of the columns in the table, and whether each stores only reals.
         let columns: [(index: Int32, isReal: Bool)]
     }
 
@@ -44,7 +44,7 @@ final class TableDigest {
     /// Takes the hook away.
     func stop() { sqlite3_preupdate_hook(database.handle, nil, nil) }
 
-    /// Sets the sum back to one that was taken before something was undone.
+    /// Restores an earlier sum after changes were undone.
     func reset(to sum: UInt64) { self.sum = sum }
 
     /// Computes the sum again from the tables.

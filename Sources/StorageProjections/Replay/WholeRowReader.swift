@@ -1,11 +1,10 @@
 package import StorageHistory
 package import StorageLog
 
-/// Finds the whole row before and after each event of a log that is read in order, for who doesn't know the program's
-/// types.
+/// Reads the whole row before and after each event of a log that is read in order, without the program's types.
 ///
-/// Rows that were seen are kept aside in a temporary file, so each event costs one look-up there. Not `Sendable`: it
-/// belongs to its connection's thread.
+/// Rows are cached in a temporary file, so that each event costs one look-up there. Not `Sendable`: it belongs to its
+/// connection's thread.
 package final class WholeRowReader {
     private let rows: RowResolver
 
