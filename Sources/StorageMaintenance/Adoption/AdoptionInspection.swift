@@ -3,7 +3,7 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-/// Looks whether the tables of a database can have a history. Changes nothing.
+/// Checks whether the tables of a database can have a history. Changes nothing.
 ///
 /// Not `Sendable`: it belongs to the connection's thread.
 package struct AdoptionInspection {
@@ -17,9 +17,9 @@ package struct AdoptionInspection {
         self.progress = progress
     }
 
-    /// - Parameter names: The tables that are asked for; every table where none is.
-    /// - Throws: `not-found` for a name that there is no table of, and what keeps the whole database from being a
-    ///   store.
+    /// - Parameter names: The requested tables; empty for every table.
+    /// - Throws: `not-found` for a table that doesn't exist, `conflict` for one that has a history already, and an
+    ///   error if the database as a whole can't become a store.
     package func plan(_ names: [String]) throws -> AdoptionPlan {
         var plan = AdoptionPlan()
         try checkDatabase(&plan)
@@ -200,7 +200,7 @@ extension AdoptionInspection {
 // MARK: Rows
 
 extension AdoptionInspection {
-    /// Reads every row once: what can't be recorded exactly is reported before anything is made.
+    /// Reads every row once, so that values that can't be recorded exactly are reported before anything is created.
     private func inspectRows(
         _ table: String, _ columns: [Column], key: [String], read: inout Int64
     ) throws -> (Int64, AdoptionPlan.Obstacle?) {

@@ -1,4 +1,4 @@
-/// What becomes of the tables of a database when its history begins.
+/// What adopting a database would do with its tables.
 package struct AdoptionPlan: Sendable {
     package struct Table: Sendable {
         package let name: String
@@ -9,11 +9,11 @@ package struct AdoptionPlan: Sendable {
         package internal(set) var obstacle: Obstacle?
     }
 
-    /// What stands in the way, and what to do about it.
+    /// What prevents a table from being adopted, and the remedy.
     package struct Obstacle: Sendable, Equatable {
         package let reason: String
         package let remedy: String
-        /// Whether the table is none that anybody would want a history of: virtual tables and what they keep.
+        /// Whether the table doesn't need a history: virtual tables and their shadow tables.
         package var isExpected = false
     }
 

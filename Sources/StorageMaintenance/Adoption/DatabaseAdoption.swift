@@ -5,9 +5,9 @@ internal import StorageCore
 internal import StorageHistory
 package import StorageLog
 
-/// Makes a store of an existing SQLite database: a copy whose tables have a history that begins with their rows.
+/// Converts an existing SQLite database into a store: a copy whose tables have a history that begins with their rows.
 ///
-/// Isolation: `Sendable`; the work runs on the thread that calls, and on the new store's writer.
+/// Isolation: `Sendable`; it works on the calling thread and on the new store's writer.
 package struct DatabaseAdoption: Sendable {
     package let source: String
     /// The tables whose history begins; all that can have one where none is named.
@@ -16,7 +16,8 @@ package struct DatabaseAdoption: Sendable {
 
     private let progress: @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void
 
-    /// Rows and bytes of a commit: what waits for a commit is held in memory. A smaller database is one commit.
+    /// The rows and bytes after which a commit ends: pending events are held in memory. A smaller database is one
+    /// commit.
     private static let commitRows = 65_536
     /// Rows that are recorded between two looks at the size of the commit.
     private static let baselineRows = 1_024
@@ -50,7 +51,7 @@ package struct DatabaseAdoption: Sendable {
                 remedy: "To record its tables that have no history, use --in-place.")
         }
         let plan = try AdoptionInspection(connection) { progress("read", Int($0), 0) }.plan(tables)
-        // Who names tables wants those, and not some of them.
+        // If tables are named, adopting only some of them would be wrong.
         if !tables.isEmpty, let table = plan.left.first { throw StorageError.notAdopted(table) }
         return plan
     }
@@ -79,12 +80,13 @@ package struct DatabaseAdoption: Sendable {
         return plan
     }
 
-    /// Converts the file itself. Nobody else may have it open. Either all of it is done, or the file is as it was.
+    /// Converts the file itself. No other connection may have it open. Either everything is done, or the file stays as
+    /// it was.
     ///
-    /// The store is made and verified beside it first. Then its pages take the place of the old ones in one transaction
-    /// of SQLite, so a crash at any moment leaves the one or the other, and the file keeps its owner and links.
+    /// The store is first created and verified in a file beside it. Then its pages replace the old ones in one SQLite
+    /// transaction, so that a crash at any time leaves one or the other, and the file keeps its owner and links.
     ///
-    /// - Parameter backup: Where a copy of the file as it was is left; nil for nowhere.
+    /// - Parameter backup: The path for a copy of the original file; nil for none.
     package func runInPlace(backup: String?) async throws -> AdoptionPlan {
         let kept = try backup.map { try FilePlacement($0, replacing: false) }
         let work = try FilePlacement(source + ".adopting", replacing: false)
@@ -94,8 +96,8 @@ package struct DatabaseAdoption: Sendable {
         }
         let lock = try WriterLock(store: source)
         defer { lock.release() }
-        // Sound as `nonisolated(unsafe)`: used by this task alone, one call at a time. Behind an `await` it may be on
-        // another thread, which SQLite minds only where two come at once.
+        // Sound as `nonisolated(unsafe)`: used by this task alone, one call at a time. After an `await` it may be on
+        // another thread, which SQLite allows as long as no two threads use the connection at once.
         nonisolated(unsafe) let file = try DatabaseFile(source, .owning)
         let plan = try file.with(plan)
         for placement in [kept?.partial, work.partial].compactMap({ $0 }) {
@@ -143,7 +145,7 @@ extension DatabaseAdoption {
             try await engine.close()
             return (plan, receipt)
         } catch {
-            // What went wrong first is what is reported.
+            // The first error is the one to report.
             try? await engine.close()
             throw error
         }
@@ -153,8 +155,8 @@ extension DatabaseAdoption {
 // MARK: Converting the copy
 
 extension DatabaseAdoption {
-    /// Makes a store of the copy, and checks the finished file against its log: what is verified is what gets the name,
-    /// and not what a connection sees of it by way of its write-ahead log.
+    /// Converts the copy into a store, and checks the finished file against its log: the verified file itself gets the
+    /// name, and not a state that depends on a write-ahead log.
     private func convert(_ placement: FilePlacement, _ plan: AdoptionPlan) async throws -> AdoptionPlan {
         let result = try await beginHistory(of: placement.partial, plan)
         try placement.checkIsWhole()
@@ -183,8 +185,8 @@ extension DatabaseAdoption {
         }
     }
 
-    /// Tells the log of every row. Several commits where there are many rows: the file isn't anybody's yet, so what is
-    /// between them is seen by nobody.
+    /// Records every row in the log. Many rows take several commits; the file isn't in use yet, so the states between
+    /// them are never visible.
     private func begin(_ plan: AdoptionPlan, on writer: LogWriter, _ db: GRDB.Database) throws -> AdoptionPlan {
         var plan = plan
         var rest: [CatalogEntity] = []

@@ -3,10 +3,10 @@ internal import StorageCore
 package import StorageLog
 
 extension LogWriter {
-    /// Begins the history of a table that was made with SQL, with all its rows in the commit under way. Does nothing
-    /// where it has begun already.
+    /// Begins the history of a table created with SQL, with all its rows in the current commit. Does nothing if the
+    /// table has a history already.
     ///
-    /// - Throws: `schema-mismatch` where the table can't have a history.
+    /// - Throws: `schema-mismatch` if the table can't have a history.
     package func adopt(_ table: String) throws {
         guard catalog.entity(stored: table) == nil else { return }
         let plan = try AdoptionInspection(database).plan([table])

@@ -3,8 +3,8 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// Which statements of a schema, its views and triggers, can be compiled: a column more can break those that count
-/// columns.
+/// Which of a schema's views and triggers can be compiled: an additional column can break those that depend on the
+/// number of columns.
 struct SchemaUses: Equatable {
     private var works: [String: Bool] = [:]
     private var widths: [String: Int32] = [:]
@@ -42,7 +42,7 @@ struct SchemaUses: Equatable {
             != nil
     }
 
-    /// - Throws: `conflict` where something that worked before doesn't any more.
+    /// - Throws: `conflict` if a view or trigger that could be compiled before no longer can.
     func check(against before: SchemaUses) throws {
         guard let broken = before.works.keys.sorted().first(where: { before.works[$0] == true && works[$0] == false })
         else { return }

@@ -4,8 +4,8 @@ internal import StorageCore
 package import StorageLog
 internal import StorageProjections
 
-/// Makes a new store whose log ends at a point of an old one's: the log's beginning as it is, and everything that is
-/// made from it as it was then.
+/// Creates a new store whose log ends at a point of an old one's: the log up to that point unchanged, and all derived
+/// state as it was then.
 ///
 /// Isolation: `Sendable`; it works on the thread that calls.
 package struct PointRestore: Sendable {
@@ -15,7 +15,7 @@ package struct PointRestore: Sendable {
         /// How many events and commits behind the point are left out.
         package var leftEvents: Int64 = 0
         package var leftCommits: Int64 = 0
-        /// Whether the point lay inside its commit, which is restored as a whole.
+        /// Whether the point was inside its commit, which is restored as a whole.
         package var wasInsideCommit = false
         package var tables: [String] = []
         /// Rows by table.
@@ -82,9 +82,9 @@ package struct PointRestore: Sendable {
         return outcome
     }
 
-    /// Makes the new store.
+    /// Creates the new store.
     ///
-    /// - Parameter operation: What is recorded in it, behind everything else, and who does it.
+    /// - Parameter operation: The operation that is recorded in it, as its last commit, with its metadata.
     package func run(
         _ position: Int64, to path: String, replacing: Bool,
         recording operation: (operation: StorageOperation, metadata: CommitMetadata)
@@ -121,7 +121,7 @@ package struct PointRestore: Sendable {
         _ operation: (operation: StorageOperation, metadata: CommitMetadata), in path: String
     ) async throws -> Int64? {
         var configuration = StorageConfig()
-        // Nothing depends on the file before it is placed, and rows of the log are to stay the bytes that they are.
+        // No user depends on the file before it gets its name, and segments must keep their bytes.
         configuration.durability = .normal
         configuration.sealsInBackground = false
         let engine = try StorageEngine.openStore(path: path, configuration: configuration)

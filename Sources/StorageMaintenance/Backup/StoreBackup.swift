@@ -24,9 +24,9 @@ public struct StoreBackup: Sendable, Hashable {
 }
 
 extension StorageEngine {
-    /// Copies the store as it is at this moment, page by page, while others go on writing.
+    /// Copies the store in its current state, page by page, while others continue to write.
     ///
-    /// The file gets its name when it is whole, on the disk and, if asked for, verified.
+    /// The file gets its name once it is complete, durable and, if requested, verified.
     package func backup(
         to path: String, replacing: Bool, verifying: Bool,
         progress: @escaping @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void = { _, _, _ in }
@@ -59,7 +59,7 @@ extension StorageEngine {
         }
     }
 
-    /// What ``backup(to:replacing:verifying:progress:)`` would copy now: the same answer, of which nothing is made.
+    /// What ``backup(to:replacing:verifying:progress:)`` would copy now: the same result, without creating a file.
     package func planBackup(to path: String, replacing: Bool) async throws -> StoreBackup {
         try checkIsAnotherFile(path)
         try FilePlacement.check(path, replacing: replacing)
@@ -78,10 +78,9 @@ extension StorageEngine {
 }
 
 extension StoreBackup {
-    /// Checks a store that nobody writes to.
+    /// Checks a store that no process writes to.
     ///
-    /// - Throws: `corrupt` with the first thing that isn't as it was written; what kept the check from coming to an
-    ///   end.
+    /// - Throws: `corrupt` with the first difference; an error that kept the check from completing.
     static func verify(
         _ path: String, name: String = "copy",
         remedy: String =

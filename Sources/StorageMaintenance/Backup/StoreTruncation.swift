@@ -5,8 +5,8 @@ internal import StorageHistory
 internal import StorageLog
 internal import StorageProjections
 
-/// Turns a copy of a store into what the store was at the end of a commit. The copy is thrown away where that fails, so
-/// there is no way back in it.
+/// Truncates a copy of a store to the end of a commit. The copy is discarded if that fails, so nothing can be undone in
+/// it.
 ///
 /// Not `Sendable`: it belongs to the connection's thread.
 struct StoreTruncation {
@@ -22,7 +22,7 @@ struct StoreTruncation {
 
     /// - Returns: The rows of each table.
     func run() throws -> [String: Int64] {
-        // Guards and users' triggers keep still, and references are looked at by the verification afterwards.
+        // Guards and users' triggers must not fire; the verification checks references afterwards.
         database.setTriggersEnabled(false)
         defer { database.setTriggersEnabled(true) }
         try run("PRAGMA foreign_keys = OFF")
@@ -54,8 +54,8 @@ struct StoreTruncation {
 
     private func loose(_ entity: CatalogEntity) -> String { "temp." + quoted("restored \(entity.id)") }
 
-    /// Makes the rows from the log, in tables without types and constraints: a row of the past may break what its table
-    /// demanded later.
+    /// Folds the rows from the log, in tables without types and constraints: a historical row may violate constraints
+    /// that its table got later.
     private func fold(_ entities: [CatalogEntity]) throws {
         try run(
             "CREATE TEMP TABLE restored_tombstone(entity, key, position, PRIMARY KEY (entity, key)) WITHOUT ROWID")
@@ -122,7 +122,7 @@ struct StoreTruncation {
         for table in ["storage_shadow", "storage_shadow_tombstone"] { try run("DELETE FROM \(table)") }
     }
 
-    /// A full-text index stays where the point has what it is made from.
+    /// Keeps a full-text index if its entity and columns exist at the point.
     private func make(_ index: FullTextIndex, _ catalog: Catalog) throws {
         guard let entity = catalog.entity(id: index.entity), !entity.isDropped,
             index.columns.allSatisfy({ id in entity.live.contains { $0.id == id } })
@@ -143,7 +143,7 @@ struct StoreTruncation {
         try run("DROP TABLE restored_tombstone")
         try PreparedStatement(database, "DELETE FROM storage_commit_key WHERE last > ?1").run(position)
         try StoreLineage.begin(after: position, in: database)
-        // How far an import had come isn't true any more.
+        // The recorded progress of imports is no longer valid.
         try run("DELETE FROM storage_import")
     }
 }

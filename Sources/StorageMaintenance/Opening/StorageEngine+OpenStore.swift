@@ -9,7 +9,7 @@ extension StorageEngine {
         try open(path: path, configuration: configuration, makeProjections: makeProjections)
     }
 
-    /// Like ``openStore(path:configuration:)``, for a store that lives in memory.
+    /// Like ``openStore(path:configuration:)``, for an in-memory store.
     package static func openStoreInMemory(configuration: StorageConfig) throws -> StorageEngine {
         try openInMemory(configuration: configuration, makeProjections: makeProjections)
     }

@@ -3,11 +3,11 @@ internal import StorageCore
 package import StorageHistory
 package import StorageLog
 
-/// Makes events of what another program has written past the log: afterwards the log says what the tables hold.
+/// Records changes that another program has made without the log as events: afterwards the log agrees with the tables.
 ///
-/// The tables are rebuilt from the log first, because an event holds what was there before, and only the log knows that;
-/// then what they held is restored, as one commit. The rebuild keeps the old tables until that is done, so that a crash
-/// between the two loses nothing.
+/// The tables are rebuilt from the log first, because an event contains the old values, which only the log has; then
+/// their current content is restored, as one commit. The rebuild keeps the old tables until that is done, so that a
+/// crash between the two loses nothing.
 package struct DriftRecording: Sendable {
     private let engine: StorageEngine
     private let names: [String]
@@ -18,10 +18,10 @@ package struct DriftRecording: Sendable {
         self.names = names
     }
 
-    /// - Parameter isDryRun: Whether the commit is only tried. The tables are rebuilt all the same, so that it is for a copy
-    ///   of the store.
-    /// - Throws: `conflict` where earlier rebuilds have kept tables, and where the rows can't be those of the tables, such as
-    ///   two of one key.
+    /// - Parameter isDryRun: Whether the commit is only tried. The tables are rebuilt anyway, so use it on a copy of
+    ///   the store.
+    /// - Throws: `conflict` if earlier rebuilds have kept tables, or if the rows can't be stored in the tables, such as
+    ///   two with one key.
     package func run(metadata: CommitMetadata, isDryRun: Bool = false) async throws -> RevertReport {
         let (names, live) = try await copy()
         _ = try await Rebuild(engine, names, options: RebuildOptions(compares: false, swaps: true, keepsOld: true))

@@ -5,14 +5,13 @@ internal import StorageProjections
 internal import Synchronization
 
 extension ProjectionRuntime {
-    /// Rebuilds a projection beside the store while commits go on, and then puts what it has made in the place of its
-    /// tables.
+    /// Rebuilds a projection beside the store while commits continue, and then replaces its tables with the result.
     package func rebuild(
         _ name: String, options: RebuildOptions = RebuildOptions(),
         progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
     ) async throws -> RebuildReport {
         guard let registration = registrations[name] else { throw StorageError.noProjection(name) }
-        // Somebody else may be folding the same.
+        // Another rebuild may be folding the same projection.
         let isFree = beginFolding(name)
         defer { if isFree { endFolding(name) } }
         let file = isFree && engine.isFile ? ProjectionRebuildFile(store: engine.path, projection: name) : nil
@@ -21,7 +20,7 @@ extension ProjectionRuntime {
             file?.remove()
             return report
         } catch {
-            // Only what was interrupted is resumed.
+            // Only an interrupted rebuild can be resumed.
             if !Task.isCancelled, (error as? StorageError)?.code != .closed { file?.remove() }
             throw error
         }
@@ -53,12 +52,12 @@ extension ProjectionRuntime {
         return report
     }
 
-    /// A projection's tables with the names under which they are kept, none of which is taken.
+    /// A projection's tables and the names under which they are kept, which must all be free.
     private func tablesToKeep(_ name: String) async throws -> [String: String] {
         try await engine.read { db in
             let connection = try db.connection
             let tables = try StoredProjection.all(in: connection).first { $0.name == name }?.tables.tables ?? []
-            // What virtual tables keep for themselves says nothing alone.
+            // Shadow tables of virtual tables are useless by themselves.
             let select = try PreparedStatement(
                 connection, "SELECT 1 FROM pragma_table_list WHERE name = ?1 AND type <> 'shadow'")
             let kept = try tables.filter { table in
@@ -71,12 +70,12 @@ extension ProjectionRuntime {
         }
     }
 
-    /// Makes a projection in a database of its own as far as it has come in the store.
+    /// Folds a projection in a separate database, up to its position in the store.
     ///
     /// - Parameters:
-    ///   - compares: Whether the two are compared, and it is an error where that can't be.
-    ///   - file: Where the database is kept, so that another rebuild can resume it.
-    /// - Returns: nil where the projection can't be made apart from the store, as it reads other tables or throws.
+    ///   - compares: Whether the two are compared. It is an error then if the projection can't be folded.
+    ///   - file: The file of the database, so that another rebuild can resume it.
+    /// - Returns: A nil projection if it can't be folded apart from the store, because it reads other tables or throws.
     private func foldBeside(
         _ registration: ProjectionRegistration, compares: Bool, in file: ProjectionRebuildFile?,
         progress: @escaping @Sendable (RebuildProgress) -> Void

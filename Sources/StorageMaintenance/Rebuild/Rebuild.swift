@@ -4,11 +4,11 @@ internal import StorageHistory
 package import StorageLog
 internal import Synchronization
 
-/// Rebuilds entity tables from the log beside the old ones, while commits go on, and then lets them take their
-/// places in one transaction.
+/// Rebuilds entity tables from the log beside the old ones, while commits continue, and then swaps them in one
+/// transaction.
 ///
-/// What it has done is in the store with each step, so a rebuild that is cancelled or killed is taken up by the next
-/// one. Isolation: `Sendable`; one task runs it.
+/// Its progress is stored with each step, so that the next rebuild resumes one that is cancelled or killed. Isolation:
+/// `Sendable`; one task runs it.
 package struct Rebuild: Sendable {
     private let engine: StorageEngine
     private let names: [String]
@@ -20,17 +20,17 @@ package struct Rebuild: Sendable {
     package struct Pace: Sendable {
         /// How long a step may hold the writer while commits wait for it.
         package var patience: Duration = .milliseconds(20)
-        /// How long it may hold the writer while nobody waits: what a kill throws back.
+        /// How long a step may hold the writer while no commit waits: the work lost if the process is killed.
         package var step: Duration = .milliseconds(500)
         /// Events after which a step ends in any case.
         package var limit = Int.max
         /// Whether the events of a window are folded first, so that a row is written once; else one by one.
         package var collects = true
-        /// The bytes that a window may take, and several times as many where that spares work, see ``NetWindow``; there
-        /// are two windows at a time.
+        /// The bytes that a window may use, and several times as many if that saves work, see ``NetWindow``; there are
+        /// two windows at a time.
         package var memory = 2 << 20
-        /// Whether it is found out which events are needed before they are read; where nil, once the rows of a window
-        /// are those of windows before, and much of the log still follows.
+        /// Whether needed events are determined before events are read. If nil, this starts once a window mostly has
+        /// the rows of earlier windows, and much of the log is left.
         package var seeksNeeded: Bool?
         /// A window ends before so many events that aren't needed: the next one skips them without decoding them.
         package var gap: Int64 = 50_000
@@ -40,15 +40,16 @@ package struct Rebuild: Sendable {
 
     /// A window of this size takes the writer a few milliseconds.
     private static let leastMemory = 256 << 10
-    /// After windows of so many times ``Pace/memory`` the write-ahead log is brought into the file.
+    /// The total size of windows, in multiples of ``Pace/memory``, after which the write-ahead log is checkpointed.
     private static let checkpointDistance = 10
-    /// How many steps in a row may come no nearer to the end of the log before commits have to wait for the rest.
+    /// The most consecutive steps that may fail to get closer to the end of the log, before commits have to wait for
+    /// the rest.
     private static let followAttempts = 16
     /// How often tables are compared beside commits before commits have to wait for that.
     private static let compareAttempts = 5
 
-    /// - Parameter names: The entities whose tables are to be rebuilt; all where empty, those of the store itself but
-    ///   the catalog too.
+    /// - Parameter names: The entities whose tables are rebuilt; if empty, all of them and the store's own annotation
+    ///   tables.
     package init(
         _ engine: StorageEngine, _ names: [String] = [], options: RebuildOptions = RebuildOptions(),
         pace: Pace = Pace(), progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
@@ -60,8 +61,8 @@ package struct Rebuild: Sendable {
         self.progress = progress
     }
 
-    /// - Throws: `CancellationError` where the task is cancelled before the tables take their places: what was done is
-    ///   kept for the next rebuild.
+    /// - Throws: `CancellationError` if the task is cancelled before the tables are swapped: the next rebuild resumes
+    ///   from what was done.
     package func run() async throws -> RebuildReport {
         let meter = RebuildMeter(progress)
         var report = RebuildReport()
@@ -84,13 +85,13 @@ package struct Rebuild: Sendable {
                 try await install(entities, into: &report, meter: meter)
                 return report
             } catch is RebuildWriter.Outdated {
-                // A migration came in between: what it left in place is resumed.
+                // A migration came in between: shadows that still fit are resumed.
                 continue
             }
         }
     }
 
-    /// Takes away every shadow, every kept table, and what was made of programs' projections.
+    /// Drops every shadow and every kept table, and removes the files of rebuilt projections.
     package static func abandon(_ engine: StorageEngine) async throws {
         if engine.isFile { ProjectionRebuildFile.removeAll(besides: engine.path) }
         try await engine.withWriter { writer, db in try RebuildWriter(writer: writer, db: db).abandonAll() }
@@ -117,12 +118,12 @@ package struct Rebuild: Sendable {
             remedy: "There is \(catalog.live.map(\.name).joined(separator: ", ")).")
     }
 
-    /// Fills the shadows window by window of the log: while the writer takes one in, the next is read.
+    /// Fills the shadows window by window of the log: while the writer applies one, the next is read.
     ///
-    /// - Returns: How far each shadow is.
+    /// - Returns: The position of each shadow.
     private func load(_ begun: [UInt32: Int64], _ meter: RebuildMeter) async throws -> [UInt32: Int64] {
         guard pace.collects else { return begun }
-        // What is committed meanwhile is followed later.
+        // Later commits are followed afterwards.
         let goal = engine.committed.position
         var (positions, memory, unmoved) = (begun, pace.memory, 0)
         let spare = SpareMemory()
@@ -131,7 +132,7 @@ package struct Rebuild: Sendable {
             try Task.checkCancellation()
             unmoved += window.memory
             if unmoved > Self.checkpointDistance * pace.memory {
-                // While nobody reads.
+                // While no window is being read.
                 try await engine.withWriter { RebuildWriter(writer: $0, db: $1).checkpoint() }
                 unmoved = 0
             }
@@ -150,7 +151,7 @@ package struct Rebuild: Sendable {
                 memory = max(room / 4, Self.leastMemory)
                 upcoming = try await self.window(after: positions, through: goal, behind: window, memory, spare)
             } catch let error as StorageError where error.code == .conflict {
-                // Two rows that change places have to do it one after the other, as they did.
+                // Two rows that exchange unique values must be changed in the original order, event by event.
                 _ = try await following
                 positions = try await advance(Set(positions.keys), meter)
                 upcoming = try await self.window(after: positions, through: goal, behind: window, memory, spare)
@@ -167,8 +168,8 @@ package struct Rebuild: Sendable {
 
     /// Reads the next window of the log for the shadows that are furthest behind.
     ///
-    /// - Parameter earlier: The window before.
-    /// - Returns: nil where they are as far as the log, or can only be replayed event by event.
+    /// - Parameter earlier: The previous window.
+    /// - Returns: Nil if the shadows have reached the goal, or can only be replayed event by event.
     private func window(
         after positions: [UInt32: Int64], through goal: Int64, behind earlier: NetWindow? = nil, _ memory: Int,
         _ spare: SpareMemory
@@ -197,8 +198,8 @@ package struct Rebuild: Sendable {
         }
     }
 
-    /// Where windows bring the same rows again and again, going through the outlines of the log takes a small part of
-    /// what writing the rows takes.
+    /// If windows repeatedly change the same rows, reading the outlines of the log costs a small part of what writing
+    /// the rows does.
     private static func isWorthSeeking(behind window: NetWindow, through goal: Int64) -> Bool {
         window.mostlyComesBack && goal - window.last > 4 * (window.last - window.first)
     }
@@ -216,8 +217,8 @@ package struct Rebuild: Sendable {
         }
     }
 
-    /// Replays what the shadows lack, until they are as far as the log, or don't come nearer to its end because commits
-    /// come in faster. The rest is done when the tables change places, while commits wait.
+    /// Replays the log until the shadows have reached its end, or don't get closer because commits are faster. The rest
+    /// is done when the tables are swapped, while commits wait.
     private func follow(_ entities: Set<UInt32>, _ meter: RebuildMeter) async throws {
         var nearest = Int64.max
         var stalls = 0
@@ -230,9 +231,9 @@ package struct Rebuild: Sendable {
         }
     }
 
-    /// Replays what the shadows lack event by event, for one step.
+    /// Replays the log event by event, for one step.
     ///
-    /// - Returns: How far each shadow is.
+    /// - Returns: The position of each shadow.
     private func advance(_ entities: Set<UInt32>, _ meter: RebuildMeter) async throws -> [UInt32: Int64] {
         while true {
             do {
@@ -242,7 +243,7 @@ package struct Rebuild: Sendable {
                 meter.update(positions, head: head)
                 return positions
             } catch let error as StorageError where error.code == .conflict {
-                // A row of the past may break a constraint that its table got later.
+                // A historical row may violate a constraint that its table got later.
                 let isLoosened = try await engine.withWriter {
                     try RebuildWriter(writer: $0, db: $1).dropConstraints(entities)
                 }
@@ -289,7 +290,7 @@ extension Rebuild {
         report.resumedAt = resumedAt
     }
 
-    /// - Returns: nil where the shadows aren't as far as the log.
+    /// - Returns: Nil if the shadows haven't reached the end of the log.
     private static func compare(_ entities: Set<UInt32>, _ db: GRDB.Database) throws -> RebuildReport? {
         let connection = try db.connection
         let head = try LogReader(connection).head().position
@@ -337,8 +338,8 @@ extension Rebuild {
     }
 }
 
-/// Memory on its way from a window that was applied to the next one that is read: the system would fill it with zeros
-/// each time that it is given back and taken again.
+/// Memory passed from an applied window to the next one that is read: the system would zero it each time that it is
+/// freed and allocated again.
 private final class SpareMemory: Sendable {
     private let memory = Mutex(NetWindow.Memory())
 

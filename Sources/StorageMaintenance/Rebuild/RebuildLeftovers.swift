@@ -6,7 +6,7 @@ package import StorageLog
 package struct RebuildLeftovers: Sendable, Equatable {
     /// The users' entities whose new tables an interrupted rebuild was making.
     package let unfinished: [String]
-    /// The tables, of entities and of programs' projections, of which a rebuild has kept the old ones.
+    /// The tables, of entities and of programs' projections, whose old versions a rebuild has kept.
     package let kept: [String]
     /// The programs' projections whose new tables an interrupted rebuild was making.
     package let projections: [String]

@@ -8,11 +8,11 @@ final class RebuildMeter: Sendable {
         var phase = RebuildProgress.Phase.reading
         var positions: [UInt32: Int64] = [:]
         var head: Int64 = 0
-        /// Where the reading began, and when.
+        /// The position at which reading began, and the time.
         var begun: Int64 = 0
         var began = ContinuousClock.now
 
-        /// The tables are read for together, so their mean says how much of the log is done.
+        /// The log is read once for all tables, so the mean of their positions is the progress.
         var completed: Int64 {
             positions.isEmpty ? head : positions.values.reduce(0, +) / Int64(positions.count)
         }
@@ -24,7 +24,7 @@ final class RebuildMeter: Sendable {
 
     init(_ report: @escaping @Sendable (RebuildProgress) -> Void) { self.report = report }
 
-    /// - Parameter positions: How far each table has come already.
+    /// - Parameter positions: The position that each table has reached already.
     func start(_ positions: [UInt32: Int64], head: Int64) {
         change { state in
             (state.phase, state.positions, state.head) = (.reading, positions, head)

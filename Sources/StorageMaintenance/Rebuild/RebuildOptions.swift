@@ -1,4 +1,4 @@
-/// What a rebuild is to do with the tables that it has made.
+/// What a rebuild does with the new tables.
 public struct RebuildOptions: Sendable, Hashable {
     /// Whether the new tables are compared with the old ones before they replace them.
     public var compares: Bool

@@ -7,7 +7,7 @@ package struct RebuildPlan: Sendable {
         package let name: String
         /// Rows that the table has now.
         package let rows: Int64
-        /// The position up to which an interrupted rebuild has come.
+        /// The position that an interrupted rebuild has reached.
         package let resumesAt: Int64
     }
 

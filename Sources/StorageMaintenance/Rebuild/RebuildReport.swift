@@ -25,13 +25,13 @@ public struct RebuildReport: Sendable {
 
     private static let differenceLimit = 20
 
-    /// A row that the old table didn't hold as the log says.
+    /// A row in which the old table differs from the log.
     public struct Difference: Sendable, Hashable, CustomStringConvertible {
         /// How a row differs.
         public enum Kind: String, Sendable {
             /// The log has the row, and the table hadn't.
             case missing
-            /// The table had a row that the log knows nothing of.
+            /// The row is in the table, but not in the log.
             case extra
             /// A column of the row held something else.
             case different
@@ -45,9 +45,9 @@ public struct RebuildReport: Sendable {
         public let id: String
         /// The first column that differs.
         public let column: String?
-        /// What the column holds by the log.
+        /// The column's value according to the log.
         public let expected: StorageValue?
-        /// What it held in the old table.
+        /// The column's value in the old table.
         public let found: StorageValue?
 
         public var description: String {

@@ -6,9 +6,9 @@ internal import StorageLog
 
 /// Letting shadow tables follow the log.
 extension RebuildWriter {
-    /// Lets the shadows that are furthest behind follow the log for a while, until `isEnough` says so.
+    /// Applies the log to the shadows that are furthest behind, until `isEnough` returns true.
     ///
-    /// - Returns: How far each shadow is, and where the log ends.
+    /// - Returns: The position of each shadow, and the end of the log.
     func advance(
         _ entities: Set<UInt32>, until isEnough: (_ events: Int) -> Bool
     ) throws -> (positions: [UInt32: Int64], head: Int64) {
@@ -21,7 +21,7 @@ extension RebuildWriter {
     func follow(_ shadows: [ShadowTable], until isEnough: (_ events: Int) -> Bool) throws -> [ShadowTable] {
         let head = writer.head.position
         guard let low = shadows.map(\.position).min(), low < head else { return shadows }
-        // Those further ahead wait until the others have come up with them; then all go on together.
+        // Shadows further ahead wait until the others have reached them; then all continue together.
         let limit = shadows.map(\.position).filter { $0 > low }.min() ?? head
         let targets = try shadows.filter { $0.position == low }.map(target)
         let fold = Fold(writer.database, targets: targets, checks: false)
@@ -45,16 +45,16 @@ extension RebuildWriter {
 
     func target(_ shadow: ShadowTable) throws -> Fold.Target {
         guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
-        // A column that was added later stands with its default for rows from before.
+        // A column that was added later has its default in earlier rows.
         return Fold.Target(
             entity: entity, table: shadow.table, column: { quoted($0.stored) }, tombstones: "storage_shadow_tombstone",
             hasTombstones: shadow.position > 0)
     }
 
-    /// Lets the shadows of a window's tables take it in, all of it or nothing.
+    /// Applies a window to the shadows of its tables, as a whole or not at all.
     ///
-    /// - Parameter check: Called now and then; may throw to stop.
-    /// - Returns: Where the log ends.
+    /// - Parameter check: Called from time to time; may throw to stop.
+    /// - Returns: The end of the log.
     func take(_ window: NetWindow, check: () throws -> Void) throws -> Int64 {
         try passing {
             try writer.maintenance(db, changesSchema: false) {
@@ -67,19 +67,19 @@ extension RebuildWriter {
                     try window.apply(index, to: target(shadows[known]), in: writer.database, check: check)
                     shadows[known].position = window.last
                 }
-                // Last: a page that is changed early and late is written early and late, and where a page comes again
-                // in a transaction SQLite reads all that it wrote behind it once more.
+                // Last: a page that is changed both early and late is written twice, and when a page is written again
+                // in a transaction, SQLite reads everything that it wrote after it.
                 for shadow in shadows { try shadow.save(writer) }
                 return writer.head.position
             }
         }
     }
 
-    /// Brings what was committed into the file, so that what comes next needn't wait behind it.
+    /// Checkpoints the write-ahead log.
     ///
-    /// While a reader looks at an older state, commits can't do it themselves, and the write-ahead log grows.
+    /// While a reader uses an older state, commits can't do that themselves, and the write-ahead log grows.
     func checkpoint() {
-        // A reader that is in the way makes it do less, not fail.
+        // A blocking reader makes it copy less, not fail.
         sqlite3_wal_checkpoint_v2(writer.database.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
 }

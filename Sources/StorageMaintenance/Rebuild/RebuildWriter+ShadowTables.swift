@@ -5,9 +5,9 @@ internal import StorageLog
 
 /// Making shadow tables, and removing them.
 extension RebuildWriter {
-    /// Makes a shadow for each entity that hasn't one that fits.
+    /// Creates a shadow for each entity without a resumable one.
     ///
-    /// - Returns: How far each shadow is.
+    /// - Returns: The position of each shadow.
     func begin(_ entities: [CatalogEntity]) throws -> [UInt32: Int64] {
         try writer.maintenance(db) {
             var positions: [UInt32: Int64] = [:]
@@ -32,9 +32,9 @@ extension RebuildWriter {
         return try select.step()
     }
 
-    /// Begins again with shadows that take whatever comes.
+    /// Starts over with shadows without constraints.
     ///
-    /// - Returns: Whether there were any that don't.
+    /// - Returns: Whether any of them had constraints.
     func dropConstraints(_ entities: Set<UInt32>) throws -> Bool {
         try writer.maintenance(db) {
             let strict = try shadows(entities).filter { !$0.isUnconstrained }
@@ -87,7 +87,7 @@ extension RebuildWriter {
         ).save(writer)
     }
 
-    /// An empty table with the very SQL of the entity's as the log knows it, with no indexes yet.
+    /// Creates an empty table with exactly the entity's SQL according to the log, without indexes.
     func makeStrict(_ entity: CatalogEntity, named name: String) throws {
         guard let sql = TableSQL.renaming(entity.definitions.table, to: name) else {
             throw StorageError.corruptLog("the definition of \"\(entity.name)\" can't be read")

@@ -4,10 +4,10 @@ internal import StorageEntities
 internal import StorageHistory
 internal import StorageLog
 
-/// Putting shadow tables in the place of the entities' tables.
+/// Replacing entities' tables with their shadows.
 extension RebuildWriter {
-    /// Lets the shadows come up with the log and puts them in the place of the entities' tables, wholly or not at all;
-    /// then makes what follows from the tables: indexes, triggers, full-text indexes, projections.
+    /// Brings the shadows to the end of the log and replaces the entities' tables with them, wholly or not at all; then
+    /// recreates what depends on the tables: indexes, triggers, full-text indexes, projections.
     ///
     /// - Returns: The rows of each table.
     func install(_ entities: Set<UInt32>, keepsOld: Bool) throws -> [String: Int] {
@@ -33,7 +33,8 @@ extension RebuildWriter {
         }
     }
 
-    /// A transaction in which tables change places: references to them must neither fire nor follow meanwhile.
+    /// A transaction that replaces tables: meanwhile, references to them must neither be enforced nor follow a
+    /// renaming.
     private func replacing<Result>(_ body: () throws -> Result) throws -> Result {
         try writer.with(settings: [("foreign_keys", "0"), ("legacy_alter_table", "1")]) {
             try passing { try writer.maintenance(db, body) }
@@ -48,7 +49,7 @@ extension RebuildWriter {
         var rows: [String: Int] = [:]
         for shadow in shadows {
             guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
-            // What the store keeps for itself is repaired silently.
+            // The store's own tables aren't reported, and no copies of them are kept.
             let count = try install(shadow, as: entity, keepsOld: keepsOld && !entity.isReserved)
             if !entity.isReserved { rows[entity.name] = count }
         }
@@ -77,7 +78,8 @@ extension RebuildWriter {
         return rows
     }
 
-    /// The greatest number that a table with AUTOINCREMENT has given out, also to a row that is gone; nil for other tables.
+    /// The greatest rowid that a table with AUTOINCREMENT has ever assigned, even to a deleted row; nil for other
+    /// tables.
     private func greatestNumber(of entity: CatalogEntity) throws -> Int64? {
         let hasNumbers = try PreparedStatement(
             writer.database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")
@@ -87,7 +89,7 @@ extension RebuildWriter {
         return try select.step() ? select.integer(0) : nil
     }
 
-    /// Lets a table give out greater numbers only: two rows with one number would have one history.
+    /// Makes a table assign only greater rowids: two rows with the same rowid would share a history.
     private func goOn(behind greatest: Int64, in entity: CatalogEntity) throws {
         // It has no row of its own where no row was inserted.
         for sql in [
@@ -115,7 +117,7 @@ extension RebuildWriter {
         return name
     }
 
-    /// Most often they are what they were: comparing takes less than writing them again.
+    /// Replaces the entity's tombstones. They are mostly unchanged, and comparing costs less than writing them again.
     private func takeTombstones(_ entity: UInt32) throws {
         let tables = try ["storage_tombstone", "storage_shadow_tombstone"].map { table in
             let select = try writer.statement("SELECT key, position FROM \(table) WHERE entity = ?1 ORDER BY key")

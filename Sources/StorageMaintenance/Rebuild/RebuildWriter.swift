@@ -2,14 +2,14 @@ internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
-/// What a rebuild does on the writer: makes shadows, lets them follow the log, and puts them in the place of the
+/// The part of a rebuild that runs on the writer: creates shadows, applies the log to them, and swaps them with the
 /// tables.
 ///
 /// Each call is one transaction. Not `Sendable`: used on the writer's queue only.
 struct RebuildWriter {
-    /// The schema changed under a rebuild; what no longer fits is to be begun again.
+    /// Thrown if the schema has changed during a rebuild; shadows that no longer fit are started over.
     struct Outdated: Error {}
-    /// Somebody waits for the writer; nothing of the step was kept.
+    /// Thrown if a commit waits for the writer; nothing of the step was kept.
     struct Interrupted: Error {}
 
     let writer: LogWriter
@@ -24,9 +24,9 @@ struct RebuildWriter {
         return shadows
     }
 
-    /// Runs a step that passes through many pages and comes back to few: a larger page cache would only take memory,
-    /// and a much smaller one would give up pages that are written once more, whereupon SQLite reads all that it has
-    /// written behind them again.
+    /// Runs a step that visits many pages and returns to few of them: a larger page cache would only use memory, and a
+    /// much smaller one would evict pages that are written once more, after which SQLite reads everything that it wrote
+    /// after them again.
     func passing<Result>(_ body: () throws -> Result) throws -> Result {
         let current = try PreparedStatement(writer.database, "PRAGMA cache_size")
         let size = try current.step() ? current.integer(0) : 0

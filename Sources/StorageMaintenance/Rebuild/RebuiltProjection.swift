@@ -5,30 +5,31 @@ internal import StorageHistory
 internal import StorageLog
 internal import StorageProjections
 
-/// A projection of users' that was folded in a database of its own, to be compared with the store's and copied into it.
+/// A user-defined projection that was folded in a separate database, to be compared with the store's and copied into
+/// it.
 ///
-/// Isolation: `Sendable`; it holds nothing of the connection that was read.
+/// Isolation: `Sendable`; it retains nothing of the source connection.
 final class RebuiltProjection: Sendable {
     let position: Int64
     /// Where it was resumed; 0 where it was started over.
     let resumedAt: Int64
-    /// Whether its rows can be copied as they are: not those of virtual tables, nor with numbers that are never used
-    /// again.
+    /// Whether its rows can be copied as they are: not those of virtual tables, nor those of AUTOINCREMENT tables,
+    /// whose rowids are never reused.
     let isCopyable: Bool
     private let database: DatabaseQueue
     private let tables: [ScratchProjection.Table]
 
     /// - Parameters:
-    ///   - needsCopy: Whether it is of no use where its rows can't be copied.
+    ///   - needsCopy: Whether the rows have to be copied.
     ///   - head: The last position that is applied.
-    ///   - file: Where it is folded; what lies there is resumed.
-    ///   - progress: Called with the position that has been reached, and first with that from which it resumes.
-    /// - Throws: `invalid-argument` where rows can't be copied and have to be.
+    ///   - file: The file to fold it in; an earlier fold in it is resumed.
+    ///   - progress: Called with the position reached, and first with the position from which it resumes.
+    /// - Throws: `invalid-argument` if rows have to be copied and can't be.
     init(
         _ projection: any Projection, of source: Connection, upcasts: [String: Upcast], needsCopy: Bool,
         through head: Int64, in file: ProjectionRebuildFile?, progress: (Int64) throws -> Void
     ) throws {
-        // Its statements on `source` must be gone before somebody else reads there, so it doesn't outlive this.
+        // Its statements on `source` must be finalized before other reads there, so it doesn't outlive this call.
         let scratch = try ScratchProjection(
             projection, of: source, catalog: Catalog.load(source), upcasts: upcasts, in: file, through: head)
         isCopyable = try !scratch.tables.contains(where: \.isVirtual) && !scratch.connected(Self.numbersRows)
@@ -49,16 +50,16 @@ final class RebuiltProjection: Sendable {
         tables = scratch.tables
     }
 
-    /// What is lost where a rebuild is interrupted.
+    /// The number of positions that an interrupted rebuild loses at most.
     private static let step: Int64 = 10_000
 
     private static func numbersRows(_ database: Connection) throws -> Bool {
         try PreparedStatement(database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").step()
     }
 
-    /// Compares the tables of the same names with these, apart from virtual ones.
+    /// Compares its tables with the store's tables of the same names, except for virtual ones.
     ///
-    /// - Parameter source: A connection that sees the projection as far as this one is.
+    /// - Parameter source: A connection that sees the projection at the same position.
     func compare(with source: Connection, _ report: inout RebuildReport) throws {
         report.position = position
         try database.writeWithoutTransaction { db in
@@ -77,7 +78,7 @@ final class RebuiltProjection: Sendable {
         }
     }
 
-    /// Fills the tables of the same names, which hold what `prepare` has put there.
+    /// Copies its rows to the tables of the same names, replacing the rows that `prepare` has inserted.
     func copy(to database: Connection) throws {
         // Triggers of the projection's own have done their work already.
         database.setTriggersEnabled(false)
@@ -90,7 +91,7 @@ final class RebuiltProjection: Sendable {
             // All before any is filled: emptying one may empty those that refer to it.
             for table in tables { try PreparedStatement(database, "DELETE FROM \(quoted(table.name))").execute() }
             for table in tables {
-                // Other tables may hold the numbers of rows, also where no column does.
+                // Other tables may refer to rowids, even if they aren't a column.
                 try copy.run(table.name, columns: [table.rowid].compactMap { $0 } + table.columns)
             }
         }

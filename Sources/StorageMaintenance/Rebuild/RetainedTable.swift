@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 
-/// Copies of old tables that rebuilds have kept: plain tables that nobody else knows.
+/// Copies of old tables that rebuilds have kept: plain tables that aren't used otherwise.
 enum RetainedTable {
     private static let prefix = "storage_kept_"
     /// Tables of programs' projections are known by their names, those of entities by numbers.
@@ -27,10 +27,10 @@ enum RetainedTable {
         }.sorted()
     }
 
-    /// What an earlier rebuild has kept is somebody's only copy.
+    /// Checks that no earlier copy exists, which may be a user's only one.
     ///
-    /// - Parameter original: The table, as people know it.
-    /// - Throws: `conflict` where there is one.
+    /// - Parameter original: The table's name, as users know it.
+    /// - Throws: `conflict` if a copy exists.
     static func checkFree(_ name: String, of original: String, _ database: Connection) throws {
         guard try all(database).contains(where: { $0.folded == name.folded }) else { return }
         throw StorageError(
@@ -38,7 +38,7 @@ enum RetainedTable {
             remedy: "Copy what you need, discard it (storagekit rebuild --abandon), then keep another.")
     }
 
-    /// A copy: the table itself would go on taking part in foreign keys.
+    /// Creates a copy: the table itself would continue to take part in foreign keys.
     static func keep(_ table: String, as name: String, _ database: Connection) throws {
         try PreparedStatement(database, "CREATE TABLE \(quoted(name)) AS SELECT * FROM \(quoted(table))").execute()
     }

@@ -3,14 +3,15 @@ internal import StorageLog
 
 /// Resuming an interrupted rebuild.
 ///
-/// - A shadow's position is stored in the same transactions as its rows, so both are there after a crash or neither.
+/// - A shadow's position is stored in the same transactions as its rows, so after a crash both are there or neither is.
 /// - The next rebuild continues from the position if the shadow ``isResumable(_:)``, and starts over otherwise.
-/// - Projections of programs are resumed by their own position, which is stored in their file (``RebuiltProjection``).
+/// - Projections of programs are resumed from their own position, which is stored in their file
+///   (``RebuiltProjection``).
 extension ShadowTable {
-    /// Whether a rebuild can continue with it. A shadow without a position may hold a part of what was being copied.
+    /// Whether a rebuild can continue with it. A shadow at position 0 may contain a part of an interrupted copy.
     func isResumable(_ catalog: Catalog) -> Bool { position > 0 && fits(catalog) }
 
-    /// Whether it is what the entity needs now.
+    /// Whether it still matches the entity's definition.
     func fits(_ catalog: Catalog) -> Bool {
         guard let known = catalog.entity(id: entity), !known.isDropped else { return false }
         return Catalog.text(of: known.definition) == definition

@@ -2,12 +2,12 @@ internal import StorageLog
 internal import StorageProjections
 
 extension UserProjections {
-    /// Puts what was made of a projection beside the store in the place of its tables, in the transaction under way.
+    /// Replaces a projection's tables with those that were rebuilt beside the store, in the current transaction.
     ///
     /// - Parameters:
-    ///   - made: What was made of it already, which is resumed; nil to begin at the beginning.
-    ///   - kept: Under which names its old tables are kept.
-    /// - Throws: ``ProjectionBatchError`` where it throws and its policy for history is to pause.
+    ///   - made: The rebuilt projection, from whose position the log is applied; nil to start at the beginning.
+    ///   - kept: The names under which its old tables are kept.
+    /// - Throws: ``ProjectionBatchError`` if the projection throws and its policy for history is to pause.
     func rebuild(
         _ slot: Slot, on writer: LogWriter, from made: RebuiltProjection?, keeping kept: [String: String]
     ) throws {

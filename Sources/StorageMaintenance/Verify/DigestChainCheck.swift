@@ -1,10 +1,10 @@
 internal import StorageLog
 
-/// Checks the digests of sealed rows, each against the bodies since the one before: a row that was exchanged for an
-/// older one, or taken from another store, is sound by itself.
+/// Checks the digests of sealed segments, each against the bodies since the previous digest: a segment that was
+/// replaced by an older one, or taken from another store, is valid by itself.
 struct DigestChainCheck {
     private var chain: DigestChain
-    /// After a row that can't be read, the chain goes on behind the next digest.
+    /// Whether a segment couldn't be read: the chain then continues after the next digest.
     private var isResuming = false
 
     init(_ database: Connection) throws { chain = DigestChain(store: try StoreLineage.load(database).store) }

@@ -2,17 +2,17 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// What must hold from one row of the log to the next: positions and commits without gaps, time that never goes back,
-/// commits that are whole.
+/// Checks the log's continuity from one segment to the next: positions and commits without gaps, time that never
+/// decreases, complete commits.
 struct LogContinuityCheck {
     private var position: Int64 = 0
     private var commit: Int64 = 0
     private var time = Int64.min
-    /// A commit that said it goes on in the next row.
+    /// The last commit, if it continues in the next segment.
     private var unfinished: CommitInfo?
-    /// What the commit under way has come to.
+    /// The size of the current commit so far.
     private var size = (events: 0, bytes: 0)
-    /// After a row that can't be read, the numbers start again where the next readable one says.
+    /// Whether a segment couldn't be read: numbers then continue from the next readable one.
     private var isResuming = false
 
     mutating func skip(to last: Int64) {
@@ -69,7 +69,7 @@ struct LogContinuityCheck {
         if let unfinished { report.add("log", position: position, "commit \(unfinished.number) isn't finished") }
     }
 
-    /// Notes the idempotency keys of a row's commits.
+    /// Collects the idempotency keys of a segment's commits.
     func collectKeys(
         of batch: EventBatch, remember: PreparedStatement, extend: PreparedStatement
     ) throws {

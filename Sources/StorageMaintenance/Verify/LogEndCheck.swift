@@ -2,17 +2,15 @@ internal import CSQLite
 internal import StorageCore
 package import StorageLog
 
-/// A look at the log's end and the rows that were changed last, before anything is written behind it: where the log and
-/// its tables have come from different states, this is where they differ first. Tables, indexes and triggers have to be
-/// what the log says, too.
+/// Checks the log's end and the most recently changed rows before anything is appended: if the log and its tables come
+/// from different states, this is where they differ first. Tables, indexes and triggers must match the log, too.
 ///
-/// It costs the decoding of one row of the log, a look-up for each of a few rows, and one for each table. What it
-/// doesn't look at, `verify` does.
+/// It costs decoding one segment, a look-up for each of a few rows, and one for each table. `verify` checks the rest.
 package enum LogEndCheck {
-    /// How many rows are looked up, from how many rows of the log at the most.
+    /// The most rows that are looked up, and the most segments that they are taken from.
     private static let (rows, batches) = (64, 8)
 
-    /// - Throws: `corrupt` where the table of an entity isn't at the log's last event of a row.
+    /// - Throws: `corrupt` if a row in an entity's table isn't at the position of its last event in the log.
     package static func run(_ database: Connection) throws {
         let reader = LogReader(database)
         let head = try reader.head()
@@ -37,7 +35,7 @@ package enum LogEndCheck {
 
     private typealias Row = (entity: CatalogEntity, key: [StorageValue])
 
-    /// The events of a row of the log that no later one points back to, newest first.
+    /// The last events of rows in a segment, newest first: those that no later event refers to as its predecessor.
     private static func lastEvents(
         of batch: EventBatch, _ catalog: Catalog, _ followed: inout Set<Int64>
     ) -> [(row: Row, position: Int64)] {

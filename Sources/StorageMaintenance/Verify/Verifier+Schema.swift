@@ -5,7 +5,7 @@ internal import StorageHistory
 internal import StorageLog
 internal import StorageProjections
 
-// What of a store no event holds: the file, the engine's own tables, and rows of them that have another origin.
+// Checks of what isn't in events: the file, the engine's own tables, and rows in them that don't come from the log.
 
 extension Verifier {
     mutating func checkFile() throws {
@@ -55,8 +55,8 @@ extension Verifier {
         if try meta.step(), meta.integer(0) != 1 { report.add("schema", "storage_meta has \(meta.integer(0)) rows") }
     }
 
-    /// Triggers and indexes on the engine's tables, whatever they are called: a trigger there changes other tables with
-    /// each commit, or before anything is recorded.
+    /// Checks triggers and indexes on the engine's tables, whatever their names: a trigger there could change other
+    /// tables with each commit, or before anything is recorded.
     private mutating func checkAttached(to tables: Set<String>, knowing known: Set<String>) throws {
         let select = try PreparedStatement(
             database,
@@ -69,7 +69,8 @@ extension Verifier {
         }
     }
 
-    /// Every projection has come to a position that there is, and nothing is remembered of others.
+    /// Checks that every projection has a valid checkpoint, and that there are no checkpoints or dead letters of
+    /// others.
     private mutating func checkCheckpoints(_ names: [String]) throws {
         let head = try LogHead.load(database).position
         let select = try PreparedStatement(database, "SELECT projection, position FROM storage_checkpoint")
@@ -96,7 +97,7 @@ extension Verifier {
 // MARK: Bookkeeping
 
 extension Verifier {
-    /// Rows that no event holds, so that only their form and their places can be checked.
+    /// Checks rows that aren't in events, so that only their form and their positions can be checked.
     mutating func checkBookkeeping(_ catalog: Catalog) throws {
         let head = try LogHead.load(database).position
         let epoch = try PreparedStatement(
@@ -107,7 +108,7 @@ extension Verifier {
             guard let last = lineage.lines.last, last.fork > head else { return }
             verifier.report.add("bookkeeping", "the store's lineage begins behind its log, at @\(last.fork)")
         }
-        // Keys of commits that changed nothing: they stand between two events.
+        // Keys of commits that changed nothing: they are located between two events.
         try report(
             "storage_commit_key has a row \"%@\" of a commit that there can't have been",
             "SELECT key FROM storage_commit_key WHERE number < 0 OR typeof(number) <> 'integer'"
@@ -133,8 +134,8 @@ extension Verifier {
 }
 
 extension StorageError {
-    /// What SQLite's own check says where it couldn't read a page for want of memory or because of the disk; nil where
-    /// it speaks of what it has read.
+    /// The error in a message of SQLite's own check, if it couldn't read a page because of a lack of memory or the
+    /// disk; nil if the message is about damage.
     package static func unreadPage(_ message: String) -> StorageError? {
         guard let match = message.range(of: "error code="),
             let code = Int32(message[match.upperBound...].prefix { $0.isNumber })

@@ -5,8 +5,8 @@ internal import StorageEntities
 internal import StorageHistory
 package import StorageLog
 
-/// Checks a whole store against its log: the file's structure, every row and event of the log, and that tables,
-/// catalog, keys and tombstones are what the log says they are.
+/// Verifies a whole store against its log: the file's structure, every segment and event of the log, and that tables,
+/// catalog, keys and tombstones match the log.
 ///
 /// Runs inside one read transaction, so it sees one state while others write. Not `Sendable`.
 package struct Verifier {
@@ -15,8 +15,8 @@ package struct Verifier {
     private let progress: (_ position: Int64, _ head: Int64) -> Void
     var report = VerifyReport()
 
-    /// - Parameter end: What is known beside the store of the log's end, noted before the transaction began; nil where
-    ///   the file is all that there is.
+    /// - Parameter end: The log's end as known from outside the store, noted before the transaction began; nil if only
+    ///   the file is available.
     package init(
         _ database: Connection, end: AcknowledgedEnd? = nil,
         progress: @escaping (Int64, Int64) -> Void = { _, _ in }
@@ -26,8 +26,8 @@ package struct Verifier {
         self.progress = progress
     }
 
-    /// - Throws: `io-error` or `out-of-memory` where the machine kept the check from coming to an end and no damage was
-    ///   found before: nothing can be said of the store then. Damage is a finding.
+    /// - Throws: `io-error` or `out-of-memory` if the machine kept the check from completing and no damage was found
+    ///   before: the result is unknown then. Damage is a finding.
     package mutating func run() throws -> VerifyReport {
         do {
             try guarded("write-ahead-log") { try $0.checkEnd() }
@@ -39,13 +39,13 @@ package struct Verifier {
             try guarded("log") { try $0.checkLog(catalog ?? Catalog()) }
         } catch {
             guard !report.isSound else { throw error }
-            // What was found is damage, whatever kept the rest from being looked at.
+            // Any finding is damage, even if the rest couldn't be checked.
             report.isTruncated = true
         }
         return report
     }
 
-    /// Damage can make any statement fail; that is a finding, and the other checks go on.
+    /// Damage can make any statement fail; that is a finding, and the other checks continue.
     mutating func guarded(_ kind: String, _ check: (inout Verifier) throws -> Void) throws {
         do {
             try check(&self)
@@ -62,7 +62,7 @@ package struct Verifier {
 // MARK: Log
 
 extension Verifier {
-    /// Nil where the last row makes no sense, which is found with the log.
+    /// Nil if the last segment is invalid, which checking the log reports.
     private func headPosition() throws -> Int64? {
         do {
             return try LogHead.load(database).position
@@ -105,7 +105,7 @@ extension Verifier {
         report.requested = head.position > 0 ? 1...head.position : nil
         while try rows.step() {
             let first = rows.integer(0)
-            // What a row says of itself is believed as far as a row can reach.
+            // A segment's stated range is trusted up to the largest possible segment.
             let end = min(max(first, 1), Limits.numbers.upperBound - Int64(Limits.segmentEvents))
             let last = min(max(rows.integer(1), end), end + Int64(Limits.segmentEvents) - 1)
             do {
@@ -115,7 +115,7 @@ extension Verifier {
                 digests.check(batch, row: rows, report: &report)
                 // Events whose predecessors are lost can't be judged.
                 if report.notVerified.isEmpty {
-                    // `report` can't be changed from two places at once, so the findings are collected first.
+                    // Findings are collected first, because `report` can't be accessed from two closures at once.
                     var found: [(Int64, String)] = []
                     try fold.apply(batch) { found.append(($0, $1)) }
                     for (position, message) in found { report.add("event", position: position, message) }
@@ -141,7 +141,7 @@ extension Verifier {
         try guarded("commit-key") { try $0.compareKeys(scratch) }
     }
 
-    /// The end of the log; where its last row makes no sense, nothing is known of it beyond the rows that do.
+    /// The end of the log; position 0 if its last segment is invalid, which is reported.
     private mutating func readHead(_ reader: LogReader) throws -> LogHead {
         do {
             return try reader.head()
@@ -185,7 +185,7 @@ extension Verifier {
         }
     }
 
-    /// The table, its indexes and triggers as they are, against what the catalog recorded of them.
+    /// Compares the table, its indexes and triggers with their definition in the catalog.
     private mutating func checkDefinition(_ entity: CatalogEntity) throws {
         guard try StoreLayout.definition(of: entity.stored, in: database) != entity.definition else { return }
         report.add("schema", table: entity.name, "the table, an index or a trigger differs from the log")

@@ -1,18 +1,18 @@
 internal import StorageCore
 internal import StorageLog
 
-/// What a verification found.
+/// The result of a verification.
 public struct VerifyReport: Sendable {
-    /// Something that isn't as it was written.
+    /// A difference between the store and what was written.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
         /// `write-ahead-log`, `file`, `schema`, `bookkeeping`, `log`, `event`, `commit-key`, `tombstone`, `projection`
         /// or `full-text`.
         public let kind: String
         /// The event, or the first event of the segment, if known.
         public let position: Int64?
-        /// The entity, where it can be named.
+        /// The entity, if known.
         public let table: String?
-        /// What is wrong, in words.
+        /// A description of the problem.
         public let message: String
 
         public var description: String {
@@ -23,11 +23,11 @@ public struct VerifyReport: Sendable {
 
     /// The positions of the log, from 1 to the head; nil in an empty store.
     public internal(set) var requested: ClosedRange<Int64>?
-    /// Positions that can't be vouched for, because the log is damaged there.
+    /// Positions that couldn't be verified, because the log is damaged there.
     public internal(set) var notVerified: [ClosedRange<Int64>] = []
-    /// What isn't as it was written, up to a limit.
+    /// The differences that were found, up to a limit.
     public internal(set) var findings: [Finding] = []
-    /// What is as it may be and yet worth knowing: commits that `normal` durability has lost with the power.
+    /// Findings that aren't damage: commits that were lost with the power, which `normal` durability allows.
     public internal(set) var warnings: [Finding] = []
     /// Whether there were more findings than are listed.
     public internal(set) var isTruncated = false
@@ -41,7 +41,7 @@ public struct VerifyReport: Sendable {
     /// Whether nothing was found.
     public var isSound: Bool { findings.isEmpty }
 
-    /// More findings than anybody reads are counted as such.
+    /// The most findings that are listed.
     static let findingLimit = 100
 
     mutating func add(_ kind: String, position: Int64? = nil, table: String? = nil, _ message: String) {
