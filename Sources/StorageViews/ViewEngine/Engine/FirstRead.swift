@@ -26,7 +26,8 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
     /// - Returns: Whether that state is available.
     func perform(on source: any FeedSource, at known: KnownState) async throws -> Bool {
         let interests = node.interests
-        return try await source.readPast(at: known, of: { try KnownSchema($0).addingReadTables(to: interests) }) { state in
+        return try await source.readPast(at: known, of: { try KnownSchema($0).addingReadTables(to: interests) }) {
+            state in
             self.schema = try KnownSchema(state)
             try self.read(state)
             _ = try self.node.takeUpdate(at: state.position)
