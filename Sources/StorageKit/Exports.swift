@@ -1,5 +1,4 @@
-// What users of the facade reach by importing StorageKit alone. GRDB and Foundation are among it because the code that
-// @StorageEntity writes into their files names them.
+// The modules that `import StorageKit` makes available. GRDB and Foundation are included because the code that @StorageEntity generates names them.
 @_exported public import Foundation
 @_exported public import GRDB
 @_exported public import StorageCore

@@ -4,8 +4,8 @@ internal import StorageLog
 
 /// The store's connections, for SQL of your own.
 ///
-/// What ``write(_:)`` changes in entity tables is captured and is one commit, with the task's actor and correlation, like any
-/// other write; the file's lock can't be bypassed, because there is no way to the writer but this.
+/// What ``write(_:)`` changes in entity tables is captured as one commit, with the task's actor and correlation, like any other write. This is the
+/// only access to the writer, so its lock can't be bypassed.
 public actor DatabaseActor {
     let storage: Storage
 
@@ -19,7 +19,7 @@ public actor DatabaseActor {
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result { try await storage.read(body) }
 
-    /// Changes the store: all of it, or, if `body` throws, nothing.
+    /// Changes the store atomically: if `body` throws, nothing is changed.
     ///
     /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says. Nothing is changed then.
     @discardableResult

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Remembers a value, to tell whether the next one is another.
+/// Remembers the last value, to detect whether the next one differs.
 final class LastValue<Value: Equatable & Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 
-    /// - Returns: Whether it is another value than before.
+    /// - Returns: Whether the value differs from the last one.
     func change(to new: Value) -> Bool {
         value.withLock { value in
             guard value != new else { return false }

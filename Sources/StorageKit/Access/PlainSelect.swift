@@ -1,12 +1,12 @@
 internal import StorageCore
 
-/// A SELECT from one table whose condition compares columns with constants, where that is certain from its text.
+/// A SELECT from one table whose condition compares columns with constants, as far as its text proves it.
 ///
-/// Understood are whole numbers and texts, `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `IS NULL` and `IS NOT NULL`, joined by AND. A
-/// statement with anything else in its condition, with a second SELECT, or with a comment isn't plain. Nor is one that names the rowid,
-/// which a row that is deleted and inserted again as it was doesn't keep, or that has another IN, behind which a view may be.
+/// Supports integers and texts, `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `IS NULL` and `IS NOT NULL`, joined by AND. A statement with
+/// anything else in its condition, with a second SELECT, or with a comment isn't plain. Nor is one that names the rowid, which changes when a row is
+/// deleted and inserted again, or one with any other IN, which may read a view.
 struct PlainSelect: Equatable {
-    /// A column, as it is written, and what it is compared with.
+    /// A column, as written in the statement, and its comparison.
     struct Term: Equatable {
         enum Test: Equatable {
             case comparison(RowPredicate.Comparison, StorageValue)
@@ -89,7 +89,7 @@ extension ArraySlice<SQLToken> {
         }
     }
 
-    /// A whole number or a text.
+    /// Removes and returns an integer or a text.
     fileprivate mutating func popConstant() -> StorageValue? {
         let sign = pop("-") ? "-" : ""
         switch popFirst() {
@@ -102,7 +102,7 @@ extension ArraySlice<SQLToken> {
     }
 
     fileprivate mutating func popTerm(of table: String) -> PlainSelect.Term? {
-        // Unquoted, these are functions and constants, whatever columns there are.
+        // Unquoted, these are functions and constants even if a column has the same name.
         let constants = ["CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "NULL", "NOT", "CASE", "CAST", "EXISTS"]
         guard !constants.contains(where: { first?.isWord($0) == true }), var column = popName() else { return nil }
         if pop(".") {

@@ -3,26 +3,26 @@ internal import StorageCore
 internal import StorageLog
 internal import StorageRouting
 
-/// The rows of an entity that a plain statement of SQL looks at: changes of others leave its result as it is.
+/// The rows of an entity that a plain SQL statement reads: changes of other rows leave its result unchanged.
 ///
-/// 1. Changes are folded to one for each row, and found as those of a live query's condition are: a row doesn't concern the statement if
-///    it meets the condition neither before nor after.
-/// 2. A row that was deleted and inserted again as it was concerns the statement: it may come later where no order is asked for.
-/// 3. What isn't known for certain counts as concerning it: a collation of the program's own, a row that can't be read.
-/// 4. SQLite says what was bound to a statement up to the first NUL only, and texts with one can't be stored. So texts that were bound
-///    may only be compared for equality: then what counts is more than it need be, and never less.
+/// 1. Changes are folded to one for each row and matched as for a live query's condition: a row that meets the condition neither before nor after
+///    doesn't affect the statement.
+/// 2. A row that was deleted and inserted again with the same values affects the statement: without an ORDER BY it may appear later.
+/// 3. Uncertain cases count as affecting it: a custom collation, a row that can't be read.
+/// 4. SQLite reports a bound value only up to the first NUL, and texts with a NUL can't be stored. So bound texts may only be compared for equality:
+///    then too many rows may match, and never too few.
 struct RowFilter: Sendable {
     private let entity: CatalogEntity
     private let predicate: RowPredicate
-    /// The condition in words, such as `year >= 2000 AND novelistId = 'a'`.
+    /// The condition as text, such as `year >= 2000 AND novelistId = 'a'`.
     let text: String
-    /// Where there are more events it costs less to run the statement.
+    /// With more events than this, running the statement costs less than filtering.
     private static let eventLimit: Int64 = 20_000
 
     /// - Parameters:
-    ///   - sql: The statement with what was bound to it.
-    ///   - isBound: Whether something was.
-    /// - Returns: Nil for a statement whose rows aren't known for certain.
+    ///   - sql: The statement with its bound values expanded.
+    ///   - isBound: Whether values were bound to it.
+    /// - Returns: Nil for a statement whose rows can't be determined.
     init?(_ sql: String, isBound: Bool, of entity: CatalogEntity) {
         guard let select = PlainSelect(sql), select.table.folded == entity.stored.folded else { return nil }
         var predicates: [RowPredicate] = []
@@ -38,10 +38,10 @@ struct RowFilter: Sendable {
         text = select.terms.map(\.description).joined(separator: " AND ")
     }
 
-    /// Whether the statement may find something else after some events, of which none changes the entity's columns.
+    /// Returns whether some events, none of which changes the entity's columns, may change the statement's result.
     ///
     /// - Parameters:
-    ///   - positions: Up to the state of `db`.
+    ///   - positions: The positions of the events, up to the state of `db`.
     ///   - columns: The columns that the statement reads, by their ids; nil for all.
     func isConcerned(
         by positions: ClosedRange<Int64>, reading columns: Set<UInt32>?, _ db: Database
@@ -67,7 +67,7 @@ struct RowFilter: Sendable {
             return true
         }
         changes.finish(keepsReplaced: true)
-        // The changes point into the batches.
+        // The changes hold pointers into the batches.
         return withExtendedLifetime(batches) { !router.route(changes, rows: CurrentRows(db)).isEmpty }
     }
 }

@@ -1,12 +1,12 @@
-/// The ways to the database below the facade, as ``Context/storage`` returns them.
+/// Access to the database below the facade, as ``Context/storage`` returns it.
 ///
 /// ```swift
 /// let count = try await context.storage.pool.read { db in try UserRecord.fetchCount(db) }
 /// ```
 public struct StorageContext: Sendable {
-    /// Reads and writes with the connection of GRDB.
+    /// Reads and writes through GRDB's connection.
     public let pool: StoragePool
-    /// The same as an actor, with streams of what a closure reads.
+    /// The same access as an actor, with streams of what a closure reads.
     public let dbActor: DatabaseActor
 
     init(storage: Storage) {

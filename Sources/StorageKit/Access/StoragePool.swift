@@ -1,9 +1,9 @@
 public import GRDB
 
-/// The store's connections as GRDB users know them. Not GRDB's own pool: its writer would leave the log behind.
+/// The store's connections as GRDB users know them. Not GRDB's own pool, whose writer would bypass the log.
 public struct StoragePool: Sendable {
     let storage: Storage
-    /// Who makes the changes, and why, where the task doesn't say.
+    /// The author of the changes and their reason, where the task has none.
     var actor: String?
     var reason: String?
 
@@ -15,7 +15,7 @@ public struct StoragePool: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result { try await storage.read(body) }
 
-    /// Changes the store as one commit. The body runs inside a transaction, so `VACUUM` isn't for it.
+    /// Changes the store as one commit. The body runs inside a transaction, so it can't run `VACUUM`.
     ///
     /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says. Nothing is changed then.
     @discardableResult

@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageLog
 internal import Synchronization
 
-/// Reads what a closure of SQL finds, now and whenever what it has read has changed.
+/// Runs a closure of SQL now, and again whenever something that it has read changes.
 ///
 /// Isolation: `Sendable`, its state behind a mutex; one task reads at a time.
 final class TrackedReader<Value: Sendable>: Sendable {
@@ -18,22 +18,23 @@ final class TrackedReader<Value: Sendable>: Sendable {
         self.body = body
         let (rings, bell) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.rings = rings
-        // Rung a last time when the store is closed.
+        // The engine also calls this once when the store is closed.
         observation = storage.engine.onCommit { bell.yield() }
         bell.yield()
     }
 
     deinit { cancel() }
 
-    /// Reads nothing any more: a reader that isn't wanted costs commits nothing from here on.
+    /// Stops the reader; from here on it costs commits nothing.
     func cancel() { observation.cancel() }
 
-    /// What the last run has read; nil before the first run.
+    /// The region that the last run has read; nil before the first run.
     var region: TrackedRegion? { last.withLock { $0?.region } }
 
-    /// The next value, and the position of its state; nil where the store is closed or the task is cancelled.
+    /// Returns the next value and the position of its state; nil if the store is closed or the task is cancelled.
     ///
-    /// - Parameter onError: Takes what the closure throws; it runs again after the next commit. What it throws ends it.
+    /// - Parameter onError: Called with each error of the closure, which runs again after the next commit. An error that `onError` throws ends the
+    ///   reader.
     func next<Failure: Error>(
         onError: (any Error) throws(Failure) -> Void
     ) async throws(Failure) -> (value: Value, position: Int64)? {
@@ -46,7 +47,7 @@ final class TrackedReader<Value: Sendable>: Sendable {
             } catch let error as StorageError where error.code == .closed {
                 return nil
             } catch {
-                // It runs again whatever is committed.
+                // Forgets the region, so that the closure runs again after any commit.
                 last.withLock { $0 = nil }
                 try onError(error)
             }
@@ -55,16 +56,16 @@ final class TrackedReader<Value: Sendable>: Sendable {
     }
 }
 
-/// What a closure has read, and of which state.
+/// The region that a closure has read, and the state it was read at.
 private struct TrackedState: Sendable {
     let region: TrackedRegion
     let position: Int64
-    /// SQLite's counter of schema changes: tables that are changed may be read in another way, and views aren't in the log.
+    /// SQLite's counter of schema changes: a changed table may be read differently, and views aren't in the log.
     let schemaVersion: Int32
 
     /// Runs `body` on a state of the store.
     ///
-    /// - Parameter known: Where it was run last; it isn't run where nothing has changed since that it has read.
+    /// - Parameter known: The state of the last run; `body` doesn't run if nothing that it read has changed since.
     static func read<Value>(
         _ db: Database, unless known: TrackedState?, _ body: (Database) throws -> Value
     ) throws -> (value: Value?, state: TrackedState) {

@@ -5,26 +5,26 @@ internal import StorageHistory
 internal import StorageLog
 internal import StorageRouting
 
-/// What a closure of SQL has read: says whether commits since concern it.
+/// The tables, columns and rows that a closure of SQL has read, to decide whether later commits affect it.
 ///
-/// It is found by the statements that SQLite reports to have run: GRDB's region of each, and the tables that its program opens. Those
-/// are tables and columns; rows only of a single plain statement, as ``RowFilter`` says.
+/// Derived from the statements that SQLite reports to have run: GRDB's region of each, and the tables that its bytecode opens. These give tables and
+/// columns; rows are known only for a single plain statement, see ``RowFilter``.
 struct TrackedRegion: Sendable {
-    /// The columns of an entity that were read, by their ids; nil where all count.
+    /// The ids of the columns read, by entity; nil if all columns count.
     private var columns: [UInt32: Set<UInt32>?] = [:]
-    /// What was read, in the users' words.
+    /// The tables read, as reported to users.
     private(set) var tables: [SubscriptionExplanation.Table] = []
     /// Whether tables were read whose changes aren't in the log, such as those of projections.
     private(set) var isUnknown = false
-    /// Which rows were read, where it was one plain statement; nil where all count.
+    /// The rows read, if the closure ran one plain statement; nil if all rows count.
     private(set) var filter: RowFilter?
-    /// The entities that were read, and those whose full-text index was.
+    /// The entities whose tables were read; `searched` are those whose full-text index was read.
     private(set) var entities: [String] = []
     private(set) var searched: [String] = []
-    /// Where there are more events nobody looks at them: everything may have changed.
+    /// More events than this aren't examined: everything counts as changed.
     private static let eventLimit: Int64 = 100_000
 
-    /// What `body` returns, and what it has read.
+    /// Returns the result of `body`, and the region that it has read.
     static func reading<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> (Value, TrackedRegion) {
         let statements = ReadStatements()
         db.trace { event in
@@ -48,7 +48,7 @@ struct TrackedRegion: Sendable {
                     try opened.add(statement.sql)
                 }
             } catch {
-                // It has run, and no longer can: it may have read a temporary table.
+                // The statement ran but can't be prepared any more: it may have read a temporary table.
                 isUnknown = true
             }
         }
@@ -65,7 +65,7 @@ struct TrackedRegion: Sendable {
             }
             let all = opened.contains(entity.stored) && (opened.hasUnnamedColumns || !isRead(entity.stored))
             let read = all ? nil : Self.columns(of: entity, in: region)
-            // Changes that take one another back move the row's position, and a filter doesn't see them.
+            // Changes that cancel out still move the row's position, which a filter doesn't notice.
             if read == nil { filter = nil }
             columns.updateValue(read, forKey: entity.id)
             let names = read.map { read in entity.live.filter { read.contains($0.id) }.map(\.name) }
@@ -84,7 +84,7 @@ struct TrackedRegion: Sendable {
         tables += others.map { .tracked($0, columns: nil, isLogged: false) }
     }
 
-    /// Nil where every event changes what was read.
+    /// Returns the ids of the columns read; nil if every event changes what was read.
     private static func columns(of entity: CatalogEntity, in region: DatabaseRegion) -> Set<UInt32>? {
         func reads(_ column: String) -> Bool {
             region.isModified(byEventsOfKind: .update(tableName: entity.stored, columnNames: [column]))
@@ -93,9 +93,9 @@ struct TrackedRegion: Sendable {
         return Set(entity.live.filter { reads($0.stored) }.map(\.id))
     }
 
-    /// Whether what was read may be another after some events, of which none changes the schema.
+    /// Returns whether some events, none of which changes the schema, may change what was read.
     ///
-    /// - Parameter positions: Up to the state of `db`.
+    /// - Parameter positions: The positions of the events, up to the state of `db`.
     func isConcerned(by positions: ClosedRange<Int64>, _ db: Database) throws -> Bool {
         guard !isUnknown, positions.upperBound - positions.lowerBound < Self.eventLimit else { return true }
         var isConcerned = false
@@ -123,12 +123,12 @@ struct TrackedRegion: Sendable {
     }
 }
 
-/// The tables that statements open, by their programs: GRDB's regions come from an authorizer, which doesn't hear of all of them.
+/// The tables that statements open according to their bytecode: GRDB's regions come from an authorizer, which doesn't report all of them.
 private struct OpenedTables {
     private let tables: ProgramTables
     private var names: Set<String> = []
     private let viewsHaveUnnamedColumns: Bool
-    /// Whether columns may be compared that no region names.
+    /// Whether a statement may compare columns that no region names, as NATURAL and USING do.
     private(set) var hasUnnamedColumns = false
     private(set) var hasVirtualTables = false
 
@@ -141,7 +141,7 @@ private struct OpenedTables {
 
     func contains(_ table: String) -> Bool { names.contains(table) }
 
-    /// Whether nothing else was opened.
+    /// Returns whether no other table was opened.
     func isOnly(_ table: String) -> Bool { names == [table] && !hasVirtualTables }
 
     mutating func add(_ sql: String) throws {
@@ -160,7 +160,7 @@ private struct OpenedTables {
 /// Collects statements while a closure runs, on its connection's thread.
 private final class ReadStatements {
     private(set) var all: Set<String> = []
-    /// The only statement with what was bound to it; nil where several have run, also the same one twice.
+    /// The only statement, with its bound values expanded; nil if several have run, even the same one twice.
     private(set) var only: (expanded: String, isBound: Bool)?
     private var isFirst = true
 

@@ -3,14 +3,14 @@ internal import GRDB
 public import StorageCore
 internal import StorageLog
 
-/// Values in the store's file, for a time and up to a number of bytes: what was fetched from elsewhere and may be lost.
+/// A cache in the store's file, limited by time and bytes, for values that were fetched from elsewhere and may be lost.
 ///
-/// The table is made by ``Schema/addKVCache(tableName:)``. Entities need no such cache: their table lies in the same file.
-/// Where the quota is exceeded, the values that were written or read the longest time ago go first; a read is noted once an
-/// hour at most, so that reading a cache doesn't mean writing.
+/// The table is made by ``Schema/addKVCache(tableName:)``. Entities need no such cache: their table lies in the same file. When the quota is
+/// exceeded, the values that were written or read the longest time ago are removed first. A read is recorded once an hour at most, so that reading a
+/// cache rarely writes.
 ///
-/// A cache never fails its caller: what can't be read is a miss, and ``init(db:config:table:onError:)`` takes a
-/// closure that is called for every failure.
+/// A cache never fails its caller: a value that can't be read is a miss, and ``init(db:config:table:onError:)`` takes a closure that is called for
+/// every failure.
 public actor DiskCache<Value: Codable & Sendable> {
     /// Called for every failure; see ``StorageError/Code/cacheReadFailed`` and the codes beside it.
     public typealias ErrorHandler = @Sendable (StorageError) -> Void
@@ -36,7 +36,7 @@ public actor DiskCache<Value: Codable & Sendable> {
         self.onError = onError
     }
 
-    /// The value of a key, nil where there is none, its time is over, or it can't be read.
+    /// Returns the value of a key; nil if there is none, it has expired, or it can't be read.
     public func get(_ key: String) async -> Value? {
         let now = config.clock.now
         let sql = "SELECT blob, updatedAt FROM \(table) WHERE key = ? AND (expiresAt IS NULL OR expiresAt > ?)"
@@ -66,7 +66,7 @@ public actor DiskCache<Value: Codable & Sendable> {
 
     /// Stores a value, replacing an earlier one of the key.
     ///
-    /// - Parameter ttl: How long the value stays; the configuration's where nil, for ever for 0.
+    /// - Parameter ttl: The value's time to live; the configuration's if nil, unlimited if 0.
     public func set(_ value: Value, for key: String, ttl: TTL? = nil) async {
         let data: Data
         do {
@@ -76,7 +76,7 @@ public actor DiskCache<Value: Codable & Sendable> {
         }
         let now = config.clock.now
         let seconds = (ttl ?? config.defaultTTL).seconds
-        // A time that no date can tell is GRDB's NaN, and so NULL: for ever.
+        // GRDB gives NaN for a time beyond what a date can hold; that becomes NULL, which never expires.
         let expires = seconds > 0 ? (now + seconds).storageValue : .null
         let quota = config.diskQuotaBytes
         let table = table
@@ -96,12 +96,12 @@ public actor DiskCache<Value: Codable & Sendable> {
     /// Removes all values of the table.
     public func removeAll() async { await run("DELETE FROM \(table)", []) }
 
-    /// Takes out the values whose time is over.
+    /// Removes expired values.
     public func pruneExpired() async {
         await run("DELETE FROM \(table) WHERE expiresAt <= ?", [config.clock.now.storageValue])
     }
 
-    /// First what is over, then what was used the longest time ago, until the rest fits.
+    /// Removes expired values first, then the least recently used, until the rest fits.
     private static func prune(_ table: String, to quota: Int, at now: Date, in db: Database) throws {
         var size = try Int.fetchOne(db, sql: "SELECT total(size) FROM \(table)") ?? 0
         guard size > quota else { return }

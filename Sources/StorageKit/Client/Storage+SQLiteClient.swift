@@ -5,19 +5,18 @@
     public import StorageSQLiteClient
 
     extension Storage {
-        /// The store as an `SQLiteClient`: what is written through it is a commit, captured like any other, with the task's
-        /// actor and correlation.
+        /// The store as an `SQLiteClient`: each write through it is captured as a commit like any other, with the task's actor and correlation.
         ///
         /// ```swift
         /// prepareDependencies { $0.sqliteClient = storage.sqliteClient }
         /// ```
         ///
-        /// What would go around the log is refused, as in ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``.
-        /// Observed are the tables of entities, also where another process writes them. Inside of a body without a parameter
-        /// that writes, the store's own methods that write would wait for it: they throw `invalid-argument`.
+        /// Statements that would bypass the log are refused, as in ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``. Observation
+        /// covers the tables of entities, including writes of other processes. Inside a writing body without a parameter, the store's own writing
+        /// methods would wait for that body: they throw `invalid-argument`.
         public var sqliteClient: SQLiteClient { sqliteClient() }
 
-        /// The store as an `SQLiteClient` whose commits say who made them.
+        /// Returns the store as an `SQLiteClient` whose commits record their author.
         ///
         /// ```swift
         /// let client = storage.sqliteClient(actor: "importer", reason: "nightly import")
@@ -25,8 +24,8 @@
         /// ```
         ///
         /// - Parameters:
-        ///   - actor: Who makes the changes; the task-local ``CommitContext/actor`` where nil. Of a body inside of another one
-        ///     that of the outer counts, as both are one commit.
+        ///   - actor: Who makes the changes; the task-local ``CommitContext/actor`` if nil. In nested bodies the outer body's actor counts, as both
+        ///     are one commit.
         ///   - reason: Why they are made.
         public func sqliteClient(actor: String? = nil, reason: String? = nil) -> SQLiteClient {
             .grdb(StoragePool(storage: self, actor: actor, reason: reason))
@@ -36,12 +35,12 @@
     extension StoragePool: SQLiteDatabase, IdentifiedDatabase {
         package var identity: SQLiteClient.Identity { storage.engine }
 
-        /// Reports which of these entities' tables later commits change, from any source.
+        /// Reports which of these entities' tables are changed by later commits, from any source.
         ///
         /// - Throws: ``StorageError`` with `closed`.
         public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
             let sink = SQLiteTableChanges.Sink()
-            // Where the log stands now, before the call returns: what is committed later is reported.
+            // The log's head is read before the call returns, so that every later commit is reported.
             let start = try await storage.changes(since: .head, limit: 1).next
             let names = Dictionary(tables.map { ($0.lowercasedASCII, $0) }, uniquingKeysWith: { first, _ in first })
             let changes = storage.changes(since: start)

@@ -1,7 +1,7 @@
 public import Foundation
 public import StorageCore
 
-/// A store as views are given it. With `StorageSync` it shows query sources, and keeps them fresh.
+/// A store for views. With `StorageSync` it also shows query sources, and keeps them fresh.
 ///
 /// ```swift
 /// let container = try PersistenceContainer.file(at: url) { $0.autoSchema(TaskRecord.self) }
@@ -12,16 +12,16 @@ public import StorageCore
 public final class PersistenceContainer: Sendable {
     /// The store with the rows.
     public let storage: Storage
-    /// The container that counts where nothing else is said; see ``withDatabaseContainer(_:_:)-(_,()->Result)``.
+    /// The default container; see ``withDatabaseContainer(_:_:)-(_,()->Result)``.
     @TaskLocal public static var current: PersistenceContainer?
 
-    /// A container of a store that is open already.
+    /// Creates a container of an open store.
     public init(_ storage: Storage) { self.storage = storage }
 
-    /// Opens a store's file, or makes it.
+    /// Opens a store's file, or creates it.
     ///
     /// - Parameters:
-    ///   - config: How the store is opened.
+    ///   - config: The store's configuration.
     ///   - schema: Declares its tables, as for `StorageKit.start`.
     /// - Throws: ``StorageError`` as ``start(at:cacheTTL:diskQuota:config:_:)`` does.
     public static func file(

@@ -1,3 +1,3 @@
-/// Part of what ``StorageEntity(table:)`` writes; not for use by hand.
+/// Part of the expansion of ``StorageEntity(table:)``; not for direct use.
 @attached(extension, conformances: StorageKitEntityRecord)
 public macro _StorageRecord() = #externalMacro(module: "StorageMacrosPlugin", type: "StorageRecordMacro")

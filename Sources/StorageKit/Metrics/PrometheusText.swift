@@ -1,15 +1,15 @@
-/// Metrics in the text form that Prometheus and what is compatible with it read: version 0.0.4, UTF-8.
+/// Metrics in the text format of Prometheus and compatible tools: version 0.0.4, UTF-8.
 ///
 /// Names are in base units, counters end in `_total`, and each family has its `HELP` and `TYPE`. A family without samples isn't written.
 package struct PrometheusText: Sendable {
-    /// What HTTP calls the form.
+    /// The format's content type.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// What a family's numbers are.
+    /// The type of a family's numbers.
     package enum Kind: String, Sendable {
-        /// It only grows, but for a restart.
+        /// A number that only grows, except for a restart.
         case counter
-        /// It goes up and down.
+        /// A number that goes up and down.
         case gauge
         case histogram
     }
@@ -54,7 +54,7 @@ package struct PrometheusText: Sendable {
         families.append(Family(name: name, kind: .histogram, help: help, samples: buckets + totals))
     }
 
-    /// All of it.
+    /// The whole text.
     package var text: String {
         var text = ""
         for family in families {
@@ -103,7 +103,7 @@ package enum MetricValue: Sendable, CustomStringConvertible {
     }
 }
 
-/// What can be a metric's number.
+/// A type of number that a metric can have.
 package protocol MetricNumber {
     var metricValue: MetricValue { get }
 }
@@ -113,6 +113,6 @@ extension Int64: MetricNumber { package var metricValue: MetricValue { .integer(
 extension Double: MetricNumber { package var metricValue: MetricValue { .real(self) } }
 
 extension Duration {
-    /// In seconds, as metrics have it.
+    /// The duration in seconds, the unit of metrics.
     package var seconds: Double { self / .seconds(1) }
 }

@@ -2,20 +2,20 @@ internal import StorageLog
 internal import StorageViews
 
 extension Storage {
-    /// What the store's file says and what this process has done with it, in the text form that Prometheus reads: to be served as it is,
-    /// as `text/plain; version=0.0.4; charset=utf-8`.
+    /// Returns metrics of the store's file and of this process's work with it, in the text format of Prometheus, to be served unchanged as
+    /// `text/plain; version=0.0.4; charset=utf-8`.
     ///
     /// ```swift
     /// router.get("/metrics") { _, _ in try await storage.prometheusMetrics() }
     /// ```
     ///
-    /// Metrics of the process are those of ``counters`` and of the live views. It costs some look-ups in the file, whatever its size, so it
-    /// may be asked every second. Names of projections are in it, so serve it to those who may know them.
+    /// Metrics of the process are those of ``counters`` and of the live views. It costs a few look-ups in the file, whatever its size, so it may be
+    /// called every second. The text contains names of projections, so serve it only to those who may see them.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func prometheusMetrics() async throws -> String { try await metrics().text }
 
-    /// ``prometheusMetrics()``, to be added to.
+    /// The metrics of ``prometheusMetrics()``, so that callers can add their own.
     package func metrics() async throws -> PrometheusText {
         let path = engine.isFile ? engine.path : nil
         var text = PrometheusText()
@@ -75,8 +75,8 @@ extension StorageCounters {
 
 extension EngineCounters {
     /// - Parameters:
-    ///   - position: What the views show.
-    ///   - nodes: How many results are kept up to date.
+    ///   - position: The position that the views show.
+    ///   - nodes: The number of results that are kept up to date.
     fileprivate func write(to text: inout PrometheusText, position: Int64, nodes: Int, head: Int64) {
         text.add(
             "storagekit_live_results", as: .gauge, nodes,

@@ -3,7 +3,7 @@ internal import Foundation
 internal import StorageLog
 internal import StorageProjections
 
-/// What a store's file says of itself in numbers.
+/// Numbers about a store's file.
 package struct StoreMetrics: Sendable {
     private let head: LogHead
     private let unsealed: (rows: Int64, events: Int64, due: Int64)
@@ -12,7 +12,7 @@ package struct StoreMetrics: Sendable {
     private let walBytes: Int64
     private let projections: [ProjectionStatus]
 
-    /// What is counted by a look at each row of the log.
+    /// Numbers that need a scan of all segments.
     fileprivate struct Stored {
         var segments: Int64 = 0
         var rawBytes: Int64 = 0
@@ -21,7 +21,7 @@ package struct StoreMetrics: Sendable {
 
     /// - Parameters:
     ///   - path: The store's file; nil in memory.
-    ///   - countsLog: Whether the log's segments and bytes are wanted too, for which its pages are read. The rest costs some look-ups.
+    ///   - countsLog: Whether to count the log's segments and bytes too, which reads its pages. The rest costs a few look-ups.
     package init(_ history: HistoryReader, path: String?, countsLog: Bool) throws {
         head = history.head
         unsealed = try Self.unsealed(history)
@@ -31,7 +31,7 @@ package struct StoreMetrics: Sendable {
         projections = try ProjectionOverview.load(history.connection, measuresBytes: false)
     }
 
-    /// Rows and events behind the last sealed row, and how many of these events lie in full windows.
+    /// Returns the number of segments and events after the last sealed segment, and how many of these events are in full windows.
     private static func unsealed(_ history: HistoryReader) throws -> (rows: Int64, events: Int64, due: Int64) {
         let select = try PreparedStatement(
             history.connection, "SELECT position, last, sealed FROM storage_log ORDER BY position DESC")

@@ -1,6 +1,6 @@
 public import StorageCore
 
-/// An open store, as ``start(at:cacheTTL:diskQuota:config:_:)`` returns it: the facade, and what lies beside and below it.
+/// An open store, as ``start(at:cacheTTL:diskQuota:config:_:)`` returns it: the facade, and access to the layers beside and below it.
 ///
 /// ```swift
 /// let context = try StorageKit.start(at: url) { $0.autoSchema(UserRecord.self) }
@@ -12,9 +12,9 @@ public struct Context: Sendable {
     /// The calls that most programs need.
     public let facade: Storage
 
-    /// The ways to the database below the facade.
+    /// Access to the database below the facade.
     public var storage: StorageContext { StorageContext(storage: facade) }
-    /// How the store was opened, and what caches and encoders are made with.
+    /// The store's configuration, including the settings of caches and encoders.
     public var config: StorageConfig { facade.config }
 
     /// The repository of an entity.

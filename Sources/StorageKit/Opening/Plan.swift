@@ -2,14 +2,14 @@ public import Foundation
 public import StorageCore
 internal import StorageLog
 
-/// What opening the store with this schema would change: a dry run. Everything is really done in one transaction,
-/// migrations included, and then undone, so nothing is guessed and nothing is kept.
+/// Returns what opening the store with this schema would change: a dry run. All steps, migrations included, run in one transaction that is then
+/// rolled back, so the plan is exact and nothing is kept.
 ///
 /// ```swift
 /// print(try StorageKit.plan(at: url) { schema in schema.autoSchema(UserRecord.self) })
 /// ```
 ///
-/// Projections of your own that would be created or rebuilt are included, without being run.
+/// Custom projections that would be created or rebuilt are included, without being run.
 ///
 /// - Throws: What opening it would throw; also `busy`, because it needs to be the store's writer for a moment.
 public func plan(

@@ -4,7 +4,7 @@ public import StorageCore
 internal import StorageLog
 internal import StorageProjections
 
-/// Opens the store in a file of the user's data folder (`~/.local/share` on Linux), or makes one there.
+/// Opens the store in a file of the user's data folder (`~/.local/share` on Linux), or creates one there.
 ///
 /// ```swift
 /// let context = try StorageKit.start(fileName: "notes.sqlite") { schema in
@@ -14,8 +14,8 @@ internal import StorageProjections
 /// ```
 ///
 /// - Parameters: As those of ``start(at:cacheTTL:diskQuota:config:_:)``.
-/// - Throws: ``StorageError`` as ``start(at:cacheTTL:diskQuota:config:_:)`` does; an error of Foundation where there is no
-///   such folder and none can be made.
+/// - Throws: ``StorageError`` as ``start(at:cacheTTL:diskQuota:config:_:)`` does; an error of Foundation if the folder doesn't exist and can't be
+///   created.
 public func start(
     fileName: String = "app.sqlite", cacheTTL: TTL? = nil, diskQuota: Quota? = nil, config: StorageConfig? = nil,
     _ declare: (inout Schema) throws -> Void = { $0.addKVCache() }
@@ -26,7 +26,7 @@ public func start(
         at: folder.appendingPathComponent(fileName), cacheTTL: cacheTTL, diskQuota: diskQuota, config: config, declare)
 }
 
-/// Opens the store at a URL, or makes one there.
+/// Opens the store at a URL, or creates one there.
 ///
 /// ```swift
 /// let context = try StorageKit.start(at: url) { schema in
@@ -42,21 +42,19 @@ public func start(
 /// let reader = try StorageKit.start(at: url, config: .init(isReadOnly: true)).facade
 /// ```
 ///
-/// The call returns when the store is open and every step of its schema is done, on the thread that made it: where a long migration
-/// may be due, call it from a task of its own.
+/// The call returns when the store is open and every step of its schema is done. It runs on the calling thread: if a long migration may be due, call
+/// it from a separate task.
 ///
 /// - Parameters:
-///   - url: The store's file. Files that end in `.lock` and `.bell` appear beside it when it is opened for
-///     writing: they show other processes who writes, wake them after commits, and remember the last one that was
-///     acknowledged.
-///   - cacheTTL: How long caches keep a value: 5 minutes where neither this nor `config` says otherwise.
-///   - diskQuota: How much room a ``DiskCache`` may take: 30 megabytes where neither says otherwise.
-///   - config: How the store is opened, and what caches and encoders are made with.
-///   - declare: Names entities, indexes and migrations; what is missing is made, in one transaction.
-/// - Throws: ``StorageError``: `busy` where another process writes, `not-a-store`, `unsupported-format`,
-///   `schema-mismatch` where the declaration doesn't fit what is stored, `newer-schema` where a newer version of the
-///   program was here, `migration-failed` where a step of it fails, `not-found` where there is no store to read; also what
-///   `declare` throws.
+///   - url: The store's file. Files that end in `.lock` and `.bell` appear beside it when it is opened for writing: they show other processes which
+///     one writes, wake them after commits, and record the last acknowledged commit.
+///   - cacheTTL: How long caches keep a value; 5 minutes if neither this nor `config` sets it.
+///   - diskQuota: The maximum size of a ``DiskCache``; 30 megabytes if neither sets it.
+///   - config: The store's configuration, including the settings of caches and encoders.
+///   - declare: Declares entities, indexes and migrations; what is missing is created, in one transaction.
+/// - Throws: ``StorageError``: `busy` if another process writes, `not-a-store`, `unsupported-format`, `schema-mismatch` if the declaration doesn't
+///   fit what is stored, `newer-schema` if a newer version of the program was here, `migration-failed` if a step of it fails, `not-found` if there is
+///   no store to read; also what `declare` throws.
 public func start(
     at url: URL, cacheTTL: TTL? = nil, diskQuota: Quota? = nil, config: StorageConfig? = nil,
     _ declare: (inout Schema) throws -> Void = { _ in }
@@ -96,7 +94,7 @@ public func inMemory(
 }
 
 extension StorageConfig {
-    /// What the parameters of a call say goes before what the configuration says.
+    /// Merges a call's parameters into the configuration; the parameters take precedence.
     fileprivate init(_ config: StorageConfig?, cacheTTL: TTL?, diskQuota: Quota?) {
         self = config ?? StorageConfig(diskQuotaBytes: Quota.megabytes(30).bytes)
         if let cacheTTL { defaultTTL = cacheTTL }
@@ -105,7 +103,7 @@ extension StorageConfig {
 }
 
 extension Context {
-    /// Applies the schema to a store that has just been opened; one that it doesn't fit is closed.
+    /// Applies the schema to a store that has just been opened; closes the store if the schema doesn't fit.
     fileprivate init(_ engine: StorageEngine, _ schema: Schema) throws {
         do {
             _ = try SchemaApplication(schema: schema, engine: engine).apply()

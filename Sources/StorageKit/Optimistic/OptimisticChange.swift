@@ -5,24 +5,24 @@ internal import StorageViews
 
 /// A change that live queries show before it is stored: see ``Storage/optimistically(_:actor:app:reason:correlation:)``.
 public struct OptimisticChange: Sendable {
-    /// How the row is going to be, saved at a time.
+    /// The row as it will be, given the time of saving.
     let makeRow: @Sendable (Date) -> OptimisticRow
     /// Makes the change.
     let apply: @Sendable (WriteTransaction) throws -> Void
 
-    /// An entity is going to be saved.
+    /// A change that saves an entity.
     public static func save<Entity: RegisteredEntity>(_ entity: Entity) -> OptimisticChange {
         OptimisticChange(
             makeRow: { OptimisticRow(saving: entity, now: $0) }, apply: { try $0.save(entity) })
     }
 
-    /// The entity with this id is going to be deleted.
+    /// A change that deletes the entity with this id.
     public static func delete<Entity: RegisteredEntity>(_ type: Entity.Type, id: Entity.Id) -> OptimisticChange {
         OptimisticChange(
             makeRow: { _ in OptimisticRow(deleting: type, id: id) }, apply: { try $0.delete(type, id: id) })
     }
 
-    /// An entity is going to be deleted.
+    /// A change that deletes an entity.
     public static func delete<Entity: RegisteredEntity>(_ entity: Entity) -> OptimisticChange {
         delete(Entity.self, id: entity.id)
     }

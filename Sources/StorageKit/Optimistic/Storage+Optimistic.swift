@@ -4,15 +4,14 @@ public import StorageLog
 internal import StorageViews
 
 extension Storage {
-    /// Makes changes as one commit, and shows them in ``LiveQuery/optimistic`` sequences from the call on.
+    /// Makes changes as one commit, and shows them in ``LiveQuery/optimistic`` sequences immediately.
     ///
     /// ```swift
     /// try await storage.optimistically([.save(task), .delete(draft)], reason: "Publish")
     /// ```
     ///
-    /// A user sees the change before the writer's turn has come and the disk has it. Once the commit is durable, the same rows are shown
-    /// as confirmed; if it fails, they are shown as they are stored. Rows that foreign keys or triggers change are shown when
-    /// they are stored.
+    /// A user sees the change before the write has its turn and is durable. Once the commit is durable, the same rows are shown as confirmed; if it
+    /// fails, the stored rows are shown again. Rows that foreign keys or triggers change are shown once they are stored.
     ///
     /// Only this process' ``LiveQuery/optimistic`` sequences show pending changes, marked as such. Views, reads, snapshots and other
     /// sequences never do.
@@ -30,7 +29,7 @@ extension Storage {
         }
     }
 
-    /// Shows changes in ``LiveQuery/optimistic`` sequences while an operation is under way that is going to make them.
+    /// Shows changes in ``LiveQuery/optimistic`` sequences while an operation that will make them is running.
     ///
     /// ```swift
     /// try await storage.optimistically([.save(order)]) {
@@ -39,8 +38,8 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Use this where the change is more than saves and deletes, or where something else decides about it. From the return
-    /// of the operation on, also where it throws, the rows are shown as they are stored.
+    /// Use this if the change is more than saves and deletes, or if something else, such as a server, decides about it. When the operation returns or
+    /// throws, the rows are shown as they are stored.
     ///
     /// - Parameter operation: Makes the changes.
     /// - Returns: What the operation returns.

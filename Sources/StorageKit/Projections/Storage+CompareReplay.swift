@@ -13,18 +13,15 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Both work on temporary databases, with tables of their own; the store isn't touched, and other tasks may write to it
-    /// meanwhile. What is compared are the tables and columns that both have. Reads the log once, and asks both for every
-    /// event, commit by commit; memory stays small.
+    /// Both work on temporary databases, with tables of their own; the store isn't touched, and other tasks may write to it meanwhile. Tables and
+    /// columns that both have are compared. The log is read once, and both apply every event, commit by commit; memory use stays small.
     ///
     /// - Parameters:
-    ///   - from: Where comparing begins. Earlier events are applied first, as the rows of a projection follow from all
-    ///     of
-    ///     history.
+    ///   - from: Where the comparison begins. Earlier events are applied first, because the rows of a projection follow from the whole history.
     ///   - to: The last point to apply.
     ///   - limit: The maximum number of differing rows to return.
-    /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log, `invalid-argument` where the two have no table in
-    ///   common, `projection-failed` where one of them throws.
+    /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log, `invalid-argument` if the two have no table in common,
+    ///   `projection-failed` if one of them throws.
     public func compareReplay(
         old: some Projection, new: some Projection, from: StoragePoint = .position(0), to: StoragePoint = .head,
         limit: Int = 1_000

@@ -3,7 +3,7 @@ public import StorageMaintenance
 public import StorageProjections
 
 extension Storage {
-    /// The projections that this program has declared: how they are doing, and what can be done with them.
+    /// The projections that this program has declared: their status, and operations on them.
     public var projections: Projections { Projections(runtime: runtime) }
 
     /// Waits until the asynchronous projections have applied a commit, so that reads see it there.
@@ -15,15 +15,15 @@ extension Storage {
     ///
     /// Inline projections and full-text indexes are up to date with the commit itself.
     ///
-    /// - Parameter names: The projections to wait for; all where none is named.
-    /// - Throws: ``StorageError`` with `projection-failed` if one of them is stalled before the commit, so that
-    ///   waiting would never end; `CancellationError` where the task is cancelled.
+    /// - Parameter names: The projections to wait for; all if none is named.
+    /// - Throws: ``StorageError`` with `projection-failed` if one of them is stalled before the commit and would never reach it; `CancellationError`
+    ///   if the task is cancelled.
     public func waitForProjections(through receipt: CommitReceipt, of names: String...) async throws {
         try await runtime.wait(for: names, through: receipt.position)
     }
 }
 
-/// What can be done with the projections of an open store.
+/// Operations on the projections of an open store.
 ///
 /// ```swift
 /// for projection in try await storage.projections.status() {
@@ -35,13 +35,12 @@ extension Storage {
 public struct Projections: Sendable {
     let runtime: ProjectionRuntime
 
-    /// How every projection of the store is doing, full-text indexes and those that this program doesn't declare among them.
+    /// Returns the status of every projection of the store, including full-text indexes and projections that this program doesn't declare.
     ///
     /// - Throws: ``StorageError`` with `closed`.
     public func status() async throws -> [ProjectionStatus] { try await runtime.status() }
 
-    /// Pauses a projection until it is resumed, also across restarts. An inline one is not
-    /// part of commits meanwhile.
+    /// Pauses a projection until it is resumed, also across restarts. Meanwhile commits don't run a paused inline projection.
     ///
     /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
     ///   ``Storage`` says.
@@ -49,7 +48,7 @@ public struct Projections: Sendable {
 
     /// Resumes a paused or stalled projection. An inline one has caught up when this returns.
     ///
-    /// - Throws: `projection-failed` where an inline one can't be caught up.
+    /// - Throws: `projection-failed` if an inline one can't be caught up.
     public func resume(_ name: String) async throws { try await runtime.resume(name) }
 
     /// Empties a projection, drops its dead letters, and applies the whole history again: an inline one before this
@@ -68,9 +67,8 @@ public struct Projections: Sendable {
     /// for difference in report.differences { print(difference) }
     /// ```
     ///
-    /// A projection with virtual tables or with `AUTOINCREMENT`, and one that reads tables which aren't its own, is
-    /// rebuilt in that transaction as a whole: commits wait, and cancelling the task has no effect any more. So is one
-    /// with dead letters.
+    /// A projection with virtual tables, with `AUTOINCREMENT`, with dead letters, or one that reads tables of others, is rebuilt entirely in that
+    /// transaction: commits wait, and cancelling the task has no effect any more.
     ///
     /// A stalled one is resumed afterwards, and its dead letters are retried with the rest.
     ///
@@ -78,11 +76,11 @@ public struct Projections: Sendable {
     /// program; its tables are in a file beside the store until then. One that is rebuilt in the store starts over.
     ///
     /// - Parameters:
-    ///   - options: Whether the new tables are compared with the old ones, apart from virtual tables, and whether they
-    ///     replace them; whether the old ones are kept.
+    ///   - options: Whether the new tables are compared with the old ones (except virtual tables), whether they replace them, and whether the old
+    ///     ones are kept.
     ///   - progress: Called with the progress, on any thread.
-    /// - Throws: `projection-failed` where it throws and its policy for history is to pause; it stays as it was then, as it
-    ///   does where the task is cancelled. Where it is compared, what keeps it from being made in a database of its own.
+    /// - Throws: `projection-failed` if the projection throws and its policy for history is to pause; the old tables stay then, as they do if the
+    ///   task is cancelled. When comparing, also the reason why the projection can't be built in a separate database.
     @discardableResult
     public func rebuild(
         _ name: String, options: RebuildOptions = RebuildOptions(),
@@ -91,7 +89,7 @@ public struct Projections: Sendable {
         try await runtime.rebuild(name, options: options, progress: progress)
     }
 
-    /// The dead letters of a projection, in the order of the log; those of all projections where none is named.
+    /// Returns the dead letters of a projection, in the order of the log; those of all projections if none is named.
     ///
     /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
     ///   ``Storage`` says.
@@ -99,7 +97,7 @@ public struct Projections: Sendable {
 
     /// Tries a projection's dead letters again, in the order of the log.
     ///
-    /// - Returns: How many it has applied; the others stay.
+    /// - Returns: The number of dead letters that were applied; the others stay.
     /// - Throws: ``StorageError`` with `not-found` for a projection that this program doesn't declare; also as
     ///   ``Storage`` says.
     @discardableResult

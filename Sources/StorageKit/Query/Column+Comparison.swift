@@ -1,8 +1,8 @@
 public import StorageCore
 public import StorageLog
 
-// Comparisons of columns that hold a stored type. For an optional column `==` and `!=` mean what they mean in Swift: NULL
-// equals NULL, and differs from every value. The other comparisons are never true of NULL.
+// Comparisons of columns that hold a stored type. For an optional column `==` and `!=` work as in Swift: NULL equals NULL, and differs from every
+// value. The other comparisons are never true for NULL.
 
 /// True of rows whose column is equal to a value.
 public func == <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
@@ -75,7 +75,7 @@ where V.RawValue: StorageColumnValue {
     .comparison(column: column.name, .equal, .value(value.rawValue.storageValue))
 }
 
-/// True of rows whose column holds another value than the raw value of a case.
+/// True of rows whose column differs from the raw value of a case.
 @_disfavoredOverload
 public func != <V: RawRepresentable>(column: StorageColumn<V>, value: V) -> RowPredicate
 where V.RawValue: StorageColumnValue {
@@ -89,7 +89,7 @@ where V.RawValue: StorageColumnValue {
     .comparison(column: column.name, .same, .value(value?.rawValue.storageValue ?? .null))
 }
 
-/// True of rows whose column holds another value than the raw value of a case, NULL included; of those that hold one if the value is nil.
+/// True of rows whose column differs from the raw value of a case, including NULL; if the value is nil, of rows whose column isn't NULL.
 @_disfavoredOverload
 public func != <V: RawRepresentable>(column: StorageColumn<V?>, value: V?) -> RowPredicate
 where V.RawValue: StorageColumnValue {

@@ -17,7 +17,7 @@ extension StorageColumn where Value: StorageColumnValue {
         .between(column: name, lower.storageValue, upper.storageValue)
     }
 
-    /// What an update puts into the column.
+    /// An assignment of a value to the column, for an update.
     public func set(to value: Value) -> StorageAssignment {
         StorageAssignment(column: name, value: value.storageValue)
     }
@@ -30,7 +30,7 @@ extension StorageColumn where Value: RawRepresentable, Value.RawValue: StorageCo
         .among(column: name, values.map(\.rawValue.storageValue))
     }
 
-    /// What an update puts into the column.
+    /// An assignment of a value to the column, for an update.
     @_disfavoredOverload
     public func set(to value: Value) -> StorageAssignment {
         StorageAssignment(column: name, value: value.rawValue.storageValue)
@@ -43,13 +43,13 @@ extension StorageColumn {
     /// Whether the column isn't NULL.
     public var isNotNull: RowPredicate { .not(.isNull(column: name)) }
 
-    /// Compares texts another way than the column does: `$0.name.collating(.noCase) == "anna"`.
+    /// Compares texts with another collation than the column's: `$0.name.collating(.noCase) == "anna"`.
     public func collating(_ collation: RowPredicate.Collation) -> CollatedColumn<Value> {
         CollatedColumn(column: self, collation: collation)
     }
 }
 
-/// A column whose texts are compared in a way of its own.
+/// A column that is compared with an explicit collation.
 public struct CollatedColumn<Value>: Sendable {
     let column: StorageColumn<Value>
     let collation: RowPredicate.Collation
@@ -70,22 +70,22 @@ public func > <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowP
     .comparison(column: left.column.name, .greater, .value(value.storageValue), collation: left.collation)
 }
 
-/// A column that holds text, or may.
+/// A type of a column that holds text, or text and NULL.
 public protocol TextColumnValue {}
 extension String: TextColumnValue {}
 extension Optional: TextColumnValue where Wrapped: TextColumnValue {}
 
-// `%` and `_` in the text that is looked for are plain signs. The letters A to Z are found in both cases and all other
-// letters in their own, which is SQLite's rule for LIKE; `collating` or SQL of your own compare otherwise.
+// `%` and `_` in the searched text are literal characters. Letters A to Z match in either case, all other letters only exactly, which is SQLite's
+// rule for LIKE; use `collating` or your own SQL for other comparisons.
 extension StorageColumn where Value: TextColumnValue {
-    /// Whether the text has another text in it.
+    /// Whether the text contains another text.
     public func contains(_ text: String) -> RowPredicate { .contains(name, text) }
     /// Whether the text begins with another.
     public func hasPrefix(_ text: String) -> RowPredicate { .hasPrefix(name, text) }
     /// Whether the text ends with another.
     public func hasSuffix(_ text: String) -> RowPredicate { .hasSuffix(name, text) }
 
-    /// Whether the text fits a pattern of SQL: `%` stands for any text, `_` for one character.
+    /// Whether the text matches an SQL LIKE pattern: `%` matches any text, `_` one character.
     public func like(_ pattern: String, escape: Unicode.Scalar? = nil) -> RowPredicate {
         .like(column: name, pattern: pattern, escape: escape)
     }

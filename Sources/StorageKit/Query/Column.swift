@@ -1,6 +1,6 @@
 public import StorageCore
 
-/// A typed column by its name, where no property stands for it: `Column<String>("home_city") == "Kyiv"`.
+/// A typed column by name, for a column without a property: `Column<String>("home_city") == "Kyiv"`.
 ///
 /// In a file that imports GRDB as well, write ``StorageColumn``, or `StorageKit.Column`.
 public typealias Column<Value> = StorageColumn<Value>

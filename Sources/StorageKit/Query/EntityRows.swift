@@ -3,18 +3,18 @@ internal import StorageCore
 internal import StorageEntities
 internal import StorageLog
 
-/// Entities as statements find them, with the rows that they include.
+/// Entities read from statements, with the related rows that they include.
 ///
-/// SQLite runs in this process, so a statement for each owner, prepared once, costs little more than one for all; and it is
-/// the only way that keeps a limit and an order of each owner's rows on an index.
+/// SQLite runs in this process, so one prepared statement run for each owner costs little more than one statement for all; and only this way can each
+/// owner's order and limit use an index.
 struct EntityRows<E: RegisteredEntity> {
     private(set) var entities: [E] = []
     private let inclusions: [any Inclusion<E>]
     private let indices: [Int32]
-    /// What each entity's rows are found by, for each inclusion; behind them the values of other columns.
+    /// The values that each entity's related rows are found by, for each inclusion, followed by the values of other columns.
     private(set) var values: [[StorageValue]]
 
-    /// - Parameter columns: Other columns whose values are wanted.
+    /// - Parameter columns: Other columns to read the values of.
     /// - Throws: `invalid-name` for a column that isn't there.
     init(_ request: QueryRequest<E>, reading columns: [String] = []) throws {
         let table = EntityTableCache.of(E.Record.self).queryTable
@@ -23,15 +23,15 @@ struct EntityRows<E: RegisteredEntity> {
         values = Array(repeating: [], count: indices.count)
     }
 
-    /// Takes in the current row of a statement, whose first columns are those of the entity.
+    /// Appends the current row of a statement whose first columns are those of the entity.
     mutating func append(_ row: RowReader) throws {
         entities.append(try E.Record(reading: row).asEntity())
         for (place, index) in indices.enumerated() { values[place].append(row.value(at: index)) }
     }
 
-    /// Takes in all rows of a statement.
+    /// Appends all rows of a statement.
     ///
-    /// - Returns: Which of the entities they are.
+    /// - Returns: The indexes of the added entities.
     mutating func append(_ rows: StatementRows) throws -> Range<Int> {
         let start = entities.count
         if indices.isEmpty {
@@ -42,7 +42,7 @@ struct EntityRows<E: RegisteredEntity> {
         return start..<entities.count
     }
 
-    /// Reads what the entities include.
+    /// Reads the rows that the entities include.
     mutating func include(_ db: GRDB.Database) throws {
         for (inclusion, values) in zip(inclusions, values) { try include(inclusion, values, db) }
     }

@@ -3,21 +3,20 @@ public import StorageCore
 public import StorageEntities
 public import StorageLog
 
-/// A query that reads on its own, without a transaction around it: of the store as it is (``Query``) or as it was
-/// (``SnapshotQuery``).
+/// A query that reads without a surrounding transaction: the store as it is (``Query``) or as it was (``SnapshotQuery``).
 ///
-/// Every call throws ``StorageError``: `closed` where the store is closed, `not-found` where the entity has no table because it wasn't declared
-/// when the store was opened, `invalid-name` for a column that it doesn't have, `invalid-argument` for a negative limit or offset, and
-/// `invalid-value` where a row holds what a property's type can't.
+/// Every call throws ``StorageError``: `closed` if the store is closed, `not-found` if the entity has no table because it wasn't declared when the
+/// store was opened, `invalid-name` for a column that it doesn't have, `invalid-argument` for a negative limit or offset, and `invalid-value` if a
+/// row holds a value that a property's type can't represent.
 public protocol FetchableQuery: EntityQuery, Sendable {
-    /// Runs `body` on the state of the store that is asked.
+    /// Runs `body` on the state of the store that the query reads.
     func reading<Result: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> Result) async throws -> Result
 }
 
 extension FetchableQuery {
     private var run: QueryRun<Entity> { QueryRun(request: request) }
 
-    /// Every entity that fits.
+    /// Returns every matching entity.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have.
     public func fetch() async throws -> [Entity] {
@@ -25,7 +24,7 @@ extension FetchableQuery {
         return try await reading { try run.fetch($0) }
     }
 
-    /// The first entity that fits.
+    /// Returns the first matching entity, or nil.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func fetchOne() async throws -> Entity? {
@@ -33,7 +32,7 @@ extension FetchableQuery {
         return try await reading { try run.fetch($0, limit: 1).first }
     }
 
-    /// How many entities fit.
+    /// Returns the number of matching entities.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func count() async throws -> Int {
@@ -41,7 +40,7 @@ extension FetchableQuery {
         return try await reading { try run.count($0) }
     }
 
-    /// Whether any entity fits.
+    /// Returns whether any entity matches.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func exists() async throws -> Bool {
@@ -49,8 +48,7 @@ extension FetchableQuery {
         return try await reading { try run.exists($0) }
     }
 
-    /// A page of entities after a cursor. However far it is from the beginning, it costs the same where an
-    /// index fits the order.
+    /// Returns a page of entities after a cursor. With an index that fits the order, a page costs the same at any distance from the beginning.
     ///
     /// ```swift
     /// let query = storage.query(Post.self).orderBy(\.createdAt, .descending)
@@ -58,7 +56,7 @@ extension FetchableQuery {
     /// let second = try await query.page(after: first.next, size: 50)
     /// ```
     ///
-    /// - Parameter cursor: The `next` of the page before; nil for the first page.
+    /// - Parameter cursor: ``QueryPage/next`` of the previous page; nil for the first page.
     /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1 and a cursor of another query; also as
     ///   ``FetchableQuery`` says.
     public func page(after cursor: PageCursor? = nil, size: Int) async throws -> QueryPage<Entity> {
@@ -66,7 +64,7 @@ extension FetchableQuery {
         return try await reading { try run.page($0, after: cursor, size: size) }
     }
 
-    /// What SQLite is asked, and how it goes about it.
+    /// Returns the statement that SQLite runs, and SQLite's plan for it.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func explain() async throws -> QueryExplanation {
@@ -78,9 +76,9 @@ extension FetchableQuery {
 // MARK: Aggregates
 
 extension FetchableQuery {
-    /// The sum of a column; zero where no row fits or all are NULL.
+    /// Returns the sum of a column; zero if no row matches or all values are NULL.
     ///
-    /// - Throws: Where a sum of integers is beyond 64 bits.
+    /// - Throws: If a sum of integers exceeds 64 bits.
     public func sum<Value: StorageColumnValue & AdditiveArithmetic>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>
     ) async throws -> Value {
@@ -88,10 +86,9 @@ extension FetchableQuery {
         return value == .null ? .zero : try Value(storageValue: value)
     }
 
-    /// The sum of a column's values that aren't NULL.
+    /// Returns the sum of a column's values that aren't NULL.
     ///
-    /// - Throws: ``StorageError`` with `database` where a sum of integers is beyond 64 bits; also as
-    ///   ``FetchableQuery`` says.
+    /// - Throws: ``StorageError`` with `database` if a sum of integers exceeds 64 bits; also as ``FetchableQuery`` says.
     public func sum<Value: StorageColumnValue & AdditiveArithmetic>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Value?>>
     ) async throws -> Value {
@@ -99,8 +96,8 @@ extension FetchableQuery {
         return value == .null ? .zero : try Value(storageValue: value)
     }
 
-    /// The mean of a column's values that aren't NULL; nil where there is none. For numbers: of a date, as of every text,
-    /// SQLite takes the number that it begins with.
+    /// Returns the mean of a column's values that aren't NULL; nil if there is none. Meaningful for numbers only: of a date, as of every text, SQLite
+    /// uses the leading number.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func average<Value>(_ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>) async throws -> Double? {
@@ -108,7 +105,7 @@ extension FetchableQuery {
         return value == .null ? nil : try Double(storageValue: value)
     }
 
-    /// The least value of a column that isn't NULL.
+    /// Returns the minimum of a column's values that aren't NULL.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func min<Value: StorageColumnValue>(
@@ -118,7 +115,7 @@ extension FetchableQuery {
         return value == .null ? nil : try Value(storageValue: value)
     }
 
-    /// The greatest value of a column that isn't NULL.
+    /// Returns the maximum of a column's values that aren't NULL.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func max<Value: StorageColumnValue>(
@@ -128,7 +125,7 @@ extension FetchableQuery {
         return value == .null ? nil : try Value(storageValue: value)
     }
 
-    /// How many different values a column has, NULL not counted.
+    /// Returns the number of distinct values of a column, not counting NULL.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says.
     public func count<Value>(distinct column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>) async throws -> Int

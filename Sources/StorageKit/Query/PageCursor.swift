@@ -1,9 +1,8 @@
 internal import Foundation
 internal import StorageCore
 
-/// A position in the order of a query: the row after which a page begins. It stays correct while rows are inserted and
-/// deleted,
-/// because it names the row by what it is sorted by and not by its number.
+/// A position in the order of a query: the row after which a page begins. It stays correct while rows are inserted and deleted, because it identifies
+/// the row by its sort values and not by its offset.
 ///
 /// Its text is opaque and can be passed to clients and back, for example in a URL.
 public struct PageCursor: Sendable, Hashable, Codable {
@@ -37,7 +36,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
         let form = Form(order: signature, values: values.map(Self.text))
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        // Strings alone can always be encoded.
+        // A form of strings only can always be encoded.
         let data = (try? encoder.encode(form)) ?? Data()
         return data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
@@ -71,7 +70,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
         }
     }
 
-    /// A letter for the kind, then the value, every bit of it.
+    /// Returns a letter for the type, followed by the value without loss.
     private static func text(_ value: StorageValue) -> String {
         switch value {
         case .null: "n"
@@ -86,7 +85,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
         var values: [StorageValue] = []
         for text in form.values {
             let rest = String(text.dropFirst())
-            // By scalars: a letter and a mark behind it are one character.
+            // By scalars, because a letter and a following combining mark are one character.
             switch text.unicodeScalars.first {
             case "n": values.append(.null)
             case "i":

@@ -7,7 +7,7 @@ public import StorageViews
 // Counts and sums of children beside their parents.
 
 extension FetchableQuery {
-    /// Every entity that fits, with aggregates of the rows of a property marked `@StorageHasMany`.
+    /// Returns every matching entity, with aggregates of the rows of a property marked `@StorageHasMany`.
     ///
     /// ```swift
     /// let authors = try await storage.query(Author.self).orderBy(\.name)
@@ -15,11 +15,11 @@ extension FetchableQuery {
     /// print(authors[0].entity.name, authors[0].value)
     /// ```
     ///
-    /// All is read at one state, with one statement for each entity along the foreign key's index.
+    /// All is read at one state, with one statement for each entity that uses the foreign key's index.
     ///
     /// - Parameters:
-    ///   - aggregates: What is wanted of the related rows.
-    ///   - condition: Which of them count.
+    ///   - aggregates: The aggregates to compute over the related rows.
+    ///   - condition: Which related rows count.
     /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked; also as ``FetchableQuery`` says.
     public func fetch<Child: RegisteredEntity, each Part: Sendable>(
         aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
@@ -29,15 +29,15 @@ extension FetchableQuery {
             aggregating: children, repeat each aggregates, matching: relatedRequest().where(condition))
     }
 
-    /// Every entity that fits, with aggregates of those rows of a property marked `@StorageHasMany` that a query finds, which may
-    /// have conditions on related rows:
+    /// Returns every matching entity, with aggregates of the rows of a property marked `@StorageHasMany` that a query finds. The query may have
+    /// conditions on related rows:
     ///
     /// ```swift
     /// let long = try await storage.query(Author.self)
     ///     .fetch(aggregating: \.books, .count, matching: Book.all().has(\.chapters) { $0.pages > 100 })
     /// ```
     ///
-    /// The query has no limit and no offset; its order has no meaning, and what it includes isn't read.
+    /// The query has no limit and no offset; its order and its inclusions are ignored.
     ///
     /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked, or a query with a limit; also as
     ///   ``FetchableQuery`` says.
@@ -52,7 +52,7 @@ extension FetchableQuery {
         }
     }
 
-    /// The query, and what is asked of its related rows; what is wrong with either is thrown when it runs.
+    /// Combines the query with the aggregates of its related rows; errors of either are thrown when it runs.
     func related<Child: RegisteredEntity>(
         _ children: KeyPath<Entity, [Child]>, _ terms: [AggregateTerm], _ request: QueryRequest<Child>
     ) -> (query: Self, aggregates: RelatedAggregates) {

@@ -4,7 +4,7 @@ public import StorageEntities
 internal import StorageLog
 
 extension Storage {
-    /// A query over an entity's rows.
+    /// Returns a query over an entity's rows.
     ///
     /// ```swift
     /// let adults = try await storage.query(User.self)
@@ -17,16 +17,16 @@ extension Storage {
 }
 
 extension WriteTransaction {
-    /// A query that sees the changes of this transaction, and whose changes are part of it.
+    /// Returns a query that sees the changes of this transaction, and whose changes are part of it.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> TransactionQuery<E> {
         TransactionQuery(transaction: self)
     }
 }
 
-/// A query over an entity's rows. Nothing is asked before one of the `async` calls.
+/// A query over an entity's rows. Nothing is read before one of the `async` calls.
 ///
-/// Names of columns are checked when it runs, values are always bound. Rows have a total order: behind the columns that
-/// are asked for comes the key, in the direction of the last of them.
+/// Column names are checked when it runs, and values are always bound. Rows have a total order: after the requested columns they are sorted by the
+/// key, in the direction of the last column.
 public struct Query<Entity: RegisteredEntity>: FetchableQuery {
     /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()
@@ -41,9 +41,9 @@ public struct Query<Entity: RegisteredEntity>: FetchableQuery {
         try await storage.read(body)
     }
 
-    /// Deletes every entity that fits, as one commit.
+    /// Deletes every matching entity, as one commit.
     ///
-    /// - Returns: How many were deleted, without the rows that foreign keys took along.
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted.
     /// - Throws: ``StorageError`` as ``FetchableQuery`` and ``Storage`` say.
     @discardableResult
     public func deleteAll() async throws -> Int {
@@ -51,13 +51,13 @@ public struct Query<Entity: RegisteredEntity>: FetchableQuery {
         return try await storage.write { tx in try tx.query(Entity.self, query.request).deleteAll() as Int }.value
     }
 
-    /// Changes columns of every entity that fits, as one commit. Rows that hold the values already stay as they are.
+    /// Updates columns of every matching entity, as one commit. Rows that already hold the values aren't written.
     ///
     /// ```swift
     /// try await storage.query(User.self).where { $0.lastSeen < limit }.updateAll { $0.isActive.set(to: false) }
     /// ```
     ///
-    /// - Returns: How many rows were changed.
+    /// - Returns: The number of changed rows.
     /// - Throws: ``StorageError`` with `invalid-argument` for an assignment to the key; also as ``FetchableQuery``
     ///   and ``Storage`` say.
     @discardableResult

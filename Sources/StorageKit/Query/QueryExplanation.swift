@@ -6,10 +6,10 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
     public let sql: String
     /// The values that are bound to its placeholders, in order.
     public let values: [StorageValue]
-    /// SQLite's plan, a line a step: `SEARCH` uses an index, `SCAN` looks at every row.
+    /// SQLite's plan, one line for each step: `SEARCH` uses an index, `SCAN` looks at every row.
     public let plan: [String]
-    /// What makes the query slow: a column by which related rows are found, of `include` and `has`, without an index, so
-    /// that all rows of their table are read for each of this one's.
+    /// What makes the query slow: columns without an index by which `include` and `has` find related rows, so that every row of this table causes a
+    /// scan of the related one.
     public let warnings: [String]
 
     public var description: String {

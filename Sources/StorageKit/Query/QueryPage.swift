@@ -2,7 +2,7 @@
 public struct QueryPage<Item: Sendable>: Sendable {
     /// The rows of the page, in the order of the query.
     public let items: [Item]
-    /// Where the next page begins; nil behind the last one.
+    /// The cursor of the next page; nil after the last one.
     public let next: PageCursor?
     /// Whether another page follows.
     public var hasMore: Bool { next != nil }

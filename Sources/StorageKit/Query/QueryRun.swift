@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageEntities
 internal import StorageLog
 
-/// Answers a request on a connection: the one place where queries outside and inside of transactions meet.
+/// Answers a request on a connection, for queries outside and inside of transactions alike.
 struct QueryRun<E: RegisteredEntity> {
     let request: QueryRequest<E>
 

@@ -3,9 +3,9 @@ internal import StorageEntities
 internal import StorageLog
 
 extension QuerySQL {
-    /// Changes only rows in which something differs, so that an update that changes nothing writes nothing.
+    /// Returns an UPDATE that touches only rows in which a value differs, so that an update without a change writes nothing.
     ///
-    /// - Parameter stamp: The column that is to say when a row was changed, and the time.
+    /// - Parameter stamp: The column that records when a row was changed, and the time to store.
     func update(_ assignments: [StorageAssignment], stamp: (column: String, now: StorageValue)?) throws -> Text? {
         guard !assignments.isEmpty else { return nil }
         var sets: [String] = []
@@ -29,7 +29,7 @@ extension QuerySQL {
         }
         let target = try target()
         let word = target.sql.isEmpty ? " WHERE " : " AND "
-        // The condition of the query is a group of its own: OR in it must not reach beyond.
+        // The query's condition is in parentheses, so that an OR in it doesn't extend beyond.
         let condition =
             target.sql.isEmpty ? "" : " WHERE (" + target.sql.dropFirst(" WHERE ".count) + ")"
         return Text(

@@ -1,12 +1,12 @@
 internal import StorageCore
 
-/// A column and what an update puts into it.
+/// A column and the value that an update assigns to it.
 public struct StorageAssignment: Sendable {
     let column: String
     let value: StorageValue
 }
 
-/// Gathers the assignments of an update, one a line.
+/// Collects the assignments of an update, one for each line.
 @resultBuilder public enum AssignmentBuilder {
     public static func buildBlock(_ parts: [StorageAssignment]...) -> [StorageAssignment] { parts.flatMap { $0 } }
     public static func buildExpression(_ assignment: StorageAssignment) -> [StorageAssignment] { [assignment] }

@@ -3,8 +3,8 @@ internal import StorageCore
 public import StorageEntities
 internal import StorageLog
 
-/// A query inside of a transaction, which reads at once: ``ReadQuery`` or ``TransactionQuery``. Like its transaction it is valid in the
-/// body only.
+/// A query inside a transaction, which reads synchronously: ``ReadQuery`` or ``TransactionQuery``. Like its transaction it is valid inside the body
+/// only.
 ///
 /// Every call throws ``StorageError`` with `invalid-name` for a column that the entity doesn't have, `invalid-argument` for a negative limit or
 /// offset; also as ``TransactionReader`` says.
@@ -16,27 +16,27 @@ public protocol TransactionFetchableQuery: EntityQuery {
 extension TransactionFetchableQuery {
     private var run: QueryRun<Entity> { QueryRun(request: request) }
 
-    /// Every entity that fits.
+    /// Returns every matching entity.
     ///
     /// - Throws: ``StorageError`` as ``TransactionFetchableQuery`` says.
     public func fetch() throws -> [Entity] { try run.fetch(database) }
 
-    /// The first entity that fits.
+    /// Returns the first matching entity, or nil.
     ///
     /// - Throws: ``StorageError`` as ``TransactionFetchableQuery`` says.
     public func fetchOne() throws -> Entity? { try run.fetch(database, limit: 1).first }
 
-    /// How many entities fit.
+    /// Returns the number of matching entities.
     ///
     /// - Throws: ``StorageError`` as ``TransactionFetchableQuery`` says.
     public func count() throws -> Int { try run.count(database) }
 
-    /// Whether any entity fits.
+    /// Returns whether any entity matches.
     ///
     /// - Throws: ``StorageError`` as ``TransactionFetchableQuery`` says.
     public func exists() throws -> Bool { try run.exists(database) }
 
-    /// A page of entities after a cursor: see ``FetchableQuery/page(after:size:)``.
+    /// Returns a page of entities after a cursor: see ``FetchableQuery/page(after:size:)``.
     ///
     /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1 and a cursor of another query; also as
     ///   ``TransactionFetchableQuery`` says.
@@ -54,11 +54,11 @@ public struct ReadQuery<Entity: RegisteredEntity>: TransactionFetchableQuery {
 }
 
 extension ReadTransaction {
-    /// A query over an entity's rows, at the state that the transaction sees.
+    /// Returns a query over an entity's rows, at the state that the transaction sees.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> ReadQuery<E> { ReadQuery(database: database) }
 }
 
-/// A query of a ``WriteTransaction``, which sees its changes, and makes some.
+/// A query of a ``WriteTransaction``, which sees the transaction's changes and can make changes.
 public struct TransactionQuery<Entity: RegisteredEntity>: TransactionFetchableQuery {
     /// The conditions, orders and limits.
     public var request = QueryRequest<Entity>()
@@ -70,16 +70,16 @@ public struct TransactionQuery<Entity: RegisteredEntity>: TransactionFetchableQu
 
     private var run: QueryRun<Entity> { QueryRun(request: request) }
 
-    /// Deletes every entity that fits.
+    /// Deletes every matching entity.
     ///
-    /// - Returns: How many were deleted, without the rows that foreign keys took along.
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted.
     /// - Throws: ``StorageError`` as ``WriteTransaction`` and ``TransactionFetchableQuery`` say.
     @discardableResult
     public func deleteAll() throws -> Int { try run.deleteAll(database) }
 
-    /// Changes columns of every entity that fits.
+    /// Updates columns of every matching entity.
     ///
-    /// - Returns: How many rows were changed.
+    /// - Returns: The number of changed rows.
     /// - Throws: ``StorageError`` with `invalid-argument` for an assignment to the key; also as ``WriteTransaction`` and
     ///   ``TransactionFetchableQuery`` say.
     @discardableResult

@@ -2,7 +2,7 @@ internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
-/// What relationships ask, on whichever connection.
+/// The queries of relationships, on any connection.
 enum RelationshipQueries {
     static func parents<Parent: RegisteredEntity>(
         _ keys: Set<StorageValue>, in db: GRDB.Database
@@ -26,7 +26,7 @@ enum RelationshipQueries {
         return try QueryRun(request: QueryRequest<E>(rows)).fetch(db)
     }
 
-    /// With one statement for each parent, prepared once, as ``EntityRows`` reads what a query includes.
+    /// Reads children with one statement, prepared once and run for each parent, as ``EntityRows`` does.
     static func children<Child: RegisteredEntity, Value: StorageColumnValue & Hashable>(
         _ type: Child.Type, where foreignKey: String, in parents: Set<Value>, orderBy: String?, ascending: Bool,
         in db: GRDB.Database

@@ -4,14 +4,14 @@ internal import StorageEntities
 public import StorageLog
 
 extension TransactionReader {
-    /// The entity that another refers to, nil where it isn't there.
+    /// Returns the entity that another refers to, or nil if it doesn't exist.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func loadParent<Parent: RegisteredEntity>(_ type: Parent.Type, id: Parent.Id) throws -> Parent? {
         try get(type, id: id)
     }
 
-    /// The entities that others refer to, by id, in one query.
+    /// Returns the entities that others refer to, keyed by id, in one query.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func loadParents<Parent: RegisteredEntity>(
@@ -21,7 +21,7 @@ extension TransactionReader {
         return try RelationshipQueries.parents(keys, in: database)
     }
 
-    /// The entities that refer to one by a column.
+    /// Returns the entities that refer to one through a column.
     ///
     /// ```swift
     /// let posts = try tx.loadChildren(
@@ -38,8 +38,8 @@ extension TransactionReader {
             where: foreignKey, among: values, orderBy: orderBy, ascending: ascending, in: database)
     }
 
-    /// The entities that refer to any of several by a column, at one state, by whom they refer to. Within each list they
-    /// have the order that was asked for.
+    /// Returns the entities that refer to any of several through a column, read at one state and keyed by the value they refer to. Each list has the
+    /// requested order.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``TransactionReader`` says.
     public func loadChildren<Child: RegisteredEntity, Value: StorageColumnValue & Hashable>(
@@ -51,7 +51,7 @@ extension TransactionReader {
             type, where: foreignKey, in: parents, orderBy: orderBy, ascending: ascending, in: database)
     }
 
-    /// What refers to an entity by a property that is marked `@StorageHasMany`.
+    /// Returns the entities that refer to one through a property marked `@StorageHasMany`.
     ///
     /// ```swift
     /// user.posts = try tx.loadChildren(of: user, \.posts)
@@ -67,7 +67,7 @@ extension TransactionReader {
             where: column, among: values, orderBy: orderBy, ascending: ascending, in: database)
     }
 
-    /// What refers to several entities by a property that is marked `@StorageHasMany`, at one state, by their ids.
+    /// Returns the entities that refer to several through a property marked `@StorageHasMany`, read at one state and keyed by the parents' ids.
     ///
     /// - Throws: ``StorageError`` with `invalid-argument` for a property that isn't marked; also as ``TransactionReader`` says.
     public func loadChildren<Parent: RegisteredEntity, Child: RegisteredEntity>(

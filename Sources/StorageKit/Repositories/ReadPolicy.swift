@@ -4,8 +4,8 @@ public enum ReadPolicy: Sendable, Hashable {
     case localFirst
     /// In memory only.
     case memoryOnly
-    /// In the database, whatever is in memory; what is found is kept.
+    /// In the database, even if memory has it; what is found is kept in memory.
     case database
-    /// In the database, and nothing is kept.
+    /// In the database; nothing is kept in memory.
     case uncached
 }

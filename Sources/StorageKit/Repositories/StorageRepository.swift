@@ -2,13 +2,12 @@ public import StorageCore
 public import StorageEntities
 public import StorageLog
 
-/// The rows of one entity, for code that is handed what it works with.
+/// The rows of one entity, for code that uses dependency injection.
 ///
-/// What ``get(id:policy:)`` reads is kept in memory until the row changes, by whatever path, or its time is over. Of a store
-/// that another process writes to nothing is kept. There is no copy of entities on the disk beside their table: it would
-/// lie in the same file, and could only be staler.
+/// What ``get(id:policy:)`` reads is kept in memory until the row changes, by whatever path, or until it expires. Nothing is kept of a store that
+/// another process writes to. Entities aren't cached on disk beside their table: such a copy would be in the same file, and could only be older.
 ///
-/// There are two, which do the same: ``GenericRepository``, and ``AnyRepository``, whose type hides the record.
+/// There are two implementations, which do the same: ``GenericRepository``, and ``AnyRepository``, whose type hides the record.
 ///
 /// Isolation: `Sendable`, a reference to the open store.
 public protocol StorageRepository<E>: Sendable {
@@ -19,10 +18,10 @@ public protocol StorageRepository<E>: Sendable {
 }
 
 extension StorageRepository {
-    /// The same repository without its record's type.
+    /// The same repository with its record's type erased.
     public var erased: AnyRepository<E> { AnyRepository(storage: storage) }
 
-    /// The entity with this id, nil where there is none.
+    /// Returns the entity with this id, or nil if there is none.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func get(id: E.Id, policy: ReadPolicy = .localFirst) async throws -> E? {
@@ -51,12 +50,12 @@ extension StorageRepository {
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func putAll(_ entities: [E]) async throws { try await storage.save(entities) }
 
-    /// Deletes the entity with this id; does nothing where there is none.
+    /// Deletes the entity with this id; does nothing if there is none.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func delete(id: E.Id) async throws { try await storage.delete(E.self, id: id) }
 
-    /// Every entity, in the order of a column, or of the key.
+    /// Returns every entity, in the order of a column, or of the key.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage``
     ///   says.
@@ -64,7 +63,7 @@ extension StorageRepository {
         try await storage.all(E.self, orderBy: orderBy, ascending: ascending)
     }
 
-    /// The entities whose column holds a value.
+    /// Returns the entities whose column holds a value.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage``
     ///   says.
@@ -74,20 +73,20 @@ extension StorageRepository {
         try await storage.loadChildren(E.self, where: column, equals: value, orderBy: orderBy, ascending: ascending)
     }
 
-    /// How many entities there are.
+    /// Returns the number of entities.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func countAll() async throws -> Int { try await storage.count(E.self) }
 
     /// Deletes every entity, as one commit.
     ///
-    /// - Returns: How many were deleted, without the rows that foreign keys took along or changed.
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted or changed.
     /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult public func deleteAll() async throws -> Int { try await storage.deleteAll(E.self) }
 
     /// Deletes the entities whose column holds a value, as one commit.
     ///
-    /// - Returns: How many were deleted, without the rows that foreign keys took along or changed.
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted or changed.
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage``
     ///   says.
     @discardableResult
@@ -95,7 +94,7 @@ extension StorageRepository {
         try await storage.deleteAll(E.self, where: column, equals: value)
     }
 
-    /// A page of entities by number. ``FetchableQuery/page(after:size:)`` pages through rows that change.
+    /// Returns a page of entities by offset. To page through rows that change, use ``FetchableQuery/page(after:size:)``.
     ///
     /// ```swift
     /// let page = try await users.getPage(orderBy: "name", limit: 20, offset: 40)
@@ -117,7 +116,7 @@ where E: RegisteredEntity, E.Record == R {
     public let storage: Storage
 }
 
-/// A repository that hides how its entities are stored; what services are handed.
+/// A repository that hides how its entities are stored, to be injected into services.
 public struct AnyRepository<E: RegisteredEntity>: StorageRepository {
     /// The store that holds the rows.
     public let storage: Storage

@@ -3,19 +3,19 @@ internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
-/// A step of a schema that was done once in the life of a store: a migration by its id, or a change of its columns and tables
-/// by its title, such as `rename users.mail to email`.
+/// A schema step that runs once in the life of a store: a migration by its id, or a change of its columns and tables by its title, such as
+/// `rename users.mail to email`.
 public struct AppliedMigration: Sendable, Hashable, Identifiable {
     /// The migration's id, or the change's title.
     public let id: String
-    /// The position behind which the store has what it did.
+    /// The position of the step's last event; from here on the store contains its changes.
     public let position: Int64
     /// When it was done.
     public let date: Date
 }
 
 extension Storage {
-    /// The migrations and changes that were made in this store, in the order in which they were.
+    /// Returns the migrations and schema changes that were made in this store, in the order in which they were made.
     ///
     /// ```swift
     /// for migration in try await storage.appliedMigrations() {
@@ -29,7 +29,7 @@ extension Storage {
     public func appliedMigrations() async throws -> [AppliedMigration] {
         try await read { db in
             let prefix = SchemaStep.keyPrefix
-            // A step that has written nothing stands behind the one before it, where that was.
+            // A step that has written nothing has the position of the step before it, and sorts after it.
             let rows = try GRDB.Row.fetchAll(
                 db,
                 sql: """

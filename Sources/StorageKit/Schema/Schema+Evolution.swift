@@ -3,17 +3,17 @@ internal import StorageEntities
 public import StorageLog
 internal import StorageMaintenance
 
-/// Changes that a store can't guess. Each is made once in the life of a store, and does nothing in a new one.
-/// Declare them before the `autoSchema` of the entity as it is now.
+/// Changes that a store can't infer. Each is made once in the life of a store, and does nothing in a new one. Declare them before the `autoSchema` of
+/// the entity as it is now.
 extension Schema {
-    /// Gives a column another name. Its history stays with it.
+    /// Renames a column. It keeps its history.
     public mutating func renameColumn(_ column: String, to name: String, in table: String) {
         let title = "rename \(table).\(column) to \(name)"
         addStep(title, once: title) { try $0.writer.renameColumn(column, to: name, in: table) }
     }
 
-    /// Begins the history of a table that was made with SQL: each of its rows becomes an event, and every change from then on.
-    /// Does nothing where its history has begun.
+    /// Begins the history of a table that was created with SQL: each of its rows becomes an event, as does every later change. Does nothing if its
+    /// history has already begun.
     ///
     /// ```swift
     /// schema.migration("2026-02-01_places") { db in
@@ -31,27 +31,26 @@ extension Schema {
         addStep("adopt \(table)") { try $0.writer.adopt(table) }
     }
 
-    /// Gives an entity's table another name. Its rows and their history stay with it.
+    /// Renames an entity's table. It keeps its rows and their history.
     public mutating func renameEntity(_ table: String, to name: String) {
         let title = "rename \(table) to \(name)"
         addStep(title, once: title) { try $0.writer.renameEntity(table, to: name) }
     }
 
-    /// Takes a column away. The log keeps what it held.
+    /// Drops a column. The log keeps its values.
     public mutating func dropColumn(_ column: String, from table: String) {
         let title = "drop \(table).\(column)"
         addStep(title, once: title) { try $0.writer.dropColumn(column, from: table) }
     }
 
-    /// Takes an entity's table away. The log keeps its rows, each with a delete event.
+    /// Drops an entity's table. The log keeps its rows, each with a delete event.
     public mutating func dropEntity(_ table: String) {
         let title = "drop \(table)"
         addStep(title, once: title) { try $0.writer.dropEntity(table) }
     }
 
-    /// Gives a column another type, each row's value through `convert`. The history from before keeps the values that
-    /// it was written with; the converted ones are update events. ``Storage/asOf(_:schema:)`` puts values from before through
-    /// `convert` too, so keep it declared.
+    /// Changes a column's type, converting each row's value with `convert`. Earlier history keeps its original values; the converted ones are update
+    /// events. ``Storage/asOf(_:schema:)`` also converts earlier values with `convert`, so keep it declared.
     ///
     /// ```swift
     /// schema.convertColumn("age", of: "users", to: Int.self) { old in
@@ -62,7 +61,7 @@ extension Schema {
     ///
     /// - Parameters:
     ///   - type: The property's new type; an optional one makes the column nullable.
-    ///   - convert: The new value for an old one. What it throws ends the migration, and the store stays as it was.
+    ///   - convert: Returns the new value for an old one. An error that it throws ends the migration, and the store stays unchanged.
     public mutating func convertColumn<Value: StorageColumnValue>(
         _ column: String, of table: String, to type: Value.Type,
         _ convert: @escaping @Sendable (StorageValue) throws -> StorageValue

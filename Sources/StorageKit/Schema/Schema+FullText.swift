@@ -4,9 +4,8 @@ internal import StorageHistory
 internal import StorageLog
 
 extension Schema {
-    /// Creates a full-text index over columns of an entity, or recreates it if its definition changed. It is part of
-    /// every
-    /// commit from then on: what was saved is found at once.
+    /// Creates a full-text index over columns of an entity, or recreates it if its definition changed. Every later commit updates it, so what was
+    /// saved is found immediately.
     ///
     /// ```swift
     /// schema.autoSchema(ArticleRecord.self)
@@ -18,7 +17,7 @@ extension Schema {
     ///   - columns: The columns to search, in the order in which `snippetColumn` counts them.
     ///   - tokenizer: `porter` (English stems), `unicode61`, `ascii` or `trigram` (any three letters), with the options
     ///     that FTS5 knows, such as `unicode61 remove_diacritics 2`.
-    ///   - prefixes: Lengths of word beginnings to keep an index for, which makes `word*` faster.
+    ///   - prefixes: The lengths of prefixes to index, which makes `word*` faster.
     public mutating func addFullTextSearch(
         table: String, columns: [String], tokenizer: String = "porter", prefixes: [Int] = []
     ) {
@@ -46,7 +45,7 @@ extension Schema {
         }
     }
 
-    /// Takes an entity's full-text index away; does nothing where there is none.
+    /// Drops an entity's full-text index; does nothing if there is none.
     public mutating func dropFullTextSearch(table: String) {
         addStep("no full-text search of \(table)") { tx in
             guard let entity = tx.writer.catalog.entity(named: table) else { return }

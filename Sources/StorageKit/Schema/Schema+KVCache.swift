@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageLog
 
 extension Schema {
-    /// Makes the table of ``DiskCache``. It is no entity: what a cache holds leaves nothing in the log.
+    /// Creates the table of ``DiskCache``. It isn't an entity: cached values leave nothing in the log.
     public mutating func addKVCache(tableName: String = "kv_cache") {
         addStep("cache \(tableName)") { tx in
             let name = tableName.lowercasedASCII
@@ -13,7 +13,7 @@ extension Schema {
                     remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")
             }
             let table = quoted(tableName)
-            // The index is asked for by name as well, so that a store that has both is left alone.
+            // The index is also looked up by name, so that a store that has both isn't changed.
             let statements = [
                 """
                 CREATE TABLE IF NOT EXISTS \(table) (

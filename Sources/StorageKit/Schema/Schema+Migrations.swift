@@ -18,8 +18,8 @@ extension Schema {
     /// column `_position` that the new one may leave out.
     ///
     /// - Parameters:
-    ///   - id: The migration's name, by which the store remembers it; a date in front keeps names apart.
-    ///   - table: The migration counts as done where this table exists already.
+    ///   - id: The migration's name, under which the store records it; a date prefix keeps names unique.
+    ///   - table: A table whose existence means that the migration is already done.
     public mutating func migration(
         _ id: String, skipIfTableExists table: String? = nil, body: @escaping @Sendable (Database) throws -> Void
     ) {

@@ -3,7 +3,7 @@ internal import StorageLog
 internal import StorageProjections
 
 extension Schema {
-    /// Brings a store that is open to what is declared; opening a store does it by itself.
+    /// Applies the declared schema to an open store; opening a store does this automatically.
     ///
     /// ```swift
     /// var schema = AppMigrations()
@@ -11,11 +11,10 @@ extension Schema {
     /// try schema.run(on: context.storage.pool)
     /// ```
     ///
-    /// As at opening, all steps are one transaction, and other writes wait for its end. Declare the whole schema: a store
-    /// that has applied a migration that isn't declared counts as one from a newer program. An open store is never
-    /// erased, whatever the options say.
+    /// As at opening, all steps are one transaction, and other writes wait for its end. Declare the whole schema: if the store has applied a
+    /// migration that isn't declared, it counts as written by a newer program. An open store is never erased, whatever the options say.
     ///
-    /// Projections are declared when a store is opened; here those can be named that were.
+    /// Only projections that were declared when the store was opened can be declared here.
     ///
     /// - Returns: What was changed.
     /// - Throws: `invalid-argument` for a projection that the store wasn't opened with; what `StorageKit.start` throws for the same declaration.

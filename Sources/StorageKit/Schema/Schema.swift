@@ -5,7 +5,7 @@ internal import StorageHistory
 internal import StorageLog
 internal import StorageProjections
 
-/// What a program expects of its store, declared when it opens it: entities, indexes, migrations, in this order.
+/// The schema that a program declares when it opens its store: entities, indexes, migrations, in this order.
 ///
 /// ```swift
 /// let context = try StorageKit.start { schema in
@@ -20,35 +20,34 @@ internal import StorageProjections
 /// The steps run in the order in which they are declared. Each is a commit of its own, so the log shows what it
 /// changed; all together are one transaction, so a store is never left between two versions.
 public struct Schema: Sendable {
-    /// One thing that is made so, where it isn't yet.
+    /// One declared step; does nothing if the store already conforms.
     struct Step: Sendable {
-        /// What the step is called in plans, errors and the log.
+        /// The step's name in plans, errors and the log.
         let title: String
-        /// The name under which the store remembers that the step was done; nil for steps that look for themselves.
+        /// The name under which the store records that the step was done; nil for steps that inspect the store instead.
         let once: String?
         let run: @Sendable (WriteTransaction) throws -> Void
     }
 
     private(set) var steps: [Step] = []
-    /// What the declared records look like, to be held against a store that can't be changed.
+    /// The definitions of the declared records, to check a store that can't be changed against.
     private(set) var definitions: [EntityDefinition] = []
     private(set) var retired: Set<String> = []
     private(set) var options = SchemaOptions()
-    /// What the declared conversions of columns do, by their titles.
+    /// The declared column conversions, by title.
     var upcasts: [String: Upcast] = [:]
     private(set) var projections: [ProjectionRegistration] = []
-    /// A declaration that can't be right, reported when the schema is applied.
+    /// The error of an invalid declaration, reported when the schema is applied.
     private var mistake: StorageError?
 
-    /// Declares nothing yet; for ``run(on:)``. What opens a store hands one to its closure.
+    /// Creates an empty schema, for ``run(on:)``. Calls that open a store pass one to their closure.
     public init() {}
 
-    /// Makes the tables of these records where they don't exist, and adds columns that they lack.
+    /// Creates the tables of these records where they don't exist, and adds missing columns.
     ///
-    /// A new column that isn't optional holds its property's default in rows from before, or `''`, `0`, an empty blob; a date is
-    /// the first day of 2001.
-    /// Nothing is ever removed or turned into something else: where that would be needed, the store is refused with
-    /// the words that say it explicitly, such as ``renameColumn(_:to:in:)``.
+    /// A new column that isn't optional holds its property's default in existing rows, or `''`, `0`, an empty blob; a date is the first day of 2001.
+    /// Nothing is ever removed or converted: where that would be needed, the store is refused, and the error names the explicit call, such as
+    /// ``renameColumn(_:to:in:)``.
     public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) {
         var declared: [EntityDefinition] = []
         for record in repeat each records { declared.append(EntityDefinition(record)) }
@@ -57,7 +56,7 @@ public struct Schema: Sendable {
         addStep("schema") { tx in for definition in entities { try tx.writer.declare(definition) } }
     }
 
-    /// Makes the tables of these entities, as ``autoSchema(_:)`` of their records does.
+    /// Creates the tables of these entities, as ``autoSchema(_:)`` of their records does.
     ///
     /// ```swift
     /// schema.autoSchema(User.self, Note.self)
@@ -69,7 +68,7 @@ public struct Schema: Sendable {
         autoSchema(First.Record.self, repeat (each Entity).Record.self)
     }
 
-    /// Says how the schema is applied.
+    /// Sets how the schema is applied.
     public mutating func setOptions(_ options: SchemaOptions) {
         self.options = options
     }

@@ -5,13 +5,13 @@ internal import StorageHistory
 internal import StorageLog
 internal import StorageProjections
 
-/// Brings a store to what a schema declares.
+/// Applies a schema to a store.
 struct SchemaApplication {
     let schema: Schema
     let engine: StorageEngine
     private static let keyPrefix = SchemaStep.keyPrefix
 
-    /// Changes the store, and returns what was changed. Where anything fails, nothing is.
+    /// Changes the store, and returns what was changed. If anything fails, nothing is changed.
     func apply() throws -> SchemaPlan {
         try schema.checkMistakes()
         guard !engine.configuration.isReadOnly else {
@@ -28,7 +28,7 @@ struct SchemaApplication {
         return plan
     }
 
-    /// What ``apply()`` would change: it is really done, and then undone.
+    /// Returns what ``apply()`` would change: the steps are run and then rolled back.
     func preview() throws -> SchemaPlan {
         try schema.checkMistakes()
         var plan = try run(keeping: false)
@@ -47,7 +47,7 @@ struct SchemaApplication {
             try engine.withWriterNow { writer, db in
                 let done = try doneSteps(writer)
                 let pending = schema.steps.filter { step in step.once.map { !done.contains($0) } ?? true }
-                // Tables that are made anew would otherwise take the rows that refer to them along.
+                // Otherwise recreating a table would delete the rows that refer to it.
                 let isMigrating = pending.contains { $0.once != nil }
                 try writer.with(settings: isMigrating ? [("foreign_keys", "0")] : []) {
                     try writer.group(db) {
@@ -95,7 +95,7 @@ struct SchemaApplication {
         plan.steps.append(SchemaPlan.Step(title: step.title, changes: changes))
     }
 
-    /// The tables that are made with SQL: caches, and what migrations make for themselves.
+    /// Returns the tables that are created with SQL: caches, and tables that migrations create for themselves.
     private func tablesOfNoEntity(_ db: GRDB.Database, _ catalog: Catalog) throws -> Set<String> {
         let all = try String.fetchSet(
             db,
@@ -109,7 +109,7 @@ struct SchemaApplication {
     private static func explained(_ error: any Error, _ step: Schema.Step) -> any Error {
         let error = StorageError.wrapping(error)
         let known = error as? StorageError
-        // What the schema's own words refuse is explained already; so are troubles of the file.
+        // Errors of the schema's own calls already explain themselves; so do errors of the file.
         let isExplained = [
             .schemaMismatch, .invalidArgument, .invalidName, .ioError, .corrupt, .limitExceeded, .migrationFailed,
         ]
@@ -138,9 +138,9 @@ struct SchemaApplication {
             remedy: "Foreign keys don't act while migrations run: let the migration delete or change such rows.")
     }
 
-    /// The names of the steps that the store has gone through.
+    /// Returns the names of the steps that the store has applied.
     ///
-    /// - Throws: `newer-schema` where this program doesn't know one of them.
+    /// - Throws: `newer-schema` if this program doesn't know one of them.
     private func doneSteps(_ writer: LogWriter) throws -> Set<String> {
         let select = try writer.statement(
             "SELECT substr(key, length(?1) + 1) FROM storage_commit_key WHERE substr(key, 1, length(?1)) = ?1")
@@ -149,7 +149,7 @@ struct SchemaApplication {
         defer { select.reset() }
         while try select.step() { done.insert(try select.row.text(at: 0)) }
         let known = Set(schema.steps.compactMap(\.once)).union(schema.retired)
-        // Who declares no entities and no changes has no version that could be an older one.
+        // A program that declares no entities and no changes has no schema version that could be older.
         guard !schema.definitions.isEmpty || !known.isEmpty else { return done }
         if let foreign = done.subtracting(known).min() {
             throw StorageError(
@@ -161,7 +161,7 @@ struct SchemaApplication {
         return done
     }
 
-    /// Without a writer nothing can be mended: what is declared must be there.
+    /// Checks a store that is open for reading only, where nothing can be created: everything declared must exist.
     private func checkReadOnly() throws {
         let catalog = try engine.readNow { db in try Catalog.load(db.connection) }
         for definition in schema.definitions { try definition.check(against: catalog) }

@@ -3,10 +3,10 @@ public struct SchemaOptions: Sendable {
     /// Whether a store that doesn't fit the schema is erased with its history and recreated. For development only:
     /// everything in it is lost.
     public var eraseDatabaseOnSchemaChange: Bool
-    /// Gets a line for everything that is changed.
+    /// Called with a line for each change.
     public var logger: (@Sendable (String) -> Void)?
 
-    /// Creates options; without arguments, those that apply where none are set.
+    /// Creates options; without arguments, the defaults.
     public init(eraseDatabaseOnSchemaChange: Bool = false, logger: (@Sendable (String) -> Void)? = nil) {
         self.eraseDatabaseOnSchemaChange = eraseDatabaseOnSchemaChange
         self.logger = logger

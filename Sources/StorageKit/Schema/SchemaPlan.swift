@@ -5,7 +5,7 @@ internal import StorageLog
 public struct SchemaPlan: Sendable, CustomStringConvertible {
     /// One step that has something to do.
     public struct Step: Sendable {
-        /// What the step is called, such as `migration 2026-01-20_lower_case`.
+        /// The step's name, such as `migration 2026-01-20_lower_case`.
         public let title: String
         /// What happens to tables and rows, a line for each change; empty for steps that are only recorded as done.
         public let changes: [String]

@@ -3,18 +3,17 @@ internal import StorageEntities
 public import StorageLog
 
 extension ScopedStorage {
-    /// What is committed behind a point, as far as the scope lets its rows through: those that exist already, then each new commit.
+    /// Returns the changes after a point to rows in the scope: existing commits first, then each new one.
     ///
     /// ```swift
     /// for try await change in mine.changes(since: .head) { try await send(change.events) }
     /// ```
     ///
-    /// A row that comes into the scope is an insert with all its columns, one that leaves it a delete; changes of rows
-    /// outside aren't returned. The events, applied to the rows of the scope at `point`, give the rows of the scope at each commit.
-    /// Positions are those of the store, so their gaps show that something else was changed, and nothing more.
+    /// A row that enters the scope appears as an insert with all its columns, one that leaves it as a delete; changes of rows outside aren't
+    /// returned. The events, applied to the rows of the scope at `point`, give the rows of the scope at each commit. Positions are those of the
+    /// store, so gaps reveal that something else was changed, and nothing more.
     ///
-    /// Conditions are evaluated on values as they were recorded. A column that they name and that was converted hides the rows of before its
-    /// conversion.
+    /// Conditions are evaluated on values as they were recorded. If a condition names a converted column, rows from before the conversion are hidden.
     ///
     /// - Parameters:
     ///   - point: Changes after it are returned.
@@ -27,7 +26,7 @@ extension ScopedStorage {
         ScopedChanges(self, query) { storage.changes(since: point, matching: $0) }
     }
 
-    /// What is committed after the changes that a token came with, as far as the scope lets its rows through.
+    /// Returns the changes to rows in the scope that are committed after those that a token came with.
     ///
     /// - Throws: While it is read, as ``changes(since:matching:)-(StoragePoint,_)``; `not-found` for a token of another history.
     public func changes(since token: ChangeToken, matching query: LogQuery = LogQuery()) -> ScopedChanges {
@@ -35,20 +34,20 @@ extension ScopedStorage {
     }
 }
 
-/// The changes after a position that a scope lets through, commit by commit: see ``ScopedStorage/changes(since:matching:)-(StoragePoint,_)``.
+/// The changes after a position to rows in a scope, commit by commit: see ``ScopedStorage/changes(since:matching:)-(StoragePoint,_)``.
 ///
-/// It is read and ends as ``ChangeStream``. Commits of which nothing is visible are skipped.
+/// Reading and ending work as for ``ChangeStream``. Commits without visible changes are skipped.
 public struct ScopedChanges: AsyncSequence, Sendable {
     public typealias Element = CommitChanges
     private let scoped: ScopedStorage
     private let query: LogQuery
     private let stream: ChangeStream
 
-    /// - Parameter follow: Reads the events that a query asks for.
+    /// - Parameter follow: Reads the changes that match a query.
     fileprivate init(_ scoped: ScopedStorage, _ query: LogQuery, _ follow: (LogQuery) -> ChangeStream) {
         self.scoped = scoped
         self.query = query
-        // Operations and columns are those of what is visible, which is found first.
+        // Filters on operations and columns apply to the visible events, so they can't narrow the log query.
         var all = query
         all.tables = scoped.scope.entities.intersection(query.tables ?? scoped.scope.entities)
         all.operations = nil
@@ -68,9 +67,9 @@ public struct ScopedChanges: AsyncSequence, Sendable {
         private let query: LogQuery
         private var changes: ChangeStream.Iterator
         private var rows: ScopedRows
-        /// A visible part of a commit. Whether it is the last one is known when the next part has been looked at.
+        /// A visible part of a commit, kept until the next part shows whether it is the last one.
         private var pending: CommitChanges?
-        /// Whether the first part that was read of the commit is its first.
+        /// Whether the first part of the commit that was read is the commit's first part.
         private var beginsCommit = true
         private var isBetweenCommits = true
 
@@ -125,7 +124,7 @@ public struct ScopedChanges: AsyncSequence, Sendable {
 }
 
 extension LogQuery {
-    /// Whether an event is one of those that are asked for, by its operation and columns.
+    /// Returns whether an event matches the requested operations and columns.
     fileprivate func wants(_ event: StorageEvent) -> Bool {
         guard operations?.contains(event.operation) ?? true else { return false }
         guard let columns else { return true }

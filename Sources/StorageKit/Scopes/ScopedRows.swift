@@ -3,14 +3,14 @@ internal import StorageCore
 internal import StorageEntities
 internal import StorageLog
 
-/// Which events of a log a scope lets through, and as what.
+/// Maps the events of a log to those that a scope shows.
 ///
-/// An update names the columns that it changes; whether its row is in the scope may depend on others, which are looked up along the row's
-/// events. The last images of rows are kept, so that reading on costs one look-up for each event.
+/// An update holds only the columns that it changes; whether its row is in the scope may depend on others, which are looked up in the row's earlier
+/// events. The latest images of rows are kept, so that each further event costs one look-up.
 struct ScopedRows: Sendable {
     fileprivate struct Condition {
         let entity: CatalogEntity
-        /// Nil where all rows are in the scope.
+        /// Evaluates the condition; nil if all rows are in the scope.
         let evaluator: PredicateEvaluator?
         let columns: [CatalogColumn]
         /// The columns that the condition names.
@@ -18,13 +18,13 @@ struct ScopedRows: Sendable {
     }
 
     private let scope: StorageScope
-    /// Rows as they were after the last event that was read of them. The position shows whether it is the one before another event.
+    /// Rows as of the last of their events that was read. The position shows whether that event directly precedes another.
     private var images: [RowAddress: RowImage] = [:]
     private static let maximumImages = 10_000
 
     init(_ scope: StorageScope) { self.scope = scope }
 
-    /// The events of a commit as the scope shows them.
+    /// Returns the events of a commit as the scope shows them.
     mutating func visibleEvents(of change: CommitChanges, _ connection: Connection) throws -> [StorageEvent] {
         let reader = LogReader(connection)
         let catalog = try Catalog.load(connection)
@@ -82,7 +82,7 @@ extension ScopedRows.Condition {
     fileprivate func isMet(by image: RowImage?, _ key: [StorageValue]) -> Bool {
         guard let image else { return false }
         guard let evaluator else { return true }
-        // A value that was converted later is known to nobody who reads the log alone.
+        // A value that was converted later can't be derived from the log alone.
         guard used.allSatisfy({ $0.origin == 0 || $0.keyOrdinal > 0 || image.cells[$0.id] != nil }) else {
             return false
         }
@@ -99,14 +99,14 @@ extension ScopedRows.Condition {
 }
 
 extension StorageEvent {
-    /// The event as one that makes its row.
+    /// Returns the event as an insert of its row.
     fileprivate func insert(of fields: [Field]) -> StorageEvent {
         StorageEvent(
             position: position, commit: commit, operation: .insert, table: table, key: key, old: nil, new: fields,
             previous: 0)
     }
 
-    /// The event as one that deletes its row.
+    /// Returns the event as a delete of its row.
     fileprivate func delete(of fields: [Field]) -> StorageEvent {
         StorageEvent(
             position: position, commit: commit, operation: .delete, table: table, key: key, old: fields, new: nil,

@@ -5,7 +5,8 @@ internal import StorageLog
 internal import StorageViews
 
 extension Storage {
-    /// What a user of a server may read: queries of it, also live ones, find only rows that meet a condition of their entity.
+    /// Returns the part of the store that a user of a server may read: its queries, including live ones, find only rows that meet a condition for
+    /// their entity.
     ///
     /// ```swift
     /// let mine = storage.scoped { scope in
@@ -15,12 +16,12 @@ extension Storage {
     /// for try await orders in mine.query(Order.self).include(\.product).live().snapshots { … }
     /// ```
     ///
-    /// The conditions hold for every entity that a query looks at: rows that it finds, includes, counts, or asks about with `has`. An
-    /// entity that isn't allowed can't be queried. A row that leaves the scope leaves live queries. Conditions in SQL
-    /// of your own are refused in scoped queries, as they could read anything; in the scope's own conditions they are allowed.
+    /// The conditions apply to every entity that a query reads: rows that it finds, includes, counts, or tests with `has`. An entity that isn't
+    /// allowed can't be queried. A row that leaves the scope leaves live queries. Custom SQL conditions are refused in scoped queries, because they
+    /// could read anything; in the scope's own conditions they are allowed.
     ///
-    /// A scope bounds reading. Ranks of full-text search are computed from all documents of the index, so their numbers, but
-    /// no rows, depend on documents outside of the scope.
+    /// A scope limits reading only. Ranks of full-text search are computed from all documents of the index, so their values, but no rows, depend on
+    /// documents outside the scope.
     public func scoped(_ build: (inout ScopeBuilder) -> Void) -> ScopedStorage {
         var builder = ScopeBuilder()
         build(&builder)
@@ -28,32 +29,32 @@ extension Storage {
     }
 }
 
-/// Says which rows a scope lets through: see ``Storage/scoped(_:)``.
+/// Declares which rows a scope includes: see ``Storage/scoped(_:)``.
 public struct ScopeBuilder {
     fileprivate var conditions: [String: RowPredicate?] = [:]
 
-    /// Lets all rows of an entity through.
+    /// Includes all rows of an entity.
     public mutating func allow<Entity: RegisteredEntity>(_ type: Entity.Type) {
         conditions[EntityTableCache.of(Entity.Record.self).name] = .some(nil)
     }
 
-    /// Lets rows of an entity through for which the condition is true. Of several calls for one entity the last one counts.
+    /// Includes the rows of an entity for which the condition is true. Of several calls for one entity the last one counts.
     public mutating func allow<Entity: RegisteredEntity>(
         _ type: Entity.Type, where condition: (ColumnRef<Entity>) -> RowPredicate
     ) { conditions[EntityTableCache.of(Entity.Record.self).name] = condition(ColumnRef()) }
 }
 
-/// The part of a store that a scope lets through: see ``Storage/scoped(_:)``.
+/// The part of a store that a scope includes: see ``Storage/scoped(_:)``.
 ///
-/// Isolation: `Sendable`; a value that can be made for each request of a server. It costs nothing until it is queried.
+/// Isolation: `Sendable`; a value that can be created for each request of a server. It costs nothing until it is queried.
 public struct ScopedStorage: Sendable {
     let storage: Storage
     let scope: StorageScope
 
-    /// A query over the rows of an entity that the scope lets through.
+    /// Returns a query over the rows of an entity in the scope.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> ScopedQuery<E> { ScopedQuery(self) }
 
-    /// The entity with an id; nil where it isn't there, or outside of the scope.
+    /// Returns the entity with an id; nil if it doesn't exist or is outside the scope.
     ///
     /// - Throws: ``StorageError`` as ``FetchableQuery`` says; `not-found` for an entity that the scope doesn't know.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
@@ -64,7 +65,7 @@ public struct ScopedStorage: Sendable {
     }
 }
 
-/// A query that finds nothing outside of a scope.
+/// A query limited to the rows of a scope.
 public struct ScopedQuery<Entity: RegisteredEntity>: SubscribableQuery {
     private var bounded: QueryRequest<Entity>
     private let scoped: ScopedStorage
@@ -74,7 +75,7 @@ public struct ScopedQuery<Entity: RegisteredEntity>: SubscribableQuery {
         bounded = scoped.scope.request()
     }
 
-    /// The query so far; a request that is set is bounded by the scope as well.
+    /// The query so far; a request that is set is limited by the scope as well.
     public var request: QueryRequest<Entity> {
         get { bounded }
         set { bounded = scoped.scope.apply(to: newValue) }
@@ -84,7 +85,7 @@ public struct ScopedQuery<Entity: RegisteredEntity>: SubscribableQuery {
         SubscriptionSource(scoped.storage.subscriptions, scoped.storage.searchIndexes)
     }
 
-    /// Runs `body` on the state of the store that is asked: all of it, as a scope bounds queries and not the program.
+    /// Runs `body` on the whole store: a scope limits queries, not the program.
     ///
     /// - Throws: What `body` throws; ``StorageError`` with `closed`.
     public func reading<Result: Sendable>(

@@ -1,10 +1,10 @@
 public import StorageCore
 
 extension ReadTransaction {
-    /// The entities whose indexed columns fit a text, best first: see ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.
+    /// Returns the entities whose indexed columns match a text, best first: see ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.
     ///
-    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5 syntax when that is
-    ///   asked for.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
+    ///   requested.
     public func search<E: RegisteredEntity>(
         _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
@@ -15,7 +15,7 @@ extension ReadTransaction {
         ).run(database)
     }
 
-    /// How many entities fit a text.
+    /// Returns the number of entities that match a text.
     ///
     /// - Throws: ``StorageError`` as ``search(_:query:limit:offset:syntax:weights:excerpt:)`` does.
     public func searchCount<E: RegisteredEntity>(

@@ -3,7 +3,7 @@ public import StorageCore
 public import StorageEntities
 
 extension Storage {
-    /// The entities whose indexed columns fit a text, best first. The entity needs a full-text index:
+    /// Returns the entities whose indexed columns match a text, best first. The entity needs a full-text index:
     /// ``Schema/addFullTextSearch(table:columns:tokenizer:prefixes:)``.
     ///
     /// ```swift
@@ -12,14 +12,13 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// What was saved before the call is found by it.
+    /// Finds everything that was saved before the call.
     ///
     /// - Parameters:
     ///   - query: What to look for. In the ``SearchSyntax/simple`` syntax nothing that a person types is an error.
-    ///   - weights: How much columns count, by name; 1 where none is given.
-    ///   - excerpt: The marked text that each result's `snippet` is to hold.
-    /// - Throws: `not-found` where there is no index, `invalid-query` for text that isn't FTS5 syntax when that is
-    ///   asked for.
+    ///   - weights: The weights of columns, by name; 1 for a column that isn't named.
+    ///   - excerpt: The marked text to return in each result's `snippet`.
+    /// - Throws: `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is requested.
     public func search<E: RegisteredEntity>(
         _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
@@ -39,22 +38,22 @@ extension Storage {
     /// ```
     ///
     /// - Parameter snippetColumn: The column to show, by its index among the indexed columns, starting at 0.
-    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
-    ///   syntax when that is asked for.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
+    ///   requested.
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {
         try await search(type, query: query, limit: limit, excerpt: .snippet(columnIndex: snippetColumn))
     }
 
-    /// How many entities fit a text.
+    /// Returns the number of entities that match a text.
     ///
     /// ```swift
     /// let count = try await storage.searchCount(Article.self, query: "swift concur*")
     /// ```
     ///
-    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
-    ///   syntax when that is asked for.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
+    ///   requested.
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
     ) async throws -> Int {

@@ -1,4 +1,4 @@
-/// Who and what the commits of a task are made for. Set it around a request, and every write inside carries it.
+/// Task-local metadata of commits: who makes them and for what. Set it around a request, and every write inside records it.
 ///
 /// ```swift
 /// try await CommitContext.$actor.withValue("anna") {
@@ -10,6 +10,6 @@ public enum CommitContext {
     @TaskLocal public static var actor: String?
     /// The program.
     @TaskLocal public static var app: String?
-    /// What ties commits to a request, job or message elsewhere.
+    /// An id that links commits to a request, job or message elsewhere.
     @TaskLocal public static var correlation: String?
 }

@@ -4,7 +4,7 @@ internal import StorageEntities
 internal import StorageLog
 internal import Synchronization
 
-/// The entities of one type that were read lately, each until its row changes.
+/// Recently read entities of one type, each kept until its row changes.
 ///
 /// Commits of this process invalidate it, whatever made them: the rows of each durable transaction are reported before the
 /// writer goes on, so a read that begins after a write has returned never finds the value from before it.
@@ -18,7 +18,7 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
 
     private struct State: Sendable {
         var entries: LeastRecentlyUsed<[UInt8], Entry>
-        /// How often rows of this type were changed; a value that was read before a change isn't kept after it.
+        /// The number of changes to rows of this type; a value that was read before a change isn't kept after it.
         var changes = 0
         var observation: StorageObservation?
     }
@@ -61,10 +61,10 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
         }
     }
 
-    /// To be taken before a read whose result is to be kept.
+    /// The version to take before a read whose result is to be kept.
     var version: Int { state.withLock { $0.changes } }
 
-    /// Keeps what was read, unless a row of this type has changed since the mark was taken.
+    /// Keeps what was read, unless a row of this type has changed since `version` was taken.
     func keep(_ entity: E, readAfter version: Int) {
         let expires = ttl > 0 ? clock.now.addingTimeInterval(ttl) : nil
         let key = Self.key(entity.id)

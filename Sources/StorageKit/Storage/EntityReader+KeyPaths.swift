@@ -4,7 +4,7 @@ public import StorageEntities
 // Columns by property, where the compiler checks the name.
 
 extension EntityReader {
-    /// Every entity of a type, in the order of a property's column.
+    /// Returns every entity of a type, in the order of a property's column.
     ///
     /// ```swift
     /// let users = try await storage.all(User.self, orderBy: \.name)
@@ -17,7 +17,7 @@ extension EntityReader {
         try await all(type, orderBy: E.Record.columns[keyPath: column].name, ascending: ascending)
     }
 
-    /// A page of entities, in the order of a property's column.
+    /// Returns a page of entities, in the order of a property's column.
     ///
     /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset; also as ``EntityReader`` says.
     public func page<E: RegisteredEntity, Value>(
@@ -28,14 +28,14 @@ extension EntityReader {
         return try await page(type, orderBy: name, ascending: ascending, limit: limit, offset: offset)
     }
 
-    /// What the compiler reports for a property that isn't there.
+    /// Declared only for the compiler's message about a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
     public func all<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: _NoColumn.Path, ascending: Bool = true
     ) async throws -> [E] { [] }
 
-    /// What the compiler reports for a property that isn't there.
+    /// Declared only for the compiler's message about a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
     public func page<E: RegisteredEntity>(
@@ -44,7 +44,7 @@ extension EntityReader {
 }
 
 extension TransactionReader {
-    /// Every entity of a type, in the order of a property's column.
+    /// Returns every entity of a type, in the order of a property's column.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func all<E: RegisteredEntity, Value>(
@@ -53,7 +53,7 @@ extension TransactionReader {
         try all(type, orderBy: E.Record.columns[keyPath: column].name, ascending: ascending)
     }
 
-    /// A page of entities, in the order of a property's column.
+    /// Returns a page of entities, in the order of a property's column.
     ///
     /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset; also as ``TransactionReader`` says.
     public func page<E: RegisteredEntity, Value>(
@@ -64,14 +64,14 @@ extension TransactionReader {
         return try page(type, orderBy: name, ascending: ascending, limit: limit, offset: offset)
     }
 
-    /// What the compiler reports for a property that isn't there.
+    /// Declared only for the compiler's message about a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
     public func all<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: _NoColumn.Path, ascending: Bool = true
     ) throws -> [E] { [] }
 
-    /// What the compiler reports for a property that isn't there.
+    /// Declared only for the compiler's message about a property that doesn't exist.
     @_disfavoredOverload
     @available(*, unavailable, message: "the entity has no stored property of this name, or it fills several columns")
     public func page<E: RegisteredEntity>(
@@ -86,7 +86,7 @@ extension Storage {
     /// let count = try await storage.deleteAll(User.self, where: \.name, equals: "Anna")
     /// ```
     ///
-    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted or changed.
     /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult
     public func deleteAll<E: RegisteredEntity, Value: StorageColumnValue>(

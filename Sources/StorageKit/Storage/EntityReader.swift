@@ -5,11 +5,11 @@ internal import StorageLog
 
 /// A state of a store that entities are read from: the store as it is (``Storage``) or as it was (``StorageSnapshot``).
 ///
-/// Each call reads one state. For several entities at the same one, see ``Storage/readTransaction(_:)``, and
-/// ``Storage/asOf(_:schema:)``, whose calls all show the same moment.
+/// Each call reads one state. To read several entities at the same state, use ``Storage/readTransaction(_:)``, or ``Storage/asOf(_:schema:)``, whose
+/// calls all show the same moment.
 ///
-/// Every call throws ``StorageError``: `closed` where the store is closed, `not-found` where the entity has no table because it wasn't
-/// declared when the store was opened, `invalid-value` where a row holds what a property's type can't.
+/// Every call throws ``StorageError``: `closed` if the store is closed, `not-found` if the entity has no table because it wasn't declared when the
+/// store was opened, `invalid-value` if a row holds a value that a property's type can't represent.
 public protocol EntityReader: Sendable {
     /// Runs `body` on the state, in which the tables of these entities can be read.
     ///
@@ -27,7 +27,7 @@ extension Storage: EntityReader {
         try await read(body)
     }
 
-    /// Runs queries of your own on one state of the store. For entities, ``readTransaction(_:)`` does.
+    /// Runs your own queries on one state of the store. To read entities, use ``readTransaction(_:)``.
     ///
     /// ```swift
     /// let names = try await storage.read { db in
@@ -35,8 +35,8 @@ extension Storage: EntityReader {
     /// }
     /// ```
     ///
-    /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, `database` for SQL that SQLite refuses,
-    ///   and `invalid-argument` inside of a body of the store's `sqliteClient` that it would wait for.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `read-only` for SQL that writes, `database` for SQL that SQLite refuses, and
+    ///   `invalid-argument` inside a body of the store's `sqliteClient` that the call would wait for.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
@@ -44,7 +44,7 @@ extension Storage: EntityReader {
         return try await engine.read(body)
     }
 
-    /// Reads several entities at one state of the store, with the calls of a write transaction: no commit comes in between.
+    /// Reads several entities at one state of the store, with the reading calls of a write transaction: no commit comes between the reads.
     ///
     /// ```swift
     /// let (user, posts) = try await storage.readTransaction { tx in
@@ -52,8 +52,8 @@ extension Storage: EntityReader {
     /// }
     /// ```
     ///
-    /// - Throws: What `body` throws; ``StorageError``: `closed`, and `invalid-argument` inside of a body of the store's `sqliteClient`
-    ///   that it would wait for.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, and `invalid-argument` inside a body of the store's `sqliteClient` that the call
+    ///   would wait for.
     public func readTransaction<Result: Sendable>(
         _ body: @escaping @Sendable (ReadTransaction) throws -> Result
     ) async throws -> Result {
@@ -63,7 +63,7 @@ extension Storage: EntityReader {
 }
 
 extension EntityReader {
-    /// The entity with this id, nil where there is none.
+    /// Returns the entity with this id, or nil if there is none.
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
@@ -72,7 +72,7 @@ extension EntityReader {
         return try await reading([table.name]) { db in try table.entity(key, in: db) }
     }
 
-    /// Every entity of a type, in the order of a column; in the order of the key where none is named.
+    /// Returns every entity of a type, in the order of a column, or of the key if none is named.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``EntityReader`` says.
     public func all<E: RegisteredEntity>(
@@ -82,15 +82,15 @@ extension EntityReader {
         return try await reading([table.name]) { db in try table.all(orderBy: column, ascending: ascending, in: db) }
     }
 
-    /// A page of entities.
+    /// Returns a page of entities.
     ///
     /// ```swift
     /// let page = try await storage.page(User.self, orderBy: "name", limit: 20, offset: 40)
     /// ```
     ///
     /// - Parameters:
-    ///   - limit: How many at the most; 0 or more.
-    ///   - offset: How many to leave out first; 0 or more.
+    ///   - limit: The maximum number of entities; 0 or more.
+    ///   - offset: The number of entities to skip; 0 or more.
     /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset, `invalid-name` for a column that the
     ///   entity doesn't have; also as ``EntityReader`` says.
     public func page<E: RegisteredEntity>(
@@ -102,7 +102,7 @@ extension EntityReader {
         }
     }
 
-    /// How many entities of a type there are.
+    /// Returns the number of entities of a type.
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func count<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
@@ -110,7 +110,7 @@ extension EntityReader {
         return try await reading([table.name]) { db in try table.count(in: db) }
     }
 
-    /// Whether there is an entity with this id.
+    /// Returns whether there is an entity with this id.
     ///
     /// - Throws: ``StorageError`` as ``EntityReader`` says.
     public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> Bool {
@@ -122,7 +122,7 @@ extension EntityReader {
 
 /// A page of results.
 public struct RepoPage<Item: Sendable>: Sendable {
-    /// The rows of the page, in the order that was asked for.
+    /// The rows of the page, in the requested order.
     public let items: [Item]
     /// The offset of the page that follows.
     public let nextOffset: Int

@@ -2,7 +2,7 @@ internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
-// What readers ask of an entity's table, on whichever connection and state they have.
+// Reads of an entity's table, on any connection and state.
 extension EntityTable where Record.E: RegisteredEntity {
     package func entity(_ key: StorageValue, in db: GRDB.Database) throws -> Record.E? {
         try entities(selectByKey, in: db) { try $0.bind(key, at: 1) }.first
@@ -48,7 +48,7 @@ extension EntityTable where Record.E: RegisteredEntity {
         let key = quoted(keyColumn)
         let direction = ascending ? "ASC" : "DESC"
         guard let column else { return " ORDER BY \(key) \(direction)" }
-        // The key as the last word makes the order total, so that pages neither repeat nor leave out.
+        // Sorting by the key last makes the order total, so that pages neither repeat nor skip rows.
         return " ORDER BY \(try self.column(named: column)) \(direction), \(key) \(direction)"
     }
 

@@ -11,13 +11,13 @@ extension EventLog {
         public func makeAsyncIterator() -> Iterator { Iterator(engine: engine, query: query) }
 
         public struct Iterator: AsyncIteratorProtocol {
-            /// The most commits that are held at a time.
+            /// The maximum number of commits that are held at a time.
             private static let pageSize = 1_024
-            /// Rows of the log that one read decodes, so that no read lasts long, however rarely something matches.
+            /// The number of segments that one read decodes, so that no read lasts long even if matches are rare.
             private static let rowsPerRead = 64
             private let engine: StorageEngine
             private let query: LogQuery
-            /// What is left to read; nil at the end.
+            /// The positions left to read; nil at the end.
             private var positions: ClosedRange<Int64>?
             private var buffer: ArraySlice<CommitSummary> = []
 
@@ -29,7 +29,7 @@ extension EventLog {
 
             /// The next commit; nil at the end.
             ///
-            /// - Throws: ``StorageError`` where the log can't be read: `corrupt`, `io-error`, `closed`.
+            /// - Throws: ``StorageError`` if the log can't be read: `corrupt`, `io-error`, `closed`.
             public mutating func next() async throws -> CommitSummary? {
                 while buffer.isEmpty, let positions {
                     var query = query
@@ -41,7 +41,7 @@ extension EventLog {
                 return buffer.popFirst()
             }
 
-            /// The next commits, and the positions that remain behind them.
+            /// Reads the next commits, and returns the positions that remain after them.
             private static func page(
                 _ engine: StorageEngine, _ query: LogQuery
             ) async throws -> (commits: [CommitSummary], rest: ClosedRange<Int64>?) {
@@ -50,7 +50,7 @@ extension EventLog {
                     var commits: [CommitSummary] = []
                     var row: Int64?
                     var rows = 0
-                    // The end of the commit, or of the row, after which reading has stopped.
+                    // The positions of the commit or segment after which reading has stopped.
                     var reached: ClosedRange<Int64>?
                     let take = { (commit: CommitSummary) in
                         commits.append(commit)
@@ -71,7 +71,7 @@ extension EventLog {
                         return try assembly.add(part, of: batch, take)
                     }
                     if reached == nil { _ = try assembly.finish(take) }
-                    // Commits may have been made meanwhile: forward, only a read that finds none is the last.
+                    // Commits may have been made meanwhile: when reading forward, only a read that finds none is the last.
                     if reached == nil, !query.descending { reached = commits.last?.positions }
                     return (commits, reached.flatMap { query.rest(behind: $0) })
                 }
@@ -81,7 +81,7 @@ extension EventLog {
 }
 
 extension LogQuery {
-    /// The positions that remain in the query's order behind some that were read; nil where none do.
+    /// Returns the positions that remain in the query's order after some were read; nil if none remain.
     func rest(behind read: ClosedRange<Int64>) -> ClosedRange<Int64>? {
         if descending {
             return read.lowerBound > positions.lowerBound ? positions.lowerBound...read.lowerBound - 1 : nil

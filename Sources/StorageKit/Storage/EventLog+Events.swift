@@ -22,7 +22,7 @@ extension EventLog {
 
             /// The next event; nil at the end.
             ///
-            /// - Throws: ``StorageError`` where the log can't be read: `corrupt`, `io-error`, `closed`.
+            /// - Throws: ``StorageError`` if the log can't be read: `corrupt`, `io-error`, `closed`.
             public mutating func next() async throws -> StorageEvent? {
                 while next >= buffer.count {
                     guard let page = try await Self.page(engine, query) else { return nil }
@@ -30,7 +30,7 @@ extension EventLog {
                     next = 0
                     guard let rest = page.rest else {
                         if buffer.isEmpty { return nil }
-                        // Nothing can follow: ask for a range that holds nothing.
+                        // Nothing can follow: query an empty range.
                         query.positions = query.descending ? 0...0 : Int64.max...Int64.max
                         break
                     }
@@ -40,7 +40,7 @@ extension EventLog {
                 return buffer[next]
             }
 
-            /// The matching events of the next row of the log, and the positions that remain.
+            /// Reads the matching events of the next segment, and returns the positions that remain.
             private static func page(
                 _ engine: StorageEngine, _ query: LogQuery
             ) async throws -> (events: [StorageEvent], rest: ClosedRange<Int64>?)? {

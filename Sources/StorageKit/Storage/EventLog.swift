@@ -3,7 +3,7 @@ public import StorageCore
 public import StorageLog
 
 extension Storage {
-    /// The log, to read from any position in either direction.
+    /// The log, readable from any position in either direction.
     public var log: EventLog { EventLog(engine: engine) }
 }
 
@@ -17,15 +17,15 @@ extension Storage {
 public struct EventLog: Sendable {
     let engine: StorageEngine
 
-    /// The matching events, read a segment at a time, so that memory use doesn't grow with the log.
+    /// Returns the matching events, read a segment at a time, so that memory use doesn't grow with the log.
     ///
     /// Events that are committed while the sequence runs forward are part of it.
     ///
     /// - Throws: While it is read: ``StorageError`` with `corrupt` for a damaged log, `closed` after the store.
     public func events(_ query: LogQuery = LogQuery()) -> Events { Events(engine: engine, query: query) }
 
-    /// The commits with matching events, oldest first, or newest first where the query is `descending`; read some at a
-    /// time, so that memory stays small however long the log is.
+    /// Returns the commits with matching events, oldest first, or newest first if the query is `descending`. They are read in pages, so memory use
+    /// doesn't grow with the log.
     ///
     /// ```swift
     /// var query = LogQuery(tables: ["orders"])
@@ -35,23 +35,23 @@ public struct EventLog: Sendable {
     /// }
     /// ```
     ///
-    /// Commits that only changed the schema, a tag or a note are left out unless the query `includesSchema`. Those that
-    /// are made while the sequence runs forward are part of it; to wait for new ones, use `changes(since:)` of ``Storage``.
+    /// Commits that only changed the schema, a tag or a note are left out unless the query `includesSchema`. Commits that are made while the sequence
+    /// runs forward are part of it; to wait for new ones, use `changes(since:)` of ``Storage``.
     ///
     /// - Throws: While it is read: ``StorageError`` with `corrupt` for a damaged log, `closed` after the store.
     public func commits(_ query: LogQuery = LogQuery()) -> Commits { Commits(engine: engine, query: query) }
 
-    /// The commit that a point names: the one at it, or the last before it, with all of its events counted.
+    /// Returns the commit at a point, or the last one before it, with all of its events counted.
     ///
     /// ```swift
     /// let commit = try await storage.log.commit(at: .tag("release-3"))
     /// print(commit.time, commit.metadata.reason ?? "", commit.positions)
     /// ```
     ///
-    /// That of the head is the newest that does more than tag, note or record an operation. Costs O(log n) in the length
-    /// of the log, and one look at each event of the commit.
+    /// For the head, returns the newest commit that does more than tag, note or record an operation. Costs O(log n) in the length of the log, and a
+    /// scan of the commit's events.
     ///
-    /// - Throws: ``StorageError`` with `not-found` where there is no such point, or no commit at it or before it.
+    /// - Throws: ``StorageError`` with `not-found` if there is no such point, or no commit at it or before it.
     public func commit(at point: StoragePoint) async throws -> CommitSummary {
         try await engine.readHistory { history in
             let commit = try MissingPoint.explained { try history.points.commit(of: point) }
@@ -59,13 +59,13 @@ public struct EventLog: Sendable {
         }
     }
 
-    /// The last position that belongs to the past as a point sees it; 0 is the time before everything.
+    /// Returns the last position that a point includes; 0 is before the first event.
     ///
     /// ```swift
     /// let position = try await storage.log.position(of: .time(Date(timeIntervalSinceNow: -3_600)))
     /// ```
     ///
-    /// A position stays what it is, where the head, a tag and a time to come move on. Costs O(log n) in the length of the log.
+    /// A position is fixed, whereas the head, a tag and a future time can move. Costs O(log n) in the length of the log.
     ///
     /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log.
     public func position(of point: StoragePoint) async throws -> Int64 {
@@ -78,8 +78,8 @@ public struct EventLog: Sendable {
     /// Calls `body` with each decoded segment that holds any of `positions`, oldest first, until it returns false:
     /// the fastest way through the log.
     ///
-    /// - Parameter body: Runs inside one read of the store, so it sees one state of the log, and the write-ahead log isn't cut
-    ///   until it ends. Other reads don't wait for it; see ``StorageConfig/longReaderCount``.
+    /// - Parameter body: Runs inside one read of the store, so it sees one state of the log, and the write-ahead log isn't truncated until it ends.
+    ///   Other reads don't wait for it; see ``StorageConfig/longReaderCount``.
     /// - Throws: What `body` throws; ``StorageError``: `closed`, `corrupt` for a row that can't be decoded.
     public func forEachBatch(
         in positions: ClosedRange<Int64> = 1...Int64.max, _ body: @escaping @Sendable (EventBatch) throws -> Bool

@@ -2,9 +2,9 @@ package import GRDB
 internal import StorageCore
 package import StorageLog
 
-/// One state of a store, open for reading its history: the one way in for the facade's own calls and for the command line.
+/// One state of a store, open for reading its history; the facade's own calls and the command line all use it.
 ///
-/// Not `Sendable`: it lives inside one read, on its connection's thread.
+/// Not `Sendable`: it is valid inside one read, on its connection's thread.
 package final class HistoryReader {
     package let database: GRDB.Database
     package let connection: Connection
@@ -28,13 +28,13 @@ package final class HistoryReader {
 }
 
 extension HistoryReader {
-    /// The event at a position; nil where there is none.
+    /// The event at a position; nil if there is none.
     package func event(at position: Int64) throws -> StorageEvent? {
         guard position >= 1, let batch = try log.batch(containing: position) else { return nil }
         return batch.event(at: Int(position - batch.header.first), catalog: catalog)
     }
 
-    /// Hands over all events of a commit, those of the store's own entities too, oldest first, until `body` answers false.
+    /// Calls `body` with all events of a commit, including those of the store's own entities, oldest first, until it returns false.
     package func forEachEvent(
         of commit: LogIndex.Commit, _ body: (EventBatch, _ index: Int) throws -> Bool
     ) throws {
@@ -44,7 +44,7 @@ extension HistoryReader {
         try log.forEachEvent(query, catalog: catalog) { batch, index, _ in try body(batch, index) }
     }
 
-    /// The commit with all of its events counted.
+    /// Returns the commit with all of its events counted.
     package func summary(of commit: LogIndex.Commit) throws -> CommitSummary {
         var tally = CommitTally(info: commit.info, positions: commit.positions)
         try forEachEvent(of: commit) { batch, index in

@@ -1,4 +1,4 @@
-/// What a row must be like for a write to go through: optimistic concurrency.
+/// A condition on a row that must hold for a write to succeed: optimistic concurrency.
 ///
 /// ```swift
 /// try await storage.save(user, expecting: .position(receipt.position))
@@ -6,9 +6,9 @@
 public enum RowPrecondition: Sendable, Hashable {
     /// The row's last change has this position, from ``Storage/getWithPosition(_:id:)``, a receipt, or its history.
     case position(Int64)
-    /// There is a row.
+    /// The row exists.
     case exists
-    /// There is no row.
+    /// The row doesn't exist.
     case absent
 }
 

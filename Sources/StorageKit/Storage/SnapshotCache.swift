@@ -4,7 +4,7 @@ internal import StorageHistory
 internal import StorageLog
 internal import Synchronization
 
-/// The states of the past that were read last, so that asking again costs nothing.
+/// The most recently read past states, so that reading one again costs nothing.
 ///
 /// Isolation: `Sendable`; the lock is held for looking up only.
 final class SnapshotCache: Sendable {
@@ -13,7 +13,7 @@ final class SnapshotCache: Sendable {
         let schema: SnapshotSchema
     }
 
-    /// What the program's conversions of columns do, by their titles.
+    /// The program's column conversions, by title.
     let upcasts: [String: Upcast]
     private let cache = Mutex(LeastRecentlyUsed<Key, MaterializedSnapshot>(capacity: 4))
 
@@ -24,7 +24,7 @@ final class SnapshotCache: Sendable {
         let position = try LogReader(connection).position(of: point)
         let key = Key(position: position, schema: schema)
         if let state = cache.withLock({ $0.value(for: key) }) {
-            // What the past looks like from now changes with the schema of now.
+            // A past state in the current schema is valid only while that schema is unchanged.
             if schema == .asRecorded { return state }
             if state.catalog == (try Catalog.load(connection)) { return state }
         }

@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageLog
 
 extension StatementArguments {
-    /// Values in the form in which columns hold them: what GRDB binds too, but for dates, which it rounds to milliseconds.
+    /// Creates arguments in the form in which columns store values. GRDB binds the same, except for dates, which it rounds to milliseconds.
     ///
     /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL, and for dates that can't be stored.
     init(storing values: [(any StorageColumnValue)?]) throws {

@@ -11,18 +11,17 @@ extension Storage {
     /// print(backup.position)
     /// ```
     ///
-    /// The copy is a store like any other: open it, or restore from it with `storagekit restore`. It gets its name only when
-    /// it is whole and on the disk, so a backup that is interrupted, even by the loss of power, leaves nothing under that
-    /// name. Commits that begin later aren't part of it; the write-ahead log grows while it is copied, because it can't be
-    /// taken over into the store meanwhile.
+    /// The copy is a store like any other: open it, or restore from it with `storagekit restore`. It gets its name only when it is complete and
+    /// durable, so an interrupted backup, even by a power loss, leaves nothing under that name. Commits that begin later aren't part of it; the
+    /// write-ahead log grows during the copy, because it can't be checkpointed meanwhile.
     ///
     /// - Parameters:
     ///   - url: The file, in a folder that exists.
-    ///   - replacing: Whether a file of that name may be replaced. One that is open is never replaced.
+    ///   - replacing: Whether an existing file may be replaced. An open store is never replaced.
     ///   - verifying: Whether the copy is checked against its log before it gets its name: every byte is read once.
     ///   - progress: Called with the stage (`copy`, `verify`) and its progress, on any thread.
     /// - Returns: What the copy holds.
-    /// - Throws: `conflict` where the file exists; `corrupt` where the store itself isn't sound.
+    /// - Throws: `conflict` if the file exists; `corrupt` if the store itself is damaged.
     @discardableResult
     public func backup(
         to url: URL, replacing: Bool = false, verifying: Bool = true,

@@ -2,8 +2,8 @@ public import StorageCore
 public import StorageLog
 
 extension Storage {
-    /// The changes after a point, commit by commit: first those that exist already, then each new one, until the store
-    /// is closed or the task is cancelled.
+    /// Returns the changes after a point, commit by commit: existing commits first, then each new one, until the store is closed or the task is
+    /// cancelled.
     ///
     /// ```swift
     /// for try await change in storage.changes(since: .head) {
@@ -11,8 +11,8 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Where the store is open for reading only, commits of the process that writes are seen as soon as they are made. On systems
-    /// other than Linux, and where the writer's bell can't be heard, that is within 20 milliseconds.
+    /// In a store that is open for reading only, commits of the writing process are seen as soon as they are made; on systems other than Linux, and
+    /// where the writer's wake-up doesn't arrive, within 20 milliseconds.
     ///
     /// - Parameters:
     ///   - point: Changes after it are returned. A position inside a commit begins with the rest of that commit.
@@ -23,7 +23,7 @@ extension Storage {
         ChangeStream(engine: engine, start: .point(point), query: query)
     }
 
-    /// What is committed after the changes that a token came with.
+    /// Returns the changes that are committed after those that a token came with.
     ///
     /// ```swift
     /// for try await change in storage.changes(since: token) {
@@ -40,7 +40,7 @@ extension Storage {
         ChangeStream(engine: engine, start: .token(token), query: query)
     }
 
-    /// The token of a position: for readers that keep where they are, and may meet a restored copy of the store later.
+    /// Returns the token of a position, for readers that store their position and may later read a restored copy of the store.
     ///
     /// ```swift
     /// let receipt = try await storage.save(user)
@@ -60,17 +60,17 @@ extension Storage {
         }
     }
 
-    /// A page of what is committed behind a point.
+    /// Returns a page of the changes after a point.
     ///
     /// ```swift
     /// let page = try await storage.changes(since: .position(0), limit: 100)
     /// let rest = try await storage.changes(since: page.next, limit: 100)
     /// ```
     ///
-    /// The pages of any size, one after another, are the whole log: nothing is repeated or left out, and a commit is never cut
-    /// unless it has more events than the limit.
+    /// Consecutive pages of any size cover the whole log: nothing is repeated or left out, and a commit is split only if it has more events than the
+    /// limit.
     ///
-    /// - Parameter limit: How many events at the most; 1 or more.
+    /// - Parameter limit: The maximum number of events; 1 or more.
     /// - Throws: ``StorageError``: `not-found` for a point that isn't in the log, `invalid-argument` for a limit below 1.
     public func changes(
         since point: StoragePoint, matching query: LogQuery = LogQuery(), limit: Int
@@ -78,7 +78,7 @@ extension Storage {
         try await engine.changes(since: .point(point), matching: query, limit: limit)
     }
 
-    /// The page that follows another.
+    /// Returns the page after another.
     ///
     /// - Throws: ``StorageError``: `not-found` for a token of another history, `invalid-argument` for a limit below 1.
     public func changes(

@@ -3,15 +3,15 @@ internal import StorageLog
 internal import StorageProjections
 
 extension Storage {
-    /// Lets projections apply what is committed by now, then seals what is full: what is better done before the store is closed.
+    /// Waits until projections have applied all commits so far, then seals full segments; call it before closing the store.
     ///
-    /// - Throws: `CancellationError` as soon as the task is cancelled; the work goes on after the next opening then.
+    /// - Throws: `CancellationError` as soon as the task is cancelled; the work then continues after the next opening.
     package func finishWork() async throws {
         do {
             try await runtime.waitForRunning(through: head)
             try await engine.seal()
         } catch let error as StorageError where error.code == .closed || error.code == .readOnly {
-            // Somebody has closed it already, or it is somebody else's work.
+            // The store is already closed, or another process writes and does this work.
         }
     }
 }

@@ -11,11 +11,10 @@ extension Storage {
     /// for finding in report.findings { print(finding.message) }
     /// ```
     ///
-    /// - Returns: What was found. Damage is a finding, not an error; commits that `normal` durability has lost with the power are
-    ///   a warning.
+    /// - Returns: What was found. Damage is a finding, not an error; commits lost in a power failure under `normal` durability are a warning.
     ///
     /// - Parameter progress: Called with the number of events read and their total, on the reading thread.
-    /// - Throws: ``StorageError`` with `io-error` where the file can't be read, `closed` after the store.
+    /// - Throws: ``StorageError`` with `io-error` if the file can't be read, `closed` after the store.
     public func verify(
         progress: @escaping @Sendable (_ done: Int64, _ all: Int64) -> Void = { _, _ in }
     ) async throws -> VerifyReport {
@@ -27,11 +26,11 @@ extension Storage {
         }
     }
 
-    /// Rebuilds entity tables from the log, with the full-text indexes and inline projections that follow from them.
+    /// Rebuilds entity tables from the log, together with their full-text indexes and inline projections.
     ///
-    /// The new tables are made beside the old ones while reads and writes continue, and are swapped in one transaction
-    /// once they have caught up with the log: whatever interrupts a rebuild, a table is the old one or the
-    /// new one. Commits wait only for that last step, in which indexes are made, full-text indexes among them.
+    /// The new tables are made beside the old ones while reads and writes continue, and are swapped in one transaction once they have caught up with
+    /// the log: an interrupted rebuild leaves either the old table or the new one. Commits wait only for that last step, in which indexes are
+    /// created, including full-text indexes.
     ///
     /// ```swift
     /// let report = try await storage.rebuild("users", options: RebuildOptions(compares: true)) { progress in
@@ -44,11 +43,10 @@ extension Storage {
     /// discards it.
     ///
     /// - Parameters:
-    ///   - entities: The entities whose tables to rebuild; all where none is named, with those of the store
-    ///     itself.
+    ///   - entities: The entities whose tables to rebuild; if none is named, all, including the store's own.
     ///   - options: Whether old and new tables are compared, and whether the old ones are kept.
     ///   - progress: Called many times a second, on any thread.
-    /// - Throws: `not-found` for an entity that isn't there; `CancellationError`.
+    /// - Throws: `not-found` for an entity that doesn't exist; `CancellationError`.
     @discardableResult
     public func rebuild(
         _ entities: String..., options: RebuildOptions = RebuildOptions(),
@@ -57,13 +55,12 @@ extension Storage {
         try await Rebuild(engine, entities, options: options, progress: progress).run()
     }
 
-    /// Discards what interrupted rebuilds of entities and projections have made so far, and tables that a rebuild has
-    /// kept.
+    /// Discards the unfinished work of interrupted rebuilds of entities and projections, and tables that a rebuild has kept.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func abandonRebuild() async throws { try await Rebuild.abandon(engine) }
 
-    /// Turns the log's tail into sealed runs now instead of in the background.
+    /// Seals the log's tail now instead of in the background.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     public func seal() async throws { try await engine.seal() }

@@ -3,11 +3,11 @@ internal import StorageLog
 internal import StorageProjections
 
 extension Storage {
-    /// Opens the store in a file as it is, or makes an empty one there: for programs that know nothing of its entities.
+    /// Opens the store in a file as it is, or creates an empty one there: for programs that don't know its entities.
     ///
-    /// Nothing is declared, made or migrated, and no projection of its program runs.
+    /// Nothing is declared, created or migrated, and none of its program's projections runs.
     ///
-    /// - Throws: ``StorageError``: `busy` where another process writes, `not-a-store`, `unsupported-format`.
+    /// - Throws: ``StorageError``: `busy` if another process writes, `not-a-store`, `unsupported-format`.
     package static func open(
         path: String, configuration: StorageConfig = StorageConfig()
     ) throws -> Storage {

@@ -1,5 +1,5 @@
 extension Storage {
-    /// The position of a row's last event, nil where there is no row: what ``RowPrecondition/position(_:)`` expects.
+    /// Returns the position of a row's last event, as ``RowPrecondition/position(_:)`` expects it; nil if there is no row.
     ///
     /// ```swift
     /// let position = try await storage.position(of: User.self, id: "1")
@@ -12,8 +12,8 @@ extension Storage {
         return try await reading([table.name]) { db in try table.position(key, in: db) }
     }
 
-    /// The entity with this id and the position of its last event, read at one state; nil if there is none. With
-    /// ``save(_:expecting:)`` no other change is overwritten unseen:
+    /// The entity with this id and the position of its last event, read at one state; nil if there is none. With ``save(_:expecting:)``, no
+    /// concurrent change is overwritten:
     ///
     /// ```swift
     /// if let (found, position) = try await storage.getWithPosition(User.self, id: "1") {

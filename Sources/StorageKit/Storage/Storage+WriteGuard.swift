@@ -10,16 +10,14 @@ extension Storage {
     /// try await storage.setWriteGuard(true)
     /// ```
     ///
-    /// Without it such writes succeed, and `verify` and `rebuild` find them afterwards. The guard is a setting of the file:
-    /// copies and backups have it too, and so have tables that are made later. It consists of triggers that call a function
-    /// which only the store's own connection has. Reads are as they were. What the
-    /// store writes is as well, but SQLite updates the rows of a table with triggers in another order, on which `UPDATE OR IGNORE`,
-    /// `OR FAIL` and `OR REPLACE` of several rows depend.
+    /// Without it such writes succeed, and `verify` and `rebuild` find them afterwards. The guard is a setting of the file: copies and backups have
+    /// it too, and so have tables that are made later. It consists of triggers that call a function which only the store's own connection has. Reads
+    /// aren't affected. The store's own writes aren't either, except that SQLite updates the rows of a table with triggers in another order, on which
+    /// `UPDATE OR IGNORE`, `OR FAIL` and `OR REPLACE` of several rows depend.
     ///
-    /// It keeps out what happens by mistake, not who means it: a program can drop the triggers, or a table, switch triggers off, or
-    /// define a function of that name.
+    /// It prevents mistakes, not deliberate changes: a program can drop the triggers or a table, disable triggers, or define a function of that name.
     ///
-    /// Turning it on again makes triggers that are missing.
+    /// Turning it on again creates missing triggers.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     /// - Complexity: One transaction. While it is on, a row of a batch costs 20 to 35 % more; single saves cost as much as before.

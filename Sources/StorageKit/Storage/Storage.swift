@@ -9,29 +9,28 @@ package import StorageViews
 
 /// A store: saves, reads and deletes entities, and reads their history.
 ///
-/// Every change is an event of the log before the call returns. Calls from any task may overlap; those that write at
-/// the same time share one wait for the disk, each being its own commit.
+/// Every change is an event of the log before the call returns. Calls from any tasks may overlap; concurrent writes share one wait for the disk, and
+/// each is its own commit.
 ///
-/// Every call that reads or writes throws ``StorageError``: `closed` where the store is closed, `unusable` after a failure of the disk until it is
-/// opened again, and `not-found` where an entity has no table because it wasn't declared when the store was opened. Calls that write
-/// throw `read-only` where the store is open for reading only, `overloaded` where ``StorageConfig/maximumQueuedWrites`` are
-/// waiting, `clock-ahead` at a time that is too far in the future, `io-error` where the disk fails or is full, and what the calls of
-/// ``WriteTransaction`` throw. What throws has changed nothing.
+/// Every call that reads or writes throws ``StorageError``: `closed` if the store is closed, `unusable` after a failure of the disk until it is
+/// opened again, and `not-found` if an entity has no table because it wasn't declared when the store was opened. Calls that write throw `read-only`
+/// if the store is open for reading only, `overloaded` if ``StorageConfig/maximumQueuedWrites`` are waiting, `clock-ahead` at a time that is too far
+/// in the future, `io-error` if the disk fails or is full, and what the calls of ``WriteTransaction`` throw. A call that throws has changed nothing.
 ///
 /// Isolation: `Sendable`, a reference to the open store; copies share it.
 public struct Storage: Sendable {
     package let engine: StorageEngine
-    /// How the store was opened, and what caches and encoders are made with.
+    /// The store's configuration, including the settings of caches and encoders.
     public var config: StorageConfig { engine.configuration }
     let caches = EntityCaches()
     let snapshots: SnapshotCache
-    /// What the program's conversions of columns do, by their titles.
+    /// The program's column conversions, by title.
     package var upcasts: [String: Upcast] { snapshots.upcasts }
     let searchIndexes = SearchIndexes()
-    /// Its query sources, where some are shown.
+    /// The query sources that are shown.
     package let refreshes = SharedSourceRegistry()
     let runtime: ProjectionRuntime
-    /// What keeps subscriptions up to date.
+    /// The engine that keeps subscriptions up to date.
     package let subscriptions: SubscriptionEngine
 
     package init(
@@ -43,9 +42,9 @@ public struct Storage: Sendable {
         subscriptions = SubscriptionEngine(LiveSource(engine))
     }
 
-    /// Closes the store after the writes and the projections' batches under way; later calls throw `closed`.
+    /// Closes the store once the current writes and projection batches have ended; later calls throw `closed`.
     ///
-    /// - Throws: ``StorageError`` with `io-error` where the disk fails; the store is closed all the same.
+    /// - Throws: ``StorageError`` with `io-error` if the disk fails; the store is closed anyway.
     public func close() async throws {
         await runtime.stop()
         try await engine.close()
@@ -58,7 +57,7 @@ public struct Storage: Sendable {
 // MARK: Saving
 
 extension Storage {
-    /// Saves one entity: inserts it, or updates the row with its id. Saving what is there already writes nothing.
+    /// Saves one entity: inserts it, or updates the row with its id. Saving an unchanged entity writes nothing.
     ///
     /// ```swift
     /// let receipt = try await storage.save(User(id: "1", name: "Anna"))
@@ -80,7 +79,7 @@ extension Storage {
 
     /// Saves an entity only if its row is as expected: see ``getWithPosition(_:id:)``.
     ///
-    /// - Throws: ``StorageError`` with `conflict` where it isn't; nothing is changed then. Also as ``Storage`` says.
+    /// - Throws: ``StorageError`` with `conflict` if it isn't; nothing is changed then. Also as ``Storage`` says.
     @discardableResult
     public func save<E: RegisteredEntity>(_ entity: E, expecting expected: RowPrecondition) async throws
         -> CommitReceipt
@@ -97,16 +96,15 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Writes of several tasks share transactions, each with its own outcome. `body` may run more than once: it is undone and runs
-    /// again where it takes longer than others should wait, or where another write has ended the transaction. So let it
-    /// change nothing but the store.
+    /// Writes of several tasks share transactions, each with its own outcome. `body` may run more than once: it is undone and run again if it delays
+    /// the other writes for too long, or if another write has ended the transaction. So it must change nothing but the store.
     ///
     /// - Parameters:
-    ///   - actor: Who makes the change; the task-local ``CommitContext/actor`` where nil. Likewise `correlation`.
+    ///   - actor: Who makes the change; the task-local ``CommitContext/actor`` if nil. Likewise `correlation`.
     ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned.
     /// - Returns: The position of the commit in the log. The store's file has it when the call returns.
-    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` inside of a body of the store's
-    ///   `sqliteClient` that it would wait for.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` inside a body of the store's `sqliteClient`
+    ///   that the call would wait for.
     @discardableResult
     public func write(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
@@ -123,7 +121,7 @@ extension Storage {
         }
     }
 
-    /// Makes several changes as one commit, and returns what `body` does, beside the receipt.
+    /// Makes several changes as one commit, and returns the result of `body` with the receipt.
     ///
     /// ```swift
     /// let (count, receipt) = try await storage.write { tx in
@@ -132,12 +130,12 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// As ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``, without an idempotency key: a commit that isn't
-    /// repeated has no value to return.
+    /// Like ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``, but without an idempotency key: a commit that isn't repeated has no
+    /// value to return.
     ///
     /// - Returns: What `body` has returned in the run that was committed, and the position of the commit in the log.
-    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` inside of a body of the store's
-    ///   `sqliteClient` that it would wait for.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` inside a body of the store's `sqliteClient`
+    ///   that the call would wait for.
     @discardableResult
     public func write<Value: Sendable>(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
@@ -152,16 +150,16 @@ extension Storage {
     }
 }
 
-/// Carries what a commit's body returns out of it.
+/// Carries the result out of a commit's body.
 private final class Outcome<Value>: @unchecked Sendable {
     // Sound: written in the commit's body, which has returned for the last time before anybody reads it.
     var value: Value?
 }
 
 extension Storage {
-    /// A store in memory has one connection, another store one that writes.
+    /// Checks that this call wouldn't deadlock: a store in memory has one connection in all, any other store has one that writes.
     ///
-    /// - Throws: `invalid-argument` where this would wait for a body of `sqliteClient` that the task runs in.
+    /// - Throws: `invalid-argument` if the call would wait for the body of `sqliteClient` in which the task is running.
     func checkWaitsForNoBody(writes: Bool) throws {
         let hasOneConnection = engine.pool is GRDB.DatabaseQueue
         guard writes || hasOneConnection,
@@ -176,7 +174,7 @@ extension Storage {
 // MARK: Deleting
 
 extension Storage {
-    /// Deletes the row with this id; does nothing where there is none.
+    /// Deletes the row with this id; does nothing if there is none.
     ///
     /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult
@@ -194,7 +192,7 @@ extension Storage {
 
     /// Deletes every row of an entity, as one commit.
     ///
-    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted or changed.
     /// - Throws: ``StorageError`` as ``Storage`` says.
     @discardableResult
     public func deleteAll<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
@@ -203,7 +201,7 @@ extension Storage {
 
     /// Deletes the rows whose column holds a value, as one commit.
     ///
-    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted or changed.
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``Storage`` says.
     @discardableResult
     public func deleteAll<E: RegisteredEntity, Value: StorageColumnValue>(

@@ -3,7 +3,7 @@ internal import StorageLog
 internal import StorageViews
 
 extension StorageError {
-    /// Runs what reads or changes an entity's table. Where there is none, the error says to declare the entity.
+    /// Runs code that reads or changes an entity's table. If the table doesn't exist, the error says to declare the entity.
     static func explaining<Result>(table: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

@@ -2,25 +2,25 @@ public import GRDB
 internal import StorageCore
 internal import StorageLog
 
-/// Reads entities inside of a transaction: a ``ReadTransaction``, which sees one state of the store, or a
-/// ``WriteTransaction``, which also sees what it has changed.
+/// Reads entities inside a transaction: a ``ReadTransaction``, which sees one state of the store, or a ``WriteTransaction``, which also sees its own
+/// changes.
 ///
-/// Every call throws ``StorageError``: `not-found` where the entity has no table because it wasn't declared when the store was opened,
-/// `invalid-value` where a row holds what a property's type can't.
+/// Every call throws ``StorageError``: `not-found` if the entity has no table because it wasn't declared when the store was opened, `invalid-value`
+/// if a row holds a value that a property's type can't represent.
 public protocol TransactionReader {
     /// The connection, for SQL of your own.
     var database: GRDB.Database { get }
 }
 
 extension TransactionReader {
-    /// The entity with this id, nil where there is none.
+    /// Returns the entity with this id, or nil if there is none.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> E? {
         try EntityTableCache.of(E.Record.self).entity(E.Record.key(of: id), in: database)
     }
 
-    /// The entity with this id and the position of its last event, nil where there is none.
+    /// Returns the entity with this id and the position of its last event; nil if there is none.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func getWithPosition<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> (entity: E, position: Int64)? {
@@ -28,14 +28,14 @@ extension TransactionReader {
         return (entity, position)
     }
 
-    /// The position of a row's last event, nil where there is no row.
+    /// Returns the position of a row's last event; nil if there is no row.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func position<E: RegisteredEntity>(of type: E.Type, id: E.Id) throws -> Int64? {
         try EntityTableCache.of(E.Record.self).position(E.Record.key(of: id), in: database)
     }
 
-    /// Every entity of a type, in the order of a column; in the order of the key where none is named.
+    /// Returns every entity of a type, in the order of a column, or of the key if none is named.
     ///
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``TransactionReader`` says.
     public func all<E: RegisteredEntity>(
@@ -44,11 +44,11 @@ extension TransactionReader {
         try EntityTableCache.of(E.Record.self).all(orderBy: column, ascending: ascending, in: database)
     }
 
-    /// A page of entities.
+    /// Returns a page of entities.
     ///
     /// - Parameters:
-    ///   - limit: How many at the most; 0 or more.
-    ///   - offset: How many to leave out first; 0 or more.
+    ///   - limit: The maximum number of entities; 0 or more.
+    ///   - offset: The number of entities to skip; 0 or more.
     /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset, `invalid-name` for a column that the
     ///   entity doesn't have; also as ``TransactionReader`` says.
     public func page<E: RegisteredEntity>(
@@ -58,14 +58,14 @@ extension TransactionReader {
             orderBy: column, ascending: ascending, limit: limit, offset: offset, in: database)
     }
 
-    /// How many entities of a type there are.
+    /// Returns the number of entities of a type.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func count<E: RegisteredEntity>(_ type: E.Type) throws -> Int {
         try EntityTableCache.of(E.Record.self).count(in: database)
     }
 
-    /// Whether there is an entity with this id.
+    /// Returns whether there is an entity with this id.
     ///
     /// - Throws: ``StorageError`` as ``TransactionReader`` says.
     public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws -> Bool {

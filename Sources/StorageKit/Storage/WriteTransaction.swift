@@ -8,13 +8,13 @@ public import StorageLog
 /// The changes of one commit under way, as the body of ``Storage/write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``
 /// gets them.
 ///
-/// It reads with the calls of ``TransactionReader``, and sees its own changes. Full-text indexes are brought up to date when it commits,
-/// so a search belongs before or after it.
+/// It reads with the calls of ``TransactionReader``, and sees its own changes. Full-text indexes are updated when it commits, so search before or
+/// after it.
 ///
-/// Every call throws ``StorageError``: `conflict` where a constraint of the table is broken, `invalid-value` for NaN, text with a NUL
-/// character, and what else can't be stored, `limit-exceeded` where the commit grows beyond ``Limits``, `not-found` where the entity has no
-/// table because it wasn't declared when the store was opened, `database` where SQLite refuses the statement, and `io-error` where the disk
-/// fails. What a call that threw has changed is undone; the transaction continues if the body catches the error.
+/// Every call throws ``StorageError``: `conflict` if a constraint of the table is broken, `invalid-value` for NaN, text with a NUL character, and
+/// other values that can't be stored, `limit-exceeded` if the commit grows beyond ``Limits``, `not-found` if the entity has no table because it
+/// wasn't declared when the store was opened, `database` if SQLite refuses the statement, and `io-error` if the disk fails. The changes of a call
+/// that throws are undone; the transaction continues if the body catches the error.
 ///
 /// Not `Sendable`: it is valid inside the body only.
 public struct WriteTransaction: TransactionReader {
@@ -29,7 +29,7 @@ public struct WriteTransaction: TransactionReader {
         self.database = database
     }
 
-    /// The time of what is written now.
+    /// The time of a row that is written now.
     var now: Date { Date(microseconds: writer.configuration.clock.microseconds) }
 
     /// Inserts or updates an entity's row.
@@ -50,9 +50,9 @@ public struct WriteTransaction: TransactionReader {
         try StorageError.explaining(table: table.name) { try table.save(entities, now: now, with: writer) }
     }
 
-    /// Inserts or updates a row that is as expected.
+    /// Inserts or updates a row if it meets a precondition.
     ///
-    /// - Throws: ``StorageError`` with `conflict` where it isn't; also as ``WriteTransaction`` says.
+    /// - Throws: ``StorageError`` with `conflict` if it isn't; also as ``WriteTransaction`` says.
     public func save<E: RegisteredEntity>(_ entity: E, expecting expected: RowPrecondition) throws {
         try check(E.self, id: entity.id, expected)
         try save(entity)
@@ -69,7 +69,7 @@ public struct WriteTransaction: TransactionReader {
         return try statement.step() ? try E.Record(reading: statement.row).asEntity() : nil
     }
 
-    /// Deletes the row with this id; does nothing where there is none.
+    /// Deletes the row with this id; does nothing if there is none.
     ///
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id) throws {
@@ -77,9 +77,9 @@ public struct WriteTransaction: TransactionReader {
         try StorageError.explaining(table: table.name) { try table.delete(E.Record.key(of: id), with: writer) }
     }
 
-    /// Deletes the row with this id if it is as expected.
+    /// Deletes the row with this id if it meets a precondition.
     ///
-    /// - Throws: ``StorageError`` with `conflict` where it isn't; also as ``WriteTransaction`` says.
+    /// - Throws: ``StorageError`` with `conflict` if it isn't; also as ``WriteTransaction`` says.
     public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id, expecting expected: RowPrecondition) throws {
         try check(type, id: id, expected)
         try delete(type, id: id)
@@ -92,7 +92,7 @@ public struct WriteTransaction: TransactionReader {
 
     /// Deletes every row of an entity.
     ///
-    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted or changed.
     /// - Throws: ``StorageError`` as ``WriteTransaction`` says.
     @discardableResult
     public func deleteAll<E: RegisteredEntity>(_ type: E.Type) throws -> Int {
@@ -103,7 +103,7 @@ public struct WriteTransaction: TransactionReader {
 
     /// Deletes the rows whose column holds a value.
     ///
-    /// - Returns: How many entities were deleted, without the rows that foreign keys took along or changed.
+    /// - Returns: The number of deleted entities, not counting rows that foreign keys deleted or changed.
     /// - Throws: ``StorageError`` with `invalid-name` for a column that the entity doesn't have; also as ``WriteTransaction`` says.
     @discardableResult
     public func deleteAll<E: RegisteredEntity, Value: StorageColumnValue>(

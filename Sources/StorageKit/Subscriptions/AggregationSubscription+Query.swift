@@ -5,12 +5,12 @@ public import StorageViews
 extension CountSubscription {
     /// Counts what a query finds.
     ///
-    /// - Parameter start: Whether the first value is there when this returns.
+    /// - Parameter start: Whether the first value is available when the initialiser returns.
     public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
-    /// Counts what a query finds among a repository's rows: all of them where there is none.
+    /// Counts what a query finds among a repository's rows: all of them if there is no query.
     public convenience init(
         repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .automatic
     ) { self.init(query ?? repository.query(), start: start) }
@@ -19,7 +19,7 @@ extension CountSubscription {
 extension AggregationSubscription {
     /// Sums up what a query finds.
     ///
-    /// - Parameter aggregates: What is wanted; ``value`` holds the results in this order.
+    /// - Parameter aggregates: The aggregates to compute; ``value`` holds the results in this order.
     public convenience init<each Part: Sendable>(
         _ query: some SubscribableQuery<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
         start: SubscriptionStart = .automatic
@@ -33,7 +33,7 @@ extension AggregationSubscription {
 extension GroupedAggregationSubscription {
     /// Sums up what a query finds, for each value of a column.
     ///
-    /// - Parameter aggregates: What is wanted of each group; its `value` holds the results in this order.
+    /// - Parameter aggregates: The aggregates to compute for each group; its `value` holds the results in this order.
     public convenience init<each Part: Sendable>(
         _ query: some SubscribableQuery<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
         groupedBy column: KeyPath<Entity.Record.Columns, StorageColumn<Key>>, start: SubscriptionStart = .automatic

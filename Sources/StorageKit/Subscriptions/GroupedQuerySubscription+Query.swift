@@ -5,8 +5,8 @@ extension GroupedQuerySubscription {
     /// Follows what a query finds, in groups.
     ///
     /// - Parameters:
-    ///   - groupBy: What rows are grouped by: any property of the entity.
-    ///   - start: Whether the first value is there when this returns.
+    ///   - groupBy: The property to group by; any property of the entity.
+    ///   - start: Whether the first value is available when the initialiser returns.
     public convenience init(
         _ query: some SubscribableQuery<Entity>, groupBy: any KeyPath<Entity, GroupKey> & Sendable,
         configuration: Configuration,
@@ -25,7 +25,7 @@ extension GroupedQuerySubscription {
         self.init(query, groupBy: groupBy, configuration: Configuration(), start: start)
     }
 
-    /// Follows what a query finds among a repository's rows, in groups: all of them where there is none.
+    /// Follows what a query finds among a repository's rows, in groups: all of them if there is no query.
     public convenience init(
         repository: some StorageRepository<Entity>, baseQuery: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,
@@ -41,7 +41,7 @@ extension GroupedQuerySubscription {
 }
 
 extension StorageRepository {
-    /// Follows what a query finds, in groups; all rows where there is none.
+    /// Follows what a query finds, in groups; all rows if there is no query.
     @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable>(
         baseQuery: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable,
         configuration: GroupedQuerySubscription<E, GroupKey>.Configuration, start: SubscriptionStart = .automatic

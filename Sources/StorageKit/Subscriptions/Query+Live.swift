@@ -2,7 +2,7 @@ public import StorageCore
 public import StorageEntities
 public import StorageViews
 
-/// What a query's rows are, live: see ``LiveQuery``.
+/// A live query of a query's rows: see ``LiveQuery``.
 public typealias LiveList<Entity: RegisteredEntity> = LiveQuery<[Entity], ListDifference<Entity>>
 
 extension SubscribableQuery {
@@ -13,10 +13,9 @@ extension SubscribableQuery {
     /// for try await tasks in open.snapshots { … }
     /// ```
     ///
-    /// A commit costs a reader what the changed rows cost. Conditions in SQL of your own, and collations that the program
-    /// has brought, are only understood by the database: with them each change of the table reads the rows again. Where SQL of
-    /// your own looks at other tables, their changes aren't followed: say it by `has` or `hasNo`, or follow it whole by
-    /// ``Storage/live(tracking:)``.
+    /// A commit costs a reader time proportional to the changed rows. Custom SQL conditions and custom collations can only be evaluated by the
+    /// database: with them each change of the table reads the rows again. If custom SQL reads other tables, their changes aren't followed: express
+    /// the condition with `has` or `hasNo`, or follow the whole query with ``Storage/live(tracking:)``.
     public func live() -> LiveList<Entity> { .list(subscriptionSource.engine, request) }
 
     /// The rows that the query finds, with aggregates of the rows of a property marked `@StorageHasMany`, kept up to date
@@ -26,11 +25,11 @@ extension SubscribableQuery {
     /// for try await authors in storage.query(Author.self).live(aggregating: \.books, .count).snapshots { … }
     /// ```
     ///
-    /// A changed related row costs its old and its new owner: nothing is counted again.
+    /// A changed related row updates its old and its new owner only: nothing is counted again.
     ///
     /// - Parameters:
-    ///   - aggregates: What is wanted of the related rows.
-    ///   - condition: Which of them count.
+    ///   - aggregates: The aggregates to compute over the related rows.
+    ///   - condition: Which related rows count.
     public func live<Child: RegisteredEntity, each Part: Sendable>(
         aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
         where condition: (ColumnRef<Child>) -> RowPredicate = { _ in .constant(true) }
@@ -42,7 +41,7 @@ extension SubscribableQuery {
     /// finds, kept up to date for any actor.
     ///
     /// - Parameters:
-    ///   - aggregates: What is wanted of the related rows.
+    ///   - aggregates: The aggregates to compute over the related rows.
     ///   - query: Which of them count; it may have conditions on related rows, and no limit and no offset.
     public func live<Child: RegisteredEntity, each Part: Sendable>(
         aggregating children: KeyPath<Entity, [Child]>, _ aggregates: repeat Aggregate<Child, each Part>,
@@ -69,7 +68,7 @@ extension SubscribableQuery {
     /// for try await (count, sum) in storage.query(Order.self).liveAggregates(.count, .sum(\.total)).snapshots { … }
     /// ```
     ///
-    /// - Parameter aggregates: What is wanted; the value is that of the only one, or a tuple of all in their order.
+    /// - Parameter aggregates: The aggregates to compute; the value is the result of a single one, or a tuple of all in their order.
     public func liveAggregates<each Part: Sendable>(
         _ aggregates: repeat Aggregate<Entity, each Part>
     ) -> LiveQuery<(repeat each Part), ValueDifference<(repeat each Part)>> {
@@ -80,8 +79,8 @@ extension SubscribableQuery {
     /// order of the column.
     ///
     /// - Parameters:
-    ///   - aggregates: What is wanted of each group; its value is that of the only one, or a tuple of all in their order.
-    ///   - column: What rows are grouped by.
+    ///   - aggregates: The aggregates to compute for each group; its value is the result of a single one, or a tuple of all in their order.
+    ///   - column: The column to group by.
     public func liveAggregates<Key: Hashable & Sendable, each Part: Sendable>(
         _ aggregates: repeat Aggregate<Entity, each Part>,
         groupedBy column: KeyPath<Entity.Record.Columns, StorageColumn<Key>>
@@ -99,8 +98,8 @@ extension SubscribableQuery {
     /// has no limit and no offset.
     ///
     /// - Parameters:
-    ///   - key: What rows are grouped by: any property of the entity.
-    ///   - configuration: The order of the groups, and what is shown of them.
+    ///   - key: The property to group by; any property of the entity.
+    ///   - configuration: The order of the groups, and which of their rows are shown.
     public func liveGroups<Key: Hashable & Sendable>(
         by key: any KeyPath<Entity, Key> & Sendable,
         configuration: GroupedQuerySubscription<Entity, Key>.Configuration
@@ -115,9 +114,9 @@ extension SubscribableQuery {
         liveGroups(by: key, configuration: .init())
     }
 
-    /// What a text finds among the rows that the query finds, kept up to date for any actor.
+    /// The rows that a text search finds among those of the query, kept up to date for any actor.
     ///
-    /// - Parameter configuration: How it is searched: in columns, or in the full-text index, best results first.
+    /// - Parameter configuration: How to search: in columns, or in the full-text index, best results first.
     public func liveSearch(
         _ text: String, configuration: SearchSubscription<Entity>.Configuration = .fullText()
     ) -> LiveQuery<[SearchResult<Entity>], ListDifference<SearchResult<Entity>>> {

@@ -4,12 +4,12 @@ public import StorageViews
 extension QuerySubscription {
     /// Follows what a query finds.
     ///
-    /// - Parameter start: Whether the first value is there when this returns.
+    /// - Parameter start: Whether the first value is available when the initialiser returns.
     public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
-    /// Follows what a query finds among a repository's rows: all of them where there is none.
+    /// Follows what a query finds among a repository's rows: all of them if there is no query.
     public convenience init(
         repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .automatic
     ) { self.init(query ?? repository.query(), start: start) }

@@ -1,34 +1,34 @@
 public import StorageEntities
 public import StorageViews
 
-/// A live view that ``SubscriptionFactory`` can make: of a query over a repository's rows, set up by one value.
+/// A live view of a query over a repository's rows that ``SubscriptionFactory`` can create from one configuration value.
 ///
-/// Conform a class of your own that wraps such views, so that code that receives a type creates it like all others.
+/// Conform your own class that wraps such views, so that generic code can create it like the others.
 @MainActor
 public protocol QuerySubscriptionProtocol: SubscriptionStatus {
     associatedtype Model: RegisteredEntity
     associatedtype Configuration: Sendable
 
-    /// - Parameter query: All rows where nil.
+    /// - Parameter query: All rows if nil.
     init(repository: AnyRepository<Model>, query: Query<Model>?, configuration: Configuration)
 }
 
 extension QuerySubscription: QuerySubscriptionProtocol {
-    /// - Parameter configuration: Whether the first value is there when this returns.
+    /// - Parameter configuration: Whether the first value is available when the initialiser returns.
     public convenience init(
         repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: SubscriptionStart
     ) { self.init(repository: repository, query: query, start: configuration) }
 }
 
 extension SingleQuerySubscription: QuerySubscriptionProtocol {
-    /// - Parameter configuration: Whether the first value is there when this returns.
+    /// - Parameter configuration: Whether the first value is available when the initialiser returns.
     public convenience init(
         repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: SubscriptionStart
     ) { self.init(repository: repository, query: query, start: configuration) }
 }
 
 extension CountSubscription: QuerySubscriptionProtocol {
-    /// - Parameter configuration: Whether the first value is there when this returns.
+    /// - Parameter configuration: Whether the first value is available when the initialiser returns.
     public convenience init(
         repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: SubscriptionStart
     ) { self.init(repository: repository, query: query, start: configuration) }
@@ -68,7 +68,7 @@ extension PaginatedQuerySubscription: QuerySubscriptionProtocol {
 }
 
 extension SearchSubscription: QuerySubscriptionProtocol {
-    /// - Parameter query: The rows that are searched; all of them where nil.
+    /// - Parameter query: The rows that are searched; all of them if nil.
     public convenience init(
         repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: Configuration
     ) { self.init(repository: repository, baseQuery: query, configuration: configuration) }

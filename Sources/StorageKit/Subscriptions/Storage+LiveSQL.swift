@@ -22,17 +22,16 @@ extension Storage {
     /// for try await rows in totals.snapshots { … }
     /// ```
     ///
-    /// The closure runs again only if a commit, also of another process, inserts or deletes a row of a table that the last
-    /// run has read, or updates a column that it has read; ``LiveQuery/explain()`` names them. The result is then compared with
-    /// the last one by `id`, and a difference is sent where there is one. To follow rows of an entity at the cost of
-    /// the changed rows instead, use `query(…).live()`.
+    /// The closure runs again only if a commit, also of another process, inserts or deletes a row of a table that the last run has read, or updates a
+    /// column that it has read; ``LiveQuery/explain()`` names them. The result is then compared with the last one by `id`, and a difference is sent
+    /// if there is one. To follow rows of an entity at a cost proportional to the changed rows, use `query(…).live()`.
     ///
     /// If the closure runs a single statement, a `SELECT` from one table whose condition compares columns with whole numbers or
     /// texts, joined by AND, it doesn't run for rows that meet the condition neither before nor after a commit.
     /// ``SubscriptionExplanation/rowCondition`` says so.
     ///
-    /// `differences(since:)` sends the whole result. What the closure has found earlier isn't in the log, and to run it on the tables of
-    /// that position could find something else: it would run with today's time, variables and plan.
+    /// `differences(since:)` sends the whole result. Earlier results of the closure aren't in the log, and running it on the tables as of that
+    /// position could give another result: it would run with today's time, variables and plan.
     ///
     /// - Parameter body: Reads rows, on one state of the store. An error of SQLite in the first run ends the sequence; others go to
     ///   `onError`, and it runs again after the next commit.
@@ -122,13 +121,13 @@ private final class DistinctReader<Value: Sendable & Equatable>: Sendable {
         self.onError = onError
     }
 
-    /// - Throws: Where the first value can't be had, and asking again is of no use.
+    /// - Throws: If the first value can't be read, and retrying is of no use.
     func next() async throws(StorageError) -> (old: Value?, new: Value, position: Int64)? {
         while true {
             let old = last.withLock { $0 }
             let found = try await reader.next { (error) throws(StorageError) in
                 let error = error.forSubscribers
-                // Before the first value, what SQLite refuses is the question itself.
+                // Before the first value, an error of SQLite means that the statement itself is wrong.
                 if old == nil, error.isFinal || error.code == .database { throw error }
                 onError(error)
             }

@@ -3,7 +3,7 @@ public import StorageEntities
 internal import StorageViews
 
 extension Storage {
-    /// The entity with this id, now and after each change of it; nil while there is none.
+    /// Returns a stream of the entity with this id, now and after each change of it; nil while there is none.
     ///
     /// ```swift
     /// for await user in storage.observe(User.self, id: "1") {
@@ -15,7 +15,7 @@ extension Storage {
     /// continues when the row can be read again.
     ///
     /// - Parameters:
-    ///   - bufferingPolicy: What is kept for a reader that is slow: the last state where nothing else is said.
+    ///   - bufferingPolicy: What is buffered for a slow reader; by default the last state.
     ///   - onError: Called when the stream can't be kept up to date.
     public func observe<E: RegisteredEntity>(
         _ type: E.Type, id: E.Id, bufferingPolicy: AsyncStream<E?>.Continuation.BufferingPolicy = .bufferingNewest(1),
@@ -30,7 +30,7 @@ extension Storage {
         }
     }
 
-    /// All entities of a type in the order of a column, or of the key, now and after each change of any of them.
+    /// Returns a stream of all entities of a type in the order of a column, or of the key, now and after each change of any of them.
     ///
     /// ```swift
     /// for await users in storage.observeAll(User.self, orderBy: "name") {
@@ -38,13 +38,12 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// A change costs what the changed rows cost, and the copy of the list that is handed over. For lists that are long, a
-    /// ``QuerySubscription`` reports the differences only.
+    /// A change costs time proportional to the changed rows, and a copy of the list. For long lists, a ``QuerySubscription`` reports only the
+    /// differences.
     ///
     /// - Parameters:
-    ///   - bufferingPolicy: What is kept for a reader that is slow: the last list where nothing else is said.
-    ///   - onError: Called when the stream can't be kept up to date. The stream ends where a column of this name isn't
-    ///     there.
+    ///   - bufferingPolicy: What is buffered for a slow reader; by default the last list.
+    ///   - onError: Called when the stream can't be kept up to date. The stream ends if there is no column of this name.
     public func observeAll<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true,
         bufferingPolicy: AsyncStream<[E]>.Continuation.BufferingPolicy = .bufferingNewest(1),
@@ -55,7 +54,7 @@ extension Storage {
         ) { items, send in send(items) }
     }
 
-    /// Like ``observeAll(_:orderBy:ascending:bufferingPolicy:onError:)``, without lists that equal the one before.
+    /// Like ``observeAll(_:orderBy:ascending:bufferingPolicy:onError:)``, but leaves out lists equal to the one before.
     ///
     /// ```swift
     /// for await users in storage.observeAllDistinct(User.self, orderBy: "name") {
@@ -88,7 +87,7 @@ extension Storage {
         let live = LiveQuery.list(subscriptions, QueryRequest<E>(request))
         return AsyncStream(bufferingPolicy: policy) { continuation in
             let reading = Task {
-                // What it throws was handed to `onError` already.
+                // Its errors were already passed to `onError`.
                 do {
                     for try await items in live.snapshots(onError: onError) { emit(items) { continuation.yield($0) } }
                 } catch {}

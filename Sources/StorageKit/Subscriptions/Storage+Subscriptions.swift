@@ -11,24 +11,22 @@ extension Storage {
     /// #expect(users.items.contains(user))
     /// ```
     ///
-    /// Views come to that state by themselves; this is for tests, and for code that must not show an older one.
+    /// Views reach that state by themselves; use this in tests, and in code that must not show an older state.
     @MainActor public func waitForViews(through receipt: CommitReceipt) async {
-        // The commit is durable, so the state that is looked at now holds it.
+        // The commit is durable, so the state that is read now includes it.
         await catchUpViews()
     }
 
-    /// Waits until all live views show everything up to a position: of a commit of this process, or of the process that
-    /// writes where this one only reads.
+    /// Waits until all live views show everything up to a position: of a commit of this process or, if this one only reads, of the writing process.
     ///
     /// ```swift
     /// // The writer has sent the position of its receipt.
     /// try await reader.waitForViews(throughPosition: position)
     /// ```
     ///
-    /// - Throws: `StorageError`, for example with `closed`; `CancellationError` where the task is cancelled before the
-    ///   position was reached.
+    /// - Throws: `StorageError`, for example with `closed`; `CancellationError` if the task is cancelled before the position was reached.
     @MainActor public func waitForViews(throughPosition position: Int64) async throws {
-        // Before the position is looked at, so that no commit is missed.
+        // Created before the position is read, so that no commit is missed.
         var bell = engine.commitBell().makeAsyncIterator()
         while try await engine.read({ try LogHead.load($0).position }) < position {
             guard await bell.next() != nil else {
@@ -45,7 +43,7 @@ extension Storage {
         subscriptions.deliveryQueue.drain()
     }
 
-    /// How busy the store is with keeping its live views up to date. Waits for updates in progress.
+    /// The work that the store does to keep its live views up to date. Waits for updates in progress.
     public var subscriptionWork: SubscriptionWork {
         get async { SubscriptionWork(await subscriptions.counters) }
     }

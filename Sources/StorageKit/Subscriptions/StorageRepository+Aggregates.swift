@@ -3,7 +3,7 @@ internal import StorageEntities
 public import StorageViews
 
 extension StorageRepository {
-    /// Counts what a query finds; all rows where there is none.
+    /// Counts what a query finds; all rows if there is no query.
     @MainActor public func subscribeCount(
         query: Query<E>? = nil, start: SubscriptionStart = .automatic
     ) -> CountSubscription<E> { CountSubscription(query ?? self.query(), start: start) }

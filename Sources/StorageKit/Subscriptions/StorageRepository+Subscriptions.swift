@@ -1,22 +1,22 @@
 public import StorageViews
 
 extension StorageRepository {
-    /// The entity with this id, now and after each change of it; nil while there is none.
+    /// Returns a stream of the entity with this id, now and after each change of it; nil while there is none.
     public func observe(id: E.Id) -> AsyncStream<E?> { storage.observe(E.self, id: id) }
 
-    /// All entities in the order of a column, or of the key, now and after each change of any of them.
+    /// Returns a stream of all entities in the order of a column, or of the key, now and after each change of any of them.
     public func observeAll(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]> {
         storage.observeAll(E.self, orderBy: orderBy, ascending: ascending)
     }
 
-    /// Like ``observeAll(orderBy:ascending:)``, without lists that equal the one before.
+    /// Like ``observeAll(orderBy:ascending:)``, but leaves out lists equal to the one before.
     public func observeAllDistinct(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]>
     where E: Equatable { storage.observeAllDistinct(E.self, orderBy: orderBy, ascending: ascending) }
 
-    /// A query over the repository's rows.
+    /// Returns a query over the repository's rows.
     public func query() -> Query<E> { storage.query(E.self) }
 
-    /// Follows what a query finds; all rows where there is none.
+    /// Follows what a query finds; all rows if there is no query.
     @MainActor public func subscribe(
         query: Query<E>? = nil, start: SubscriptionStart = .automatic
     ) -> QuerySubscription<E> { QuerySubscription(query ?? self.query(), start: start) }

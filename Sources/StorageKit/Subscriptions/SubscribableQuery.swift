@@ -3,11 +3,11 @@ package import StorageViews
 
 /// A query that a live view can follow: of the store (``Query``), or of a timeline (``TimelineQuery``).
 public protocol SubscribableQuery<Entity>: FetchableQuery {
-    /// What the view follows.
+    /// The source that the view follows.
     var subscriptionSource: SubscriptionSource { get }
 }
 
-/// What live views follow: a store, or a timeline.
+/// A source of live views: a store, or a timeline.
 public struct SubscriptionSource: Sendable {
     package let engine: SubscriptionEngine
     let searchIndexes: SearchIndexes

@@ -1,6 +1,6 @@
 public import StorageViews
 
-/// Makes live views by their type, and registers them.
+/// Creates live views by their type, and registers them.
 ///
 /// ```swift
 /// let users = SubscriptionFactory.create(
@@ -8,12 +8,12 @@ public import StorageViews
 /// ```
 @MainActor
 public enum SubscriptionFactory {
-    /// Makes a live view.
+    /// Creates a live view.
     ///
     /// - Parameters:
-    ///   - query: What it finds among the repository's rows; all of them where nil.
+    ///   - query: What it finds among the repository's rows; all of them if nil.
     ///   - identifier: The name that it is registered under; one is generated if nil.
-    ///   - registry: Where it is registered, unless it is a class of your own; nowhere if nil.
+    ///   - registry: The registry for it; none if nil. Custom classes aren't registered.
     public static func create<Subscription: QuerySubscriptionProtocol>(
         _ type: Subscription.Type, repository: some StorageRepository<Subscription.Model>,
         query: Query<Subscription.Model>? = nil, configuration: Subscription.Configuration,

@@ -2,8 +2,7 @@ internal import StorageEntities
 public import StorageViews
 
 extension SubscriptionFilter {
-    /// Changes that matter to what a query finds: of rows that come into its result, go out of it, or stay in it with
-    /// other values.
+    /// Matches changes that affect a query's result: of rows that enter it, leave it, or stay in it with other values.
     ///
     /// ```swift
     /// let open = storage.query(Order.self).where { $0.status == "open" }
@@ -13,8 +12,7 @@ extension SubscriptionFilter {
     /// A limit and an offset are ignored: rows outside the window are reported too. Only the database can evaluate SQL
     /// of your own, so such a condition counts as true.
     ///
-    /// - Parameter fields: The columns that matter of rows that stay, besides those that the query sorts by; all columns
-    ///   where nil.
+    /// - Parameter fields: The columns that matter for rows that stay, in addition to those that the query sorts by; all columns if nil.
     public static func queryRelevant<Entity: RegisteredEntity>(
         _ query: Query<Entity>, fields: [String]? = nil
     ) -> SubscriptionFilter {

@@ -2,7 +2,7 @@ public import StorageCore
 public import StorageLog
 
 extension Storage {
-    /// Gives a point a name, by which it can be meant wherever a point is asked for.
+    /// Tags a point with a name, which can be used wherever a point is expected.
     ///
     /// ```swift
     /// try await storage.tag("release-3", note: "as shipped")
@@ -14,14 +14,13 @@ extension Storage {
     /// leave it out.
     ///
     /// - Parameters:
-    ///   - name: Up to 200 bytes without spaces, control characters, `:`, `~`, `..`, and without a hyphen at the beginning
-    ///     or a dot at the end. Names are the same where their bytes are.
-    ///   - point: What to tag. The head is that of the newest commit that did more than tag and note, so that tagging
-    ///     twice tags the same.
-    ///   - note: A text about it; empty takes the text away, nil leaves it as it is.
+    ///   - name: Up to 200 bytes without spaces, control characters, `:`, `~`, `..`, and without a hyphen at the beginning or a dot at the end. Names
+    ///     are compared by their bytes.
+    ///   - point: The point to tag. The head means the newest commit that did more than tag or note, so that tagging twice tags the same commit.
+    ///   - note: A text about it; an empty text removes the note, nil leaves it unchanged.
     ///   - moving: Whether a tag of this name that points elsewhere is moved.
-    /// - Returns: The receipt; it has no commit where the tag was like that already.
-    /// - Throws: `invalid-name`; `not-found` for a point that isn't in the log; `conflict` where the tag points elsewhere.
+    /// - Returns: The receipt; it has no commit if the tag already had these values.
+    /// - Throws: `invalid-name`; `not-found` for a point that isn't in the log; `conflict` if the tag points elsewhere.
     @discardableResult
     public func tag(
         _ name: String, at point: StoragePoint = .head, note: String? = nil, moving: Bool = false,
@@ -31,19 +30,19 @@ extension Storage {
             of: engine.tag(name, at: point, note: note, moves: moving, metadata: metadata(actor, reason)))
     }
 
-    /// Takes a tag away. What it pointed to stays as it is.
+    /// Removes a tag. The point itself is unchanged.
     ///
     /// ```swift
     /// try await storage.removeTag("release-3", reason: "never shipped")
     /// ```
     ///
-    /// - Throws: `not-found` where there is no such tag.
+    /// - Throws: `not-found` if there is no such tag.
     @discardableResult
     public func removeTag(_ name: String, actor: String? = nil, reason: String? = nil) async throws -> CommitReceipt {
         try await receipt(of: engine.removeTag(name, metadata: metadata(actor, reason)))
     }
 
-    /// All tags, in the order of the points that they name.
+    /// Returns all tags, in the order of their points.
     ///
     /// ```swift
     /// for tag in try await storage.tags() { print(tag.name, tag.position) }
@@ -52,7 +51,7 @@ extension Storage {
     /// - Throws: ``StorageError`` with `closed`.
     public func tags() async throws -> [StorageTag] { try await readHistory { try $0.tags.tags() } }
 
-    /// Every change of a tag, oldest first, also of one that is deleted by now.
+    /// Returns every change of a tag, oldest first, including those of a deleted tag.
     ///
     /// ```swift
     /// for event in try await storage.history(ofTag: "release-3") { print(event.operation, event.position) }
@@ -78,7 +77,7 @@ extension Storage {
     ///
     /// - Parameters:
     ///   - text: Not empty.
-    ///   - point: Of a commit, it is the commit's last event that carries the note.
+    ///   - point: The point to annotate; for a commit, the note is attached to its last event.
     /// - Throws: `not-found` for a point that isn't in the log.
     @discardableResult
     public func note(
@@ -87,13 +86,13 @@ extension Storage {
         try await receipt(of: engine.note(text, at: point, metadata: metadata(actor, reason)))
     }
 
-    /// Takes the note of a point away.
+    /// Removes the note of a point.
     ///
     /// ```swift
     /// try await storage.removeNote(at: .commit(77))
     /// ```
     ///
-    /// - Throws: `not-found` where there is none.
+    /// - Throws: `not-found` if there is none.
     @discardableResult
     public func removeNote(
         at point: StoragePoint, actor: String? = nil, reason: String? = nil
@@ -101,7 +100,7 @@ extension Storage {
         try await receipt(of: engine.note(nil, at: point, metadata: metadata(actor, reason)))
     }
 
-    /// All notes, in the order of the points that they are about.
+    /// Returns all notes, in the order of their points.
     ///
     /// ```swift
     /// for note in try await storage.notes() { print(note.position, note.text) }

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A difference that is read a page at a time from any task.
 ///
-/// Sound as `@unchecked Sendable`: only `page` touches the difference and its cursor, and the lock lets one call in.
+/// Sound as `@unchecked Sendable`: only `page` touches the difference and its cursor, and the lock admits one call at a time.
 final class DifferencePages: @unchecked Sendable {
     private static let pageSize = 256
 
@@ -36,7 +36,7 @@ final class DifferencePages: @unchecked Sendable {
         }
     }
 
-    /// The changes that follow; none at the end.
+    /// Returns the next changes; empty at the end.
     func page() throws -> [NetChange] {
         try lock.withLock { _ in
             var changes: [NetChange] = []

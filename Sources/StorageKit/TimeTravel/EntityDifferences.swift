@@ -6,12 +6,12 @@ public import StorageLog
 
 /// An entity that differs between two points.
 public struct EntityDifference<E: StorageKitEntity>: Sendable {
-    /// The entity at the first point, nil where it wasn't there.
+    /// The entity at the first point; nil if it didn't exist there.
     public let old: E?
-    /// The entity at the second point, nil where it isn't there.
+    /// The entity at the second point; nil if it doesn't exist there.
     public let new: E?
 
-    /// What leads from one to the other.
+    /// The operation that leads from one to the other.
     public var operation: StorageEvent.Operation {
         switch (old, new) {
         case (nil, _): .insert
@@ -38,8 +38,7 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
 
         init(differences: EntityDifferences) { self.differences = differences }
 
-        /// - Throws: ``StorageError``: `closed`, `schema-mismatch` where a column was converted since and this
-        ///   program doesn't declare how.
+        /// - Throws: ``StorageError``: `closed`, `schema-mismatch` if a column was converted since and this program doesn't declare the conversion.
         public mutating func next() async throws -> EntityDifference<E>? {
             while buffer.isEmpty {
                 let pages: DifferencePages
@@ -58,7 +57,7 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
             return buffer.popFirst()
         }
 
-        /// The whole entities, put together from the rows' own events.
+        /// Returns the whole entities, assembled from the rows' own events.
         private static func entities(
             of changes: [NetChange], _ pages: DifferencePages, _ differences: EntityDifferences
         ) async throws -> [EntityDifference<E>] {
@@ -70,7 +69,7 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
                     let key = change.key.map(\.value)
                     let old = try change.table.from.flatMap { try rows.row(key, of: $0, at: from) }
                     let new = try change.table.to.flatMap { try rows.row(key, of: $0, at: to) }
-                    // A column that the entity doesn't have may be all that differs.
+                    // The rows may differ only in a column that the entity doesn't have.
                     if rows.isSame(old, new) { return nil }
                     return EntityDifference(old: try old.map(rows.entity), new: try new.map(rows.entity))
                 }
@@ -80,6 +79,6 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
 }
 
 extension EntityDifference: CustomStringConvertible {
-    /// The entity at both points: `User(…) → User(…)`; `none` where there was or is none.
+    /// The entity at both points: `User(…) → User(…)`; `none` if there was or is none.
     public var description: String { "\(old.map { "\($0)" } ?? "none") → \(new.map { "\($0)" } ?? "none")" }
 }

@@ -3,7 +3,7 @@ package import StorageEntities
 package import StorageHistory
 package import StorageLog
 
-/// Single rows of the past as a record type reads them, each found along its own events.
+/// Single rows of the past as a record type reads them, each reconstructed from its own events.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 package final class HistoricalRows<Record: StorageKitEntityRecord> {
@@ -11,17 +11,17 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
     private let reader: LogReader
     private let upcasts: [String: Upcast]
     private let values: PreparedStatement
-    /// The record's columns as an entity has them, for the one that was looked at last.
+    /// The record's columns in the entity that was read last.
     private var known: (entity: CatalogEntity, past: CatalogEntity, columns: [CatalogColumn?])?
 
-    /// - Parameter upcasts: What the program's conversions of columns do, by their titles.
+    /// - Parameter upcasts: The program's column conversions, by title.
     convenience init(_ connection: Connection, upcasts: [String: Upcast]) throws {
         try self.init(connection, catalog: try Catalog.load(connection), upcasts: upcasts)
     }
 
     /// - Parameters:
-    ///   - catalog: As the connection has it.
-    ///   - upcasts: What the program's conversions of columns do, by their titles.
+    ///   - catalog: The catalog at the connection's state.
+    ///   - upcasts: The program's column conversions, by title.
     package init(_ connection: Connection, catalog: Catalog, upcasts: [String: Upcast]) throws {
         reader = LogReader(connection)
         self.catalog = catalog
@@ -30,9 +30,9 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
         values = try PreparedStatement(connection, "SELECT \(placeholders)")
     }
 
-    /// The values of the record's columns; nil where there was no such row.
+    /// The values of the record's columns; nil if there was no such row.
     ///
-    /// - Parameter entity: The row's entity, of which the columns may have had other names.
+    /// - Parameter entity: The row's entity; its columns may have had other names then.
     package func row(_ key: [StorageValue], of entity: CatalogEntity, at position: Int64) throws -> [ExactValue]? {
         let known = catalog.entity(id: entity.id) ?? entity
         var wanted: Set<UInt32> = []
@@ -47,11 +47,11 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
         return try row(key, of: known, or: entity) { image.cells[$0]?.value }
     }
 
-    /// The values of the record's columns where the row's events have set these.
+    /// Returns the values of the record's columns, given the values that the row's events have set.
     ///
     /// - Parameters:
     ///   - past: The entity as it was when its columns may have had other names.
-    ///   - value: The value of the column with an id, as far as an event has it.
+    ///   - value: Returns the value of the column with an id, if an event has set it.
     package func row(
         _ key: [StorageValue], of entity: CatalogEntity, or past: CatalogEntity? = nil,
         _ value: (UInt32) -> ExactValue?
@@ -75,7 +75,7 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
     private func value(
         of column: CatalogColumn, key: [StorageValue], in entity: CatalogEntity, _ value: (UInt32) -> ExactValue?
     ) throws -> ExactValue {
-        // As it is, where nothing is converted: the text needn't be valid UTF-8.
+        // Unconverted values are returned unchanged: the text needn't be valid UTF-8.
         if column.keyOrdinal == 0, let value = value(column.id) { return value }
         return ExactValue(
             try upcasts.value(of: column, in: entity) {
@@ -83,7 +83,7 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
             })
     }
 
-    /// Whether two rows are the same entity: when it was saved isn't part of it.
+    /// Returns whether two rows have the same values, ignoring when they were saved.
     func isSame(_ one: [ExactValue]?, _ other: [ExactValue]?) -> Bool {
         guard let one, let other else { return one == nil && other == nil }
         return Record.stampsUpdatedAt ? one.dropLast() == other.dropLast() : one == other

@@ -6,9 +6,9 @@ internal import StorageLog
 extension Storage {
     /// Reverts a commit by a compensating commit.
     ///
-    /// Each column is looked at by itself: where it still holds what the commit left, it gets what it held before. What
-    /// has changed since is a conflict, and by default nothing is done then. What the commit left as it had found it,
-    /// such as a row that was inserted and deleted in it, isn't reverted. Schema changes aren't reverted.
+    /// Each column is treated separately: if it still holds the commit's value, it gets its previous value. A column that has changed since is a
+    /// conflict, and by default nothing is done then. Rows without a net change in the commit, such as one that was inserted and deleted in it,
+    /// aren't reverted. Schema changes aren't reverted.
     ///
     /// ```swift
     /// let report = try await storage.revert(77, onConflict: .skip, reason: "wrong import")
@@ -16,8 +16,7 @@ extension Storage {
     /// ```
     ///
     /// - Parameter isDryRun: Only reports what would be done: ``RevertReport/plan``.
-    /// - Throws: `conflict` if there are conflicts and the policy is to abort; `not-found` for a commit that
-    ///   isn't there or changes no rows.
+    /// - Throws: `conflict` if there are conflicts and the policy is to abort; `not-found` for a commit that doesn't exist or changes no rows.
     @discardableResult
     public func revert(
         _ commit: Int64, onConflict policy: ConflictPolicy = .abort, actor: String? = nil, reason: String? = nil,
@@ -26,8 +25,8 @@ extension Storage {
         try await engine.revert(commit, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Reverts a range of commits as a whole, by one commit: a row that several of them changed gets what it held
-    /// before the first of them. Tags, notes and what is recorded of operations stay.
+    /// Reverts a range of commits as a whole, by one commit: a row that several of them changed gets what it held before the first of them. Tags,
+    /// notes and recorded operations stay.
     ///
     /// - Parameter commits: The numbers of the first and the last one.
     /// - Throws: As for a single commit.
@@ -39,18 +38,14 @@ extension Storage {
         try await engine.revert(commits, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Undoes the newest commit that isn't undone yet and has something left to revert. Call it again to undo the
-    /// commit before.
-    /// What migrations and conversions of columns have written isn't undone, nor what was there when a database was adopted;
-    /// `revert` reverts a migration by its number.
+    /// Undoes the newest commit that isn't undone yet and has something left to revert. Call it again to undo the commit before. Changes by
+    /// migrations and column conversions aren't undone, nor are the rows of an adopted database; `revert` reverts a migration by its number.
     ///
     /// - Parameters:
-    ///   - author: The actor whose newest commit is undone; any actor's if nil. An undo or redo belongs to the actor of
-    ///     the commit that it is about.
-    ///   - policy: What happens where something has changed since.
+    ///   - author: The actor whose newest commit is undone; any actor's if nil. An undo or redo belongs to the actor of the original commit.
+    ///   - policy: What happens if something has changed since.
     ///   - isDryRun: Only reports what would be done.
-    /// - Throws: ``StorageError`` with `conflict` where something has changed since and the policy is to abort; also
-    ///   as ``Storage`` says.
+    /// - Throws: ``StorageError`` with `conflict` if something has changed since and the policy is to abort; also as ``Storage`` says.
     @discardableResult
     public func undo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -65,8 +60,7 @@ extension Storage {
     /// - Parameters:
     ///   - author: The actor whose commit was undone; any actor's if nil.
     ///   - isDryRun: Only reports what would be done.
-    /// - Throws: ``StorageError`` with `conflict` where something has changed since and the policy is to abort; also
-    ///   as ``Storage`` says.
+    /// - Throws: ``StorageError`` with `conflict` if something has changed since and the policy is to abort; also as ``Storage`` says.
     @discardableResult
     public func redo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -78,8 +72,8 @@ extension Storage {
 
     /// Restores an entity's table to its state at a point, by a compensating commit. The history stays whole.
     ///
-    /// - Throws: `conflict` where rows of other entities would be deleted along with rows that weren't there then, or rows that
-    ///   stay hold what is to be another row's alone, and the policy is to refuse.
+    /// - Throws: `conflict` if the policy is to refuse and either rows of other entities would be deleted along with rows that didn't exist then, or
+    ///   a remaining row holds a unique value that a restored row needs.
     @discardableResult
     public func restore<E: RegisteredEntity>(
         _ type: E.Type, to point: StoragePoint, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,

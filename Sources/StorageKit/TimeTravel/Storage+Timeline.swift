@@ -5,8 +5,7 @@ internal import StorageLog
 public import StorageViews
 
 extension Storage {
-    /// Replays the history in live views, which begin at a point, and are taken through what happened
-    /// since.
+    /// Replays the history in live views, which begin at a point and advance through the later changes.
     ///
     /// ```swift
     /// let timeline = try await storage.timeline(from: .time(yesterday))
@@ -23,7 +22,7 @@ extension Storage {
 }
 
 extension StorageTimeline {
-    /// A query over the rows of the moment that the timeline shows.
+    /// Returns a query over the rows of the moment that the timeline shows.
     public nonisolated func query<E: RegisteredEntity>(_ type: E.Type) -> TimelineQuery<E> {
         TimelineQuery(timeline: self)
     }

@@ -2,7 +2,7 @@ internal import StorageCore
 internal import StorageHistory
 public import StorageLog
 
-/// What differs between two points of a store, row by row. Made by ``Storage/diff(from:to:tables:)``.
+/// The differences between two points of a store, row by row. Made by ``Storage/diff(from:to:tables:)``.
 ///
 /// Each iteration compares again, so one that ends at the head sees what was committed since.
 public struct StorageDifference: AsyncSequence, Sendable {

@@ -5,7 +5,7 @@ internal import StorageHistory
 internal import StorageLog
 
 extension Storage {
-    /// The store as it was at a point, for reading with the same calls as the live one.
+    /// Returns the store as of a point, to read with the same calls as the live store.
     ///
     /// ```swift
     /// let before = try await storage.asOf(.commit(41))
@@ -13,10 +13,8 @@ extension Storage {
     /// let minors = try await before.query(User.self).where { $0.age < 18 }.count()
     /// ```
     ///
-    /// An entity's table is made when it is first read, in a temporary database that is deleted with the value: by
-    /// undoing
-    /// what happened since or by replaying what happened until then, whichever touches less. All entities show the same
-    /// moment. The moments that were read last are kept.
+    /// An entity's table is created on its first read, in a temporary database that is deleted with the value: by undoing the later events or by
+    /// replaying the earlier ones, whichever touches less. All entities show the same moment. The most recently read moments are kept.
     ///
     /// - Parameter schema: Whether entities have the current schema, which today's types can read, or the one as
     ///   recorded.
@@ -29,7 +27,7 @@ extension Storage {
     }
 }
 
-/// A store as it was at one point of its history, to read from: see ``EntityReader`` for most of it.
+/// A store as of one point of its history: see ``EntityReader`` for most of its calls.
 ///
 /// Isolation: `Sendable`; reads wait for each other.
 public struct StorageSnapshot: EntityReader {
@@ -41,7 +39,7 @@ public struct StorageSnapshot: EntityReader {
         self.state = state
     }
 
-    /// The position after which this is the state of the store.
+    /// The position that the snapshot reflects.
     public var position: Int64 { state.position }
 
     /// The names of the entities that can be read.
@@ -50,7 +48,7 @@ public struct StorageSnapshot: EntityReader {
     /// A query over the rows as of the point.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> SnapshotQuery<E> { SnapshotQuery(snapshot: self) }
 
-    /// The entities whose indexed columns fitted a text then, best first: as the index is declared now.
+    /// Returns the entities whose indexed columns matched a text then, best first, by the index as it is declared today.
     ///
     /// ```swift
     /// let before = try await storage.asOf(.commit(41))
@@ -59,8 +57,8 @@ public struct StorageSnapshot: EntityReader {
     ///
     /// See ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.
     ///
-    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
-    ///   syntax when that is asked for.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
+    ///   requested.
     public func search<E: RegisteredEntity>(
         _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
@@ -76,18 +74,18 @@ public struct StorageSnapshot: EntityReader {
     /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
     ///
     /// - Parameter snippetColumn: The column to show, by its index among the indexed columns, starting at 0.
-    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
-    ///   syntax when that is asked for.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
+    ///   requested.
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {
         try await search(type, query: query, limit: limit, excerpt: .snippet(columnIndex: snippetColumn))
     }
 
-    /// How many entities fitted a text then.
+    /// Returns the number of entities that matched a text then.
     ///
-    /// - Throws: ``StorageError`` with `not-found` where there is no index, `invalid-query` for text that isn't FTS5
-    ///   syntax when that is asked for.
+    /// - Throws: ``StorageError`` with `not-found` if there is no index, `invalid-query` for text that isn't valid FTS5 where that syntax is
+    ///   requested.
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
     ) async throws -> Int {
@@ -106,15 +104,15 @@ public struct StorageSnapshot: EntityReader {
     /// }
     /// ```
     ///
-    /// - Parameter tables: The entities that `body` reads; all of them where none is named, which costs more.
-    /// - Throws: What `body` throws; ``StorageError``: `closed`, `not-found` for a table that wasn't there then.
+    /// - Parameter tables: The entities that `body` reads; all if none is named, which costs more.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `not-found` for a table that didn't exist then.
     public func read<Result: Sendable>(
         _ tables: [String] = [], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         try await reading(tables.isEmpty ? entities : tables, body)
     }
 
-    /// - Throws: What `body` throws; ``StorageError``: `closed`, `not-found` for a table that wasn't there then.
+    /// - Throws: What `body` throws; ``StorageError``: `closed`, `not-found` for a table that didn't exist then.
     public func reading<Result: Sendable>(
         _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
