@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// Parks or rebases writes of documents that somebody else has changed meanwhile.
+/// Parks or rebases writes of documents that another writer has changed meanwhile.
 extension Outbox {
     /// Documents that both sides have changed, and what happens to their pending writes.
     struct Conflicts {

@@ -225,7 +225,7 @@ extension Outbox {
         return pending.filter { before[$0.position] != $0 }
     }
 
-    /// Changes the state of pending writes where the closure returns one, and moves those that become confirmed.
+    /// Changes the state of pending writes for which the closure returns one, and moves those that become confirmed.
     mutating func change(_ state: (PendingWrite) -> PendingWrite.State?) -> [PendingWrite] {
         var changed: [PendingWrite] = []
         var hasConfirmed = false

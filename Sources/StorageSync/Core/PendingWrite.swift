@@ -34,7 +34,7 @@ package struct PendingWrite: Sendable, Equatable {
     package let size: Int
     /// The remote's position that this store had pulled when the write was made.
     package var base: Int64
-    /// Whether the remote accepts the write only if nobody else has changed the document after ``base``.
+    /// Whether the remote accepts the write only if no other writer has changed the document after ``base``.
     package var isConditional = false
     /// How often the write was sent again after a rejection, modulo 256. Each time it is a new write to a remote that
     /// remembers its answers.

@@ -24,9 +24,9 @@ package struct RemoteChange: Sendable, Equatable {
         self.isEcho = isEcho
     }
 
-    /// Whether somebody else has made the change.
+    /// Whether another writer has made the change.
     package var isForeign: Bool { ownOrigin == nil && !isEcho }
 
-    /// The position at which somebody else last changed the document; nil if nobody has.
+    /// The position at which another writer last changed the document; nil if none has.
     package var foreignPosition: Int64? { isForeign ? position : otherPosition }
 }

@@ -36,8 +36,7 @@ package struct SyncCore: Sendable {
         package var confirmedWrites = 100_000
         /// The longest retry delay that a remote can request.
         package var longestRetryAfterMicroseconds: Int64 = 3_600_000_000
-        /// Whether conditional writes whose document somebody else has changed are rebased and sent again. Otherwise
-        /// they are parked.
+        /// Whether conditional writes whose document another writer has changed are rebased and sent again. Otherwise they are parked.
         package var mergesConflicts = false
 
         package init() {}

@@ -14,7 +14,7 @@ package struct SyncRecord: Sendable, Equatable, Codable {
     package var access: String?
     /// Confirmed writes up to this position of the remote aren't kept any more.
     package var forgottenPosition: Int64 = 0
-    /// Whether the remote has lost writes of this store that aren't kept any more, so nobody sends them again.
+    /// Whether the remote has lost writes of this store that aren't kept any more, so they are never sent again.
     package var hasLostWrites = false
     /// Failures since the last acknowledged batch, or the last page pulled while nothing was to be sent.
     package var failures = 0

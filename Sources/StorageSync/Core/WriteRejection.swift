@@ -1,11 +1,10 @@
 /// Why a remote will never accept a write as it is.
 package enum WriteRejection: Sendable, Equatable, Codable {
-    /// Somebody has deleted the document without the writer knowing: deletes win.
+    /// Another writer has deleted the document without this writer's knowledge: deletes win.
     case deleted
     /// There is no document to change.
     case missing
-    /// The write is conditional, and somebody else has changed the document at a position after the one the write was
-    /// based on.
+    /// The write is conditional, and another writer has changed the document at a position after the one the write was based on.
     case conflict(at: Int64)
     /// The write was sent, and the remote doesn't know its outcome.
     case unknown

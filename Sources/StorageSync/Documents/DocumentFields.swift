@@ -10,7 +10,7 @@ struct DocumentFields: Sendable, Equatable {
     /// - Parameter values: JSON texts by key.
     init(_ values: [String: String] = [:]) { self.values = values.filter { $0.value != Self.null } }
 
-    /// - Throws: `invalid-value` where the document can't be written as a JSON object.
+    /// - Throws: `invalid-value` if the document can't be written as a JSON object.
     init<Document: Encodable>(encoding document: Document) throws {
         guard case .text(let text) = try _StorageJSON.stored(document) else { throw Self.noObject("null") }
         try self.init(json: text)

@@ -38,8 +38,8 @@ final class DocumentReader<T: DataSyncModelProtocol> {
 
     /// What a write did to its document.
     ///
-    /// - Parameter since: Writes up to this position were made before there was an engine: nobody but this store knows
-    ///   their documents, so they are sent whole.
+    /// - Parameter since: Writes up to this position were made before there was an engine: only this store knows their documents, so they are sent
+    ///   whole.
     func operation(of write: PendingWrite, since: Int64) throws -> DocumentOperation {
         let id = write.document.id
         let old = try row(id, after: try log.previous(ofEventAt: write.position))

@@ -169,7 +169,7 @@ extension HubRemote {
         }
     }
 
-    /// Records that nobody waits for a fetched document any more.
+    /// Records that a fetched document is no longer awaited.
     func forget(_ id: String) { fetched[ExactText(id)] = nil }
 
     /// The fetched documents as a page; nil if there are none.
@@ -215,7 +215,7 @@ extension HubRemote {
                 task.cancel()
             }
         } catch _ where task.isCancelled && !Task.isCancelled {
-            // Nobody is listening any more, or a document was fetched.
+            // Listening has ended, or a document was fetched.
             return fetchedPage(at: position) ?? nothing
         }
         guard isListening, page.end == position, snapshotEnd == nil else { return local(page) }

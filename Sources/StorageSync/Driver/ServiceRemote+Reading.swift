@@ -156,7 +156,7 @@ extension ServiceRemote {
         try checkPath()
         let documents =
             if let query { try await access.find?(query) ?? [] } else { try await access.getAll?() ?? [] }
-        // Belongs to another account, if somebody has signed in meanwhile.
+        // Belongs to another account, if another user has signed in meanwhile.
         try checkPath()
         return documents
     }
@@ -277,7 +277,7 @@ extension ServiceRemote {
     private func fail(_ error: any Error, _ number: Int) {
         guard number == generation else { return }
         if case .off = listener {
-            // Nobody is listening: whoever waits for the document fetches it again.
+            // There is no listener: a task that waits for the document fetches it again.
             endListener()
         } else {
             reading?.cancel()

@@ -2,7 +2,7 @@ internal import StorageCore
 
 /// Sends writes and resolves their conflicts with changes by others.
 extension ServiceRemote {
-    /// Sends a batch after the previous one, which may still be running though nobody waits for its answer.
+    /// Sends a batch after the previous one, which may still be running although its answer is no longer awaited.
     func push(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult] {
         let before = lastPush
         let push = Task {
@@ -30,7 +30,7 @@ extension ServiceRemote {
         var failures = 0
         var failure: (any Error)?
         for (index, origin) in origins.enumerated() {
-            // Nobody waits for the rest, and somebody else may have sent later writes of the same documents.
+            // The rest is no longer awaited, and another driver may have sent later writes of the same documents.
             try Task.checkCancellation()
             let write =
                 writes[origin]
@@ -87,8 +87,7 @@ extension ServiceRemote {
     /// - Parameters:
     ///   - number: The number of the push that contains the write.
     ///   - position: How much was received from the service.
-    /// - Returns: Why the write isn't to be sent; nil if nobody else has changed the document. A changed document is
-    ///   added to what was received.
+    /// - Returns: Why the write isn't to be sent; nil if no other writer has changed the document. A changed document is added to what was received.
     private func conflict(
         of write: OutgoingWrite, in number: Int64, behind position: Int64
     ) async throws -> WriteRejection? {

@@ -13,10 +13,10 @@ typealias SyncPush = Task<[NumberedResult], any Error>
 /// - **Order**: changes received for a document while one of its writes is being sent are held until the write is saved
 ///   as accepted. They may predate the write or follow it: if they don't agree with the write, the document is fetched
 ///   again. So is a document with both a change and a deletion, which arrive in two streams.
-/// - **Conditions**: the service can't check that nobody else has changed a document. So the document is fetched before
-///   a conditional write is sent; changes between that and the write are overwritten.
-/// - **Conflicts**: if the service itself reports a conflict, the document is fetched and the write rebased. An
-///   unconditional write is sent again; if nobody has changed the document, it would be refused again, so it is parked.
+/// - **Conditions**: the service can't check that no other writer has changed a document. So the document is fetched before a conditional write is
+///   sent; changes between that and the write are overwritten.
+/// - **Conflicts**: if the service itself reports a conflict, the document is fetched and the write rebased. An unconditional write is sent again; if
+///   no other writer has changed the document, it would be refused again, so it is parked.
 /// - **Pulls** return the whole collection and then the changes from streams. When a stream ends or fails, everything
 ///   is fetched again. With a query, they return the matching documents; for other documents, only those that are in
 ///   the store are kept up to date.
@@ -111,7 +111,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
             try await checkPath()
             // Writes without an answer are pending again.
             unsaved = [:]
-            // A collection that was being fetched is fetched again: nobody waits for that answer any more.
+            // A collection that was being fetched is fetched again, because that answer is no longer awaited.
             if case .on = listener, !hasSnapshot, access.getAll != nil {
                 endListener()
                 listener = .due

@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// Who waits for a snapshot, a page or a write, and what the driver reports of itself.
+/// Waiting for a snapshot, a page or a write, and the driver's status.
 extension SyncDriver {
     /// Starts listening to the remote.
     func startListening() async {
@@ -126,7 +126,7 @@ extension SyncDriver {
         }
     }
 
-    /// Resumes those who waited for the input.
+    /// Resumes the tasks that waited for the input.
     func announce(after input: Input) async {
         settledStatus = currentStatus
         releaseWriteWaiters()

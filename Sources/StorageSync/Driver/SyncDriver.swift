@@ -36,7 +36,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     private let configuration: SyncCore.Configuration
     private let clock: any StorageClock
     let publish: @Sendable (NumberedStatus) -> Void
-    /// What a new core follows.
+    /// The documents that a new core follows.
     var followed: FollowedDocuments
     var statusCount = 0
     /// As of the last processed input: the saved state, not the one being saved.
@@ -60,7 +60,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     /// The position up to which the remote was received and stored.
     var position: Int64 { if case .running(_, let state) = phase { state.row.record.position } else { 0 } }
     var writeWaiters: [WriteWaiter] = []
-    /// Writes that were discarded since the driver began, for those who wait for them later.
+    /// Writes that were discarded since the driver began, for tasks that wait for them later.
     var discarded: Set<Int64> = []
 
     struct WriteWaiter {
@@ -220,8 +220,8 @@ extension SyncDriver {
             case .setTimer(let time): setTimer(time)
             }
         }
-        // Added in order and before anything else: the core ignores writes older than one it knows, and whoever waits
-        // for an unknown write would consider it confirmed.
+        // Added in order and before anything else: the core ignores writes older than one it knows, and a task that waits for an unknown write would
+        // consider it confirmed.
         if !found.isEmpty { try await step(.wrote(found)) }
     }
 

@@ -1,14 +1,13 @@
 /// Answers the requests of a core.
 protocol SyncRemote: Sendable {
     /// - Parameter record: What the store knows about the remote.
-    /// - Throws: Errors that ``failure(_:)`` converts; `CancellationError` if nobody waits for the answer any more.
+    /// - Throws: Errors that ``failure(_:)`` converts; `CancellationError` if the answer is no longer awaited.
     func answer(_ request: SyncRequest.Kind, knowing record: SyncRecord) async throws -> SyncAnswer
     /// What an error means to a core.
     func failure(_ error: any Error) -> SyncFailure
     /// Determines whether pulls return changes, or always nothing.
     func setListening(_ isListening: Bool) async
-    /// Called when there are other credentials, before anything is requested with them: what is still on its way with the
-    /// old ones counts no more.
+    /// Called when the credentials have changed, before the first request with the new ones: answers to requests with the old ones are ignored.
     func credentialsChanged() async
     /// Called when answers to pushes up to a number are saved.
     func didSavePush(through number: Int64) async
@@ -17,6 +16,6 @@ protocol SyncRemote: Sendable {
 }
 
 extension SyncRemote {
-    /// Where every refusal is the answer to a request, its number says that it is an earlier one.
+    /// If every refusal answers a request, its number shows that the request was an earlier one.
     func credentialsChanged() {}
 }

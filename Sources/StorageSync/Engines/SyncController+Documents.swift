@@ -153,7 +153,7 @@ extension SyncController {
             if expected.isStated { try expected.check(try table.get(id, tx.database), id: id) }
             try body(table, tx)
         }
-        // Whoever reads the shown documents after this returns sees the change.
+        // Once this returns, a reader of the shown documents sees the change.
         await showCommitted { try await self.refresh([id], in: scope) }
         show(await scope.driver.statusOfCommits(), of: scope)
         let driver = scope.driver

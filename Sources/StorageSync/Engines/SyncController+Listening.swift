@@ -103,7 +103,7 @@ extension SyncController {
     }
 }
 
-/// Giving up what the remote has refused, and what it has lost.
+/// Discarding writes that the remote has refused, and those that it has lost.
 extension SyncController {
     func discardPending() async throws {
         let scope = try await open()

@@ -87,8 +87,7 @@ extension SyncController {
         }
     }
 
-    /// Reads until the result is at least as recent as what was read and shown meanwhile: nothing would report the
-    /// difference later.
+    /// Reads until the result is at least as recent as anything shown meanwhile, because nothing would report the difference later.
     ///
     /// - Returns: nil if something else is to be shown meanwhile.
     private func latest<Documents>(

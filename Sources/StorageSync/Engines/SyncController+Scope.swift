@@ -30,7 +30,7 @@ extension SyncController {
 
     /// Asks the remote. Its answer counts only if the account is still the same.
     ///
-    /// - Throws: `CancellationError` if somebody else has signed in.
+    /// - Throws: `CancellationError` if another user has signed in.
     func ask<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         let path = access.path()
         let answer = try await body()
@@ -111,7 +111,7 @@ extension SyncController {
             await close()
             throw error
         }
-        // Whoever opened it knows what is pending.
+        // Once the scope is open, the shown status includes the pending writes.
         show(await scope.driver.statusOfCommits(), of: scope)
         return scope
     }

@@ -1,7 +1,7 @@
 internal import StorageKit
 internal import StorageLog
 
-/// A path of a remote whose documents are in the store, with what sends and receives them.
+/// A path of a remote whose documents are in the store, with the driver that sends and receives them.
 struct SyncScope<T: DataSyncModelProtocol>: Sendable {
     enum Remote: Sendable {
         case service(ServiceRemote<T>)
@@ -16,7 +16,7 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
 
     /// - Parameters:
     ///   - document: For an engine of one document, its id.
-    ///   - push: What the previous engine may still be sending.
+    ///   - push: The last push of the previous engine, which may still be running.
     static func open(
         _ path: String, of access: RemoteAccess<T>, in storage: Storage, manager: String, document: String?,
         behind push: SyncPush?, resolution: ConflictResolution<T>,
@@ -41,7 +41,7 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
             (remote, answering) = (.service(found), found)
             // A service accepts them one by one.
             configuration.batchWrites = 50
-            // Nor can it be restored from a backup in a way that would be noticed.
+            // A service that is restored from a backup can't be detected either.
             configuration.confirmedWrites = 0
         }
         let driver = SyncDriver(

@@ -24,8 +24,7 @@ struct HubChange: Sendable {
 
     struct Other: Sendable {
         let position: Int64
-        /// The last events have then created another document with the id. Whoever made them knew of the deletion, or
-        /// wasn't allowed to.
+        /// The last events have then created another document with the id. Their author knew of the deletion, or wasn't allowed to see it.
         let isDeletion: Bool
     }
 

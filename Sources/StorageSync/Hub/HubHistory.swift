@@ -192,8 +192,7 @@ extension HubHistory {
         var writes: Set<Write> = []
         var seeksDeletion: Bool
         var seeksChanges = false
-        /// Whether someone asking doesn't see all documents: the last deletion and changes may then be invisible to
-        /// them, and earlier ones count.
+        /// Whether a client that asks doesn't see all documents: the last deletion and changes may then be invisible to it, and earlier ones count.
         var isLimited = false
         /// Nil if it doesn't exist.
         private let version: Int64?

@@ -67,7 +67,7 @@ final class HubScope: Sendable {
             operation: operation, ownOrigin: origin, otherPosition: origin == nil ? nil : otherPosition(of: change))
     }
 
-    /// The position at which somebody else last changed a document before the follower's own writes.
+    /// The position at which another writer last changed a document before the follower's own writes.
     ///
     /// The last of those changes counts, and the follower's write was based on its result: a document that the follower
     /// saw, whatever was hidden from it before. If the document was hidden until then, the last change is a deletion.
@@ -77,9 +77,8 @@ final class HubScope: Sendable {
         change.other.flatMap { $0.isDeletion ? nil : $0.position }
     }
 
-    /// - Throws: ``HubError/outdatedCondition`` if the client's condition names a column that the table once had. No
-    ///   row would match it, and nobody would know why. A column that never existed is accepted: a field becomes one
-    ///   with the first document that has it.
+    /// - Throws: ``HubError/outdatedCondition`` if the client's condition names a column that the table once had. Otherwise no row would match it,
+    ///   for no visible reason. A column that never existed is accepted: a field becomes one with the first document that has it.
     func checkCondition(on entity: CatalogEntity, _ reader: LogReader, _ catalog: Catalog) throws {
         for column in missingColumns(of: entity) {
             guard try !reader.hadColumn(column, in: entity, catalog) else { throw HubError.outdatedCondition }

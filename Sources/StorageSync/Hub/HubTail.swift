@@ -8,10 +8,10 @@ internal import Synchronization
 /// Invariants:
 /// 1. The changes are all changes after the first boundary and up to `end`, by position.
 /// 2. A page begins at the boundary of a part: the old state in a change is the state at that boundary.
-/// 3. Nothing that was appended while a follower has waited concerns it.
+/// 3. While a follower waits, nothing that is appended concerns it.
 ///
-/// A slow follower finds several changes of a document and receives one; a follower that is slower than the memory
-/// allows reads the log. Nobody waits for either.
+/// A slow follower receives several changes of a document combined into one; a follower that falls behind the kept changes reads the log. Neither
+/// delays the others.
 ///
 /// Isolation: `Sendable`, its state behind a mutex.
 final class HubTail: Sendable {
@@ -208,7 +208,7 @@ extension HubTail {
         waiter?.resume(at: end)
     }
 
-    /// Wakes everybody; nobody waits any more.
+    /// Wakes all followers; later ones don't wait.
     func stop() {
         let (waiters, end) = state.withLock { state in
             state.isStopped = true

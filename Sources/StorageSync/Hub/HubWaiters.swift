@@ -3,9 +3,8 @@ internal import StorageLog
 
 /// The followers of a hub that wait for a change, indexed by what concerns them.
 ///
-/// A follower's access is usually a condition like `owner = 'anna'`, with another text for each. A change is evaluated
-/// only against conditions that require a text of its row and those that require none, so the cost of a write doesn't
-/// grow with followers that it doesn't concern.
+/// A follower's access is usually a condition like `owner = 'anna'`, with a different text for each follower. A change is evaluated only against
+/// conditions that require a text of its row and those that require none, so the cost of a write doesn't grow with followers that it doesn't concern.
 struct HubWaiters<Waiter> {
     private struct Entry {
         let scope: HubScope

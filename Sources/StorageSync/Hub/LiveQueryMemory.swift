@@ -28,7 +28,7 @@ final class LiveQueryMemory: Sendable {
 
         deinit { _ = memory.add(-taken.withLock { $0 }) }
 
-        /// - Throws: `invalid-query` for a result that is larger than the limit, `overloaded` where there is no room now.
+        /// - Throws: `invalid-query` for a result that is larger than the limit, `overloaded` if there is no room now.
         func set(_ bytes: Int) throws {
             guard bytes <= limit else {
                 throw StorageError(

@@ -3,8 +3,8 @@ package import StorageCore
 
 /// A hub in memory: one log that all clients write to and read, with the resulting documents.
 ///
-/// If several clients write a column of a document, the last value in the log wins. Deletes win: a write by somebody
-/// who doesn't know of the deletion is rejected; others may create the document again.
+/// If several clients write a column of a document, the last value in the log wins. Deletes win: a write by a client that doesn't know of the
+/// deletion is rejected; others may create the document again.
 package struct MemoryHub: Sendable {
     package struct Event: Sendable, Equatable {
         package let producer: ProducerID

@@ -1,5 +1,5 @@
 extension Sequence<UInt8> {
-    /// The 64-bit FNV-1a hash in hexadecimal: stable across runs, for texts that nobody chooses to collide.
+    /// The 64-bit FNV-1a hash in hexadecimal: stable across runs, for texts that aren't chosen to collide.
     ///
     /// Source: RFC 9923.
     package var fnv1a: String {

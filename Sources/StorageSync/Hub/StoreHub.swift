@@ -8,10 +8,10 @@ internal import Synchronization
 ///
 /// - Each write is a commit of its own, with its client as the actor and its source in the attributes, so the log says
 ///   who changed what. Followers receive any writes of the hub's own program as well.
-/// - What a client may not see doesn't exist for it: neither in documents, pages and streams, nor for its writes. An id
-///   that is in use by such a document can't be saved; that much a client can find out.
-/// - If several clients write a column of a document, the last value wins. Deletes win: a write by somebody who doesn't
-///   know of the deletion is rejected.
+/// - A document that a client may not see doesn't exist for it: neither in documents, pages and streams, nor for its writes. Its id can't be saved,
+///   so a client can find out that an id is in use.
+/// - If several clients write a column of a document, the last value wins. Deletes win: a write by a client that doesn't know of the deletion is
+///   rejected.
 ///
 /// A document of the hub is a whole row: a follower receives its latest state, not each step.
 ///
@@ -21,7 +21,7 @@ package final class StoreHub: SyncHub {
     let lines: [RemoteLine]
     let tail: HubTail
     let limits: Limits
-    /// What live queries keep, and what wakes them when the hub stops.
+    /// The memory of live queries, and the signals that end them when the hub stops.
     let liveMemory: LiveQueryMemory
     let signals = HubStopSignals()
     private let lastToken = Mutex<ChangeToken?>(nil)
@@ -280,7 +280,7 @@ extension StoreHub {
             }
         }
         found.sort { $0.position < $1.position }
-        // A follower that starts anew and has written before mustn't mistake its own writes for those of others.
+        // A follower that starts over and has written before must not mistake its own writes for those of others.
         let hasWritten = try Self.hasWritten(scope, in: db)
         let isWhole = found.count <= limit
         found = Array(found.prefix(limit))

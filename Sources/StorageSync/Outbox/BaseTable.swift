@@ -25,7 +25,7 @@ struct BaseTable: Sendable {
         return .known(json == DocumentFields.null ? nil : try DocumentFields(json: json))
     }
 
-    /// The position of the last change of a document by somebody else since it was changed here; 0 if there is none.
+    /// The position of the last change of a document by another writer since it was changed here; 0 if there is none.
     func changePosition(of document: String, in db: Database) throws -> Int64 {
         try row(of: document, in: db)?[2] ?? 0
     }
@@ -37,7 +37,7 @@ struct BaseTable: Sendable {
 
     /// Stores the remote's document, and keeps the ancestor.
     ///
-    /// - Parameter position: The position at which somebody else has changed the document; nil if nobody has.
+    /// - Parameter position: The position at which another writer has changed the document; nil if none has.
     func save(_ fields: DocumentFields?, of document: String, changedAt position: Int64? = nil, in db: Database) throws
     {
         let sql = """

@@ -26,7 +26,7 @@ public enum ConflictResolution<T: DataSyncModelProtocol>: Sendable {
     /// one, `theirs` the remote's.
     case merge(@Sendable (_ base: T?, _ mine: T, _ theirs: T) throws -> T?)
 
-    /// Whether writes are accepted only if nobody else has changed the document.
+    /// Whether writes are accepted only if no other writer has changed the document.
     var isConditional: Bool { if case .lastWriterWins = self { false } else { true } }
     var merges: Bool { if case .merge = self { true } else { false } }
 }

@@ -1,7 +1,7 @@
 package import StorageKit
 
 extension [OutboxStatus] {
-    /// Adds what the outboxes hold to metrics, by engine and path.
+    /// Adds the contents of the outboxes to metrics, by engine and path.
     package func write(to text: inout PrometheusText) {
         func labels(_ outbox: OutboxStatus) -> [(name: String, value: String)] {
             [(name: "engine", value: outbox.manager), (name: "path", value: outbox.path)]

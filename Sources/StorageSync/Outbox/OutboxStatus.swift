@@ -118,7 +118,7 @@ extension OutboxStatus.Write {
 // MARK: Changing
 
 extension OutboxStatus {
-    /// The same outbox with those writes only that are meant, and those that are sent as one with them.
+    /// Returns the same outbox with only the selected writes, and those that are sent as one with them.
     package func selecting(_ isIncluded: (Write) -> Bool) -> OutboxStatus {
         let meant = writes.filter { $0.state != .discarded && isIncluded($0) }
         let origins = Set(meant.compactMap(\.origin))
@@ -130,8 +130,8 @@ extension OutboxStatus {
         return selected
     }
 
-    /// Lets the engine ask the remote at once, and send again those writes of this outbox that are parked: what `retryNow()` and
-    /// `retry(_:)` of an engine do. Part of the transaction under way; no engine may be open.
+    /// Makes the engine contact the remote at once, and send this outbox's parked writes again, like `retryNow()` and `retry(_:)` of an engine. Part
+    /// of the current transaction; no engine may be open.
     ///
     /// - Parameter now: In microseconds since 1970.
     package func retry(at now: Int64, in db: Database) throws {
@@ -149,8 +149,8 @@ extension OutboxStatus {
         try save(&row, in: db)
     }
 
-    /// Marks the writes of this outbox, so that the engine gives them up when it is opened next: their documents become what the remote
-    /// has, with the later writes on top, as after `discard(_:)` of an engine. Part of the transaction under way; no engine may be open.
+    /// Marks the writes of this outbox, so that the engine discards them when it is next opened: their documents revert to the remote's state, with
+    /// the later writes on top, as after `discard(_:)` of an engine. Part of the current transaction; no engine may be open.
     package func discard(in db: Database) throws {
         guard var row = try row(in: db) else { return }
         let table = OutboxTable(manager: manager, path: path, entity: entity)

@@ -40,6 +40,6 @@ extension SyncStatus.ParkedWrite: CustomStringConvertible {
 }
 
 extension SyncStatus.UnreadableDocument: CustomStringConvertible {
-    /// The document, and what is wrong with it: `a: …`.
+    /// The document, and why it can't be stored: `a: …`.
     public var description: String { "\(documentId): \(reason)" }
 }

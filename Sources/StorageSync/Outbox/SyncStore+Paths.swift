@@ -41,7 +41,7 @@ extension SyncStore {
                 row.schema = schema
             }
             if let document, document != row.document {
-                // Nothing that was pulled belongs to this one.
+                // Nothing that was pulled belongs to this path.
                 try restartPull(&row, in: db)
             }
             try dropDiscarded(row, tx)
@@ -103,7 +103,7 @@ extension SyncStore {
         try store(&cleared, tx)
     }
 
-    /// Removes the documents from the table, whichever path they belong to: nobody may be signed in any more.
+    /// Removes the documents from the table, whichever path they belong to: possibly no user is signed in any more.
     ///
     /// - Returns: Whether the table had documents of a path.
     static func clearActive(

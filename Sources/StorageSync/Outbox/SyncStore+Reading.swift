@@ -79,8 +79,7 @@ extension SyncStore {
         DocumentReader(table, tx.writer.database, catalog: tx.writer.catalog, upcasts: storage.upcasts)
     }
 
-    /// The known state of a document with unsent writes at the remote, and the position at which somebody else last
-    /// changed it.
+    /// The known state of a document with unsent writes at the remote, and the position at which another writer last changed it.
     func remoteDocument(
         _ id: String, since: Int64
     ) async throws -> (fields: DocumentFields?, changePosition: Int64) {

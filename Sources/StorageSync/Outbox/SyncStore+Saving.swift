@@ -4,10 +4,10 @@ internal import StorageKit
 internal import StorageLog
 
 extension SyncStore {
-    /// Somebody else has saved since the state was read, so it is outdated.
+    /// Another driver has saved since the state was read, so it is outdated.
     struct Outdated: Error {}
 
-    /// Saves a core's decisions, if nobody else has saved since the state was read.
+    /// Saves a core's decisions, unless another driver has saved since the state was read.
     ///
     /// - Returns: The new state; its `rows` are writes that were found in the log meanwhile.
     func save(_ transaction: SyncTransaction, after state: State) async throws -> State {
@@ -156,7 +156,7 @@ extension SyncStore {
         /// The remote's state as far as this store knew, with the writes on top that it has accepted.
         var expected: DocumentFields?
         let hadPending: Bool
-        /// The position at which somebody else last changed it.
+        /// The position at which another writer last changed it.
         var changePosition: Int64?
         /// Whether writes other than its first unsent ones were removed.
         var needsReplay = false
@@ -188,8 +188,8 @@ extension SyncStore {
 
     /// Confirms or removes pending writes.
     ///
-    /// - Parameter pulled: The position up to which the remote was pulled before. Everything it has applied up to there
-    ///   is already part of its known state, or was undone by somebody else.
+    /// - Parameter pulled: The position up to which the remote was pulled before. Everything it has applied up to there is already part of its known
+    ///   state, or was undone by another writer.
     /// - Returns: The finished writes, by document.
     private func finish(
         _ transaction: SyncTransaction, pulledUpTo pulled: Int64, in db: Database
@@ -280,7 +280,7 @@ extension SyncStore {
         _ id: String, on base: DocumentFields?, since: Int64, _ documents: DocumentReader<T>, in db: Database
     ) throws -> DocumentFields? {
         let pending = try outbox.pending(of: id, in: db)
-        // Anything before a write of the whole document is irrelevant.
+        // Writes before one of the whole document are irrelevant.
         let first = pending.lastIndex { $0.kind != .patch } ?? 0
         var document = base
         for write in pending[first...] {

@@ -7,9 +7,9 @@ internal import StorageLog
 /// The documents of one engine in a store, with the store's knowledge of their remote.
 ///
 /// Invariants:
-/// 1. Each change of the documents is sent, whoever made it and how, except for the engine's own commits and rows that
-///    a query source has fetched. What to send is read from the log: the events after ``SyncRemoteRow/scanned``. So a
-///    write is pending from the moment it is committed, and nothing else has to be written.
+/// 1. Each change of the documents is sent, no matter by whom or how, except for the engine's own commits and rows that a query source has fetched.
+///    What to send is read from the log: the events after ``SyncRemoteRow/scanned``. So a write is pending from the moment it is committed, and
+///    nothing else has to be written.
 /// 2. Each commit of the engine first reads the log up to itself, and then moves `scanned` past itself. So a write's
 ///    base is the known state of the remote when it was made, and the engine's commits are never mistaken for writes.
 /// 3. A document is the remote's state with the unsent writes on top, in their order.

@@ -8,9 +8,8 @@ internal import StorageLog
 ///
 /// - `sync_remotes`: a row for each engine and path of a remote, with the core's record.
 /// - `sync_outbox`: the unconfirmed writes. Their content is the event at `position` of the log.
-/// - `sync_bases`: for documents that both sides have changed, the remote's state, and the position at which somebody
-///   else last changed it; before a merge also the previous state. The same for documents that can't be stored as rows,
-///   with the reason.
+/// - `sync_bases`: for documents that both sides have changed, the remote's state, and the position at which another writer last changed it; before a
+///   merge also the previous state. The same for documents that can't be stored as rows, with the reason.
 /// - `sync_versions`: for documents that were fetched by id, the remote's position at that time.
 /// - `sync_unnamed`: during a full pull, the documents in the table that no page has listed yet.
 enum SyncTables {

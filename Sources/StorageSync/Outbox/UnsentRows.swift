@@ -31,7 +31,7 @@ struct UnsentRows: Sendable {
 
     var isEmpty: Bool { documents.isEmpty && (scanned ?? end) >= end }
 
-    /// Whether a row was one of them.
+    /// Returns whether a row was waiting to be sent.
     ///
     /// - Parameters:
     ///   - last: The position of the row's last event.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import StorageCore
 
-/// What a policy makes of a source's state at a given time.
+/// The decisions of a policy for a source's state at a given time.
 struct RefreshPlan: Equatable, Sendable {
     /// Whether stored rows are shown before the remote has answered.
     var showsStored: Bool
@@ -52,7 +52,7 @@ extension QueryCachePolicy {
         let showsStored =
             switch self {
             case .localOnly, .staleWhileRevalidate: true
-            // Nobody is asked now, so there is nothing to wait for.
+            // The remote isn't asked now, so there is nothing to wait for.
             case .cacheFirst: !isStale || retryTime != nil || isHeldBack
             case .networkFirst: retryTime != nil || isHeldBack
             case .networkOnly: false

@@ -6,8 +6,7 @@ internal import StorageLog
 /// Merges the pages of one refresh into the store. A value, so that a commit's body can be repeated.
 ///
 /// Invariants:
-/// 1. A row that somebody else has changed or deleted after ``start`` isn't touched: the answer may be older than the
-///    change.
+/// 1. A row that another writer has changed or deleted after ``start`` isn't touched: the answer may be older than the change.
 /// 2. Neither is a row that was waiting to be sent at ``start``: the answer comes from a remote that didn't have it,
 ///    whatever has happened since.
 struct SourceMerge<Element: RegisteredEntity>: Sendable {
@@ -52,7 +51,7 @@ struct SourceMerge<Element: RegisteredEntity>: Sendable {
         isClosed = isClosed && outcome.isInWindow
     }
 
-    /// Whether nobody else has committed anything since the request began.
+    /// Whether no other writer has committed anything since the request began.
     ///
     /// - Parameter begin: The position of the current commit's first event.
     func hasNoOtherCommits(before begin: Int64) -> Bool { begin - 1 - start == own.count }
@@ -109,7 +108,7 @@ struct MergeOutcome: Sendable {
     /// The events of the merge.
     let begin: Int64
     var end: Int64
-    /// Whether rows were skipped, because somebody else has changed them or they are waiting to be sent.
+    /// Whether rows were skipped, because another writer has changed them or they are waiting to be sent.
     var hasKeptRows = false
     /// Whether all fetched rows match the query, if that was to be determined.
     var isInWindow = true
@@ -166,7 +165,7 @@ extension SourceMerge {
 // MARK: Others
 
 extension SourceMerge {
-    /// Whether somebody else has changed rows of the entity since the request began.
+    /// Whether another writer has changed rows of the entity since the request began.
     ///
     /// - Parameter begin: The position of the current commit's first event.
     func hasOthersChanges(before begin: Int64, in tx: WriteTransaction) throws -> Bool {

@@ -29,7 +29,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
         do {
             return try await fetch(status)
         } catch {
-            // A refresh that nobody waits for hasn't failed. A remote that has cancelled its own work has.
+            // A refresh that was cancelled hasn't failed. A remote that has cancelled its own work has.
             guard !Task.isCancelled else { throw CancellationError() }
             let failure = self.failure(error)
             status.note(failure, cause: error, now: storage.config.clock.now)

@@ -5,9 +5,8 @@ internal import StorageKit
 internal import StorageViews
 internal import Synchronization
 
-/// Refreshes a source of a store for all its users: one request at a time, again when its rows become stale, with
-/// back-off after failures, and after a refusal when something may have changed. When nobody holds it any more, it
-/// ends, and the current request is cancelled.
+/// Refreshes a source of a store for all its users: one request at a time, again when its rows become stale, with back-off after failures, and after
+/// a refusal when something may have changed. It ends when its last user releases it, and the current request is cancelled.
 ///
 /// Opening the source or asking for a refresh uses the caller's own remote, unless a request is in flight. Automatic
 /// requests use the remote of the most recent remaining user.
@@ -16,7 +15,7 @@ internal import Synchronization
 @MainActor @Observable
 final class SourceRefreshSchedule {
     private enum Phase {
-        /// Nothing to do until someone asks.
+        /// Idle until a user asks.
         case idle
         /// Waits until it is time to ask the remote.
         case waiting
@@ -181,7 +180,7 @@ final class SourceRefreshSchedule {
         let credentials = container.storage.refreshes.credentials
         let request = Task { [weak self] in
             let result = await Result { try await run() }
-            // Whoever sees that the request has ended sees its rows.
+            // A user that sees that the request has ended also sees its rows.
             await subscriptions.catchUp(isUrgent: true)
             subscriptions.deliveryQueue.drain()
             self?.end(result, credentials)

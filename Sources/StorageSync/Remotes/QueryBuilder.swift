@@ -135,7 +135,7 @@ extension QueryBuilder {
     }
 }
 
-// MARK: What was said
+// MARK: Operations
 
 extension QueryBuilder {
     /// Returns all operations, in their order.

@@ -94,7 +94,7 @@ public final class QueryResults<Element: RegisteredEntity> {
         if live.rows.isLoading { await live.rows.refresh() }
     }
 
-    /// Returns when there is something to show, or nothing is awaited any more.
+    /// Returns when there is something to show, or nothing left to wait for.
     func firstAnswer() async {
         guard let live else { return }
         while !live.isShown, !live.refresher.isOpened || live.refresher.isRefreshing { await live.refresher.answer() }

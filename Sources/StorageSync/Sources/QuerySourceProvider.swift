@@ -37,10 +37,10 @@ extension QuerySourceProvider {
 /// }
 /// ```
 ///
-/// Each property whose written type is `QuerySource`, or a function of one parameter to it, is a source. The name under which a
-/// source's state is stored is that of the property, behind that of the struct and the types around it, without modules: `Task.Sources.all`
-/// of a struct inside of `Task`. Renaming one of them makes it a new source, which is fetched again; two structs of one name are the
-/// same sources, whichever modules or functions they are declared in.
+/// Each property whose written type is `QuerySource`, or a function from one parameter to it, is a source. A source's state is stored under the names
+/// of the enclosing types, the struct and the property, without modules: `Task.Sources.all` for a struct inside `Task`. Renaming one of them makes it
+/// a new source, which is fetched again; two structs with the same name declare the same sources, whichever modules or functions they are declared
+/// in.
 @attached(extension, conformances: QuerySourceProvider, names: named(querySourceNames))
 public macro QuerySources() = #externalMacro(module: "StorageMacrosPlugin", type: "QuerySourcesMacro")
 

@@ -3,12 +3,11 @@ internal import StorageLog
 internal import StorageViews
 internal import Synchronization
 
-// A follower that comes back names the last event that it has received. Where that was an event of the same query, by the
-// same rights, it receives the difference since; otherwise the whole result.
+// A follower that reconnects names the last event that it has received. If that was an event of the same query under the same rights, the follower
+// receives the difference since; otherwise the whole result.
 
 extension HubFeed {
-    /// What two feeds have in common whose results may continue each other: the collection, the query, and the rights of
-    /// the client.
+    /// A fingerprint of the collection, the query, and the rights of the client: feeds with the same one can continue each other's results.
     static func fingerprint(
         of entity: String, matching query: QueryBuilder, as access: HubAccess
     ) throws -> String {
@@ -27,7 +26,7 @@ extension HubFeed {
         state.withLock { $0 = .live(sequence.makeAsyncIterator(), position: nil) }
     }
 
-    /// Where a follower resumes that has received everything up to a position.
+    /// The resume point of a follower that has received everything up to a position.
     func point(_ position: Int64) async throws -> HubResumePoint {
         HubResumePoint(try await hub.token(at: position), fingerprint)
     }

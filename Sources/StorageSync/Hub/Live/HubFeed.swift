@@ -5,19 +5,19 @@ internal import StorageLog
 internal import StorageViews
 internal import Synchronization
 
-/// A live query of a client: its result, and what changes in it.
+/// A live query of a client: its result, and the changes of it.
 ///
 /// 1. The first event of a follower without a resume point is a snapshot, and each difference leads from the result after
 ///    the event before it to the one at its own position.
-/// 2. A follower that asks rarely receives what was committed meanwhile as one difference, or as a snapshot where that is
-///    smaller; nothing else is kept for it.
+/// 2. A follower that asks rarely receives the commits in between as one difference, or as a snapshot if that is smaller; nothing else is kept for
+///    it.
 /// 3. A collection that doesn't exist has no documents; it is followed once it exists.
 ///
 /// Isolation: `Sendable`; it is used by one task at a time.
 package final class HubFeed: Sendable {
     /// What a follower receives.
     package enum Event: Sendable {
-        /// The whole result, in the place of what the follower has.
+        /// The whole result, which replaces the follower's.
         case snapshot(HubSnapshot, HubResumePoint)
         case difference(HubDifference, HubResumePoint)
         /// Nothing has changed up to a position.
@@ -44,7 +44,7 @@ package final class HubFeed: Sendable {
     private let query: QueryEvaluation
     private let scope: HubScope
     private let memory: LiveQueryMemory.Share
-    /// Of what the result is: see ``fingerprint(of:matching:as:)``.
+    /// The fingerprint of what the result is of: see ``fingerprint(of:matching:as:)``.
     let fingerprint: String
     let state: Mutex<State>
     /// Set when the query has failed, or the hub stops.
@@ -73,9 +73,9 @@ package final class HubFeed: Sendable {
 
     /// Waits for the next event.
     ///
-    /// - Parameter silence: How long to wait. A follower that resumes, and has missed nothing, receives nothing sooner.
-    /// - Throws: ``HubError``, also where the client's condition has become invalid or the result too large; errors of the
-    ///   store. It can't be continued then.
+    /// - Parameter silence: How long to wait. A follower that resumes and has missed nothing receives nothing before that.
+    /// - Throws: ``HubError``, also if the client's condition has become invalid or the result too large; errors of the store. It can't be continued
+    ///   then.
     package func next(within silence: Duration) async throws -> Event {
         while true {
             try Task.checkCancellation()
@@ -95,7 +95,7 @@ package final class HubFeed: Sendable {
 extension HubFeed {
     /// Begins to follow the collection.
     ///
-    /// - Returns: An empty snapshot where there is no such collection.
+    /// - Returns: An empty snapshot if there is no such collection.
     private func open(since token: ChangeToken?) async throws -> Event? {
         let found = try await found()
         guard let live = found.live else {
@@ -106,7 +106,7 @@ extension HubFeed {
         return nil
     }
 
-    /// Waits for the collection to come into being.
+    /// Waits until the collection exists.
     private func look(behind position: Int64, _ silence: Duration) async throws -> Event? {
         let seen = await hub.tail.wait(behind: position, in: scope, for: silence)
         if hub.isStopped { return .end }
@@ -169,7 +169,7 @@ extension HubFeed {
         let woken = await withTaskGroup(of: Woken.self) { group in
             group.addTask { .read(await Self.next(iterator)) }
             group.addTask {
-                // Ends early where something else has come first.
+                // Ends early if something else happens first.
                 try? await Task.sleep(for: silence)
                 return .other
             }
@@ -198,14 +198,14 @@ extension HubFeed {
         do { return .success(try await iterator.next()) } catch { return .failure(error) }
     }
 
-    /// What is there already.
+    /// Returns a difference that is already available; nil if there is none.
     private func pending(_ iterator: Sequence.Iterator) async throws -> ListDifference<HubLiveDocument>? {
         let reading = Task { await Self.next(iterator) }
         reading.cancel()
         return try difference(await reading.value)
     }
 
-    /// What has made the query fail is reported beside the sequence, too.
+    /// Returns the difference, or passes the query's error to the signal, which may already have it.
     private func difference(
         _ result: Result<ListDifference<HubLiveDocument>?, StorageError>
     ) throws -> ListDifference<HubLiveDocument>? {

@@ -6,13 +6,13 @@ internal import StorageViews
 
 /// A query of a client, as a live query of the store: the documents that ``StoreHub/documents(of:matching:as:)`` finds.
 ///
-/// A document is chosen and sorted by the same rules as there, and a client sees as much. Changes are found by conditions
-/// that every such document meets, so that a write costs nothing to followers of other tenants.
+/// Documents are selected and sorted by the same rules as there, with the same visibility. Changes are matched by conditions that every such document
+/// meets, so that a write costs followers of other tenants nothing.
 struct HubLiveQuery {
     typealias Live = LiveQuery<[HubLiveDocument], ListDifference<HubLiveDocument>>
     typealias Spec = EvaluatedListSpec<HubLiveRow, HubLiveDocument, SortKey>
 
-    /// Where a document stands in the result.
+    /// The index of a document in the result.
     struct SortKey {
         let values: [JSONValue]
         let id: String
@@ -22,7 +22,7 @@ struct HubLiveQuery {
     let query: QueryEvaluation
     let scope: HubScope
     let memory: LiveQueryMemory.Share
-    /// The columns by which changes are found, as they were when the query was begun, and what they have to equal.
+    /// The columns by which changes are matched, as of the start of the query, and the values that they must equal.
     private let anchors: [(column: CatalogColumn, value: StorageValue)]
     /// The columns of the client's condition that don't exist yet.
     private let missing: Set<HubScope.ConditionColumn>
@@ -57,7 +57,7 @@ struct HubLiveQuery {
                     .invalidQuery, HubError.outdatedCondition.reason, remedy: "Ask for another token.",
                     cause: HubError.outdatedCondition)
             }
-            // A column that was dropped and added again may be compared in another way.
+            // A column that was dropped and added again may compare differently.
             guard anchors.allSatisfy({ anchor in (try? table.column(anchor.column.name))?.id == anchor.column.id })
             else {
                 throw StorageError(.busy, "The collection has changed.", remedy: "Follow it again.")
@@ -83,8 +83,7 @@ struct HubLiveQuery {
                 evaluation: evaluation))
     }
 
-    /// Whether a column equals a value, or holds bytes: a value that isn't of the column's type is stored so, and
-    /// compared as what it means.
+    /// Whether a column equals a value, or holds bytes: a value of another type than the column's is stored as bytes, and compared by its meaning.
     private static func widened(_ column: String, _ value: StorageValue) -> RowPredicate {
         .any([
             .comparison(column: column, .equal, .value(value)),
@@ -94,7 +93,7 @@ struct HubLiveQuery {
 }
 
 extension QueryFilter {
-    /// What a column must equal, unless it holds bytes, for a document to match.
+    /// The values that columns must equal, unless they hold bytes, for a document to match.
     fileprivate var anchor: (String, StorageValue)? {
         guard `operator` == .isEqualTo, field.fieldPath.count == 1 else { return nil }
         return switch try? JSONValue(encoding: value) {

@@ -6,9 +6,9 @@ internal import StorageRecords
 internal import StorageViews
 internal import Synchronization
 
-/// A row as live queries read it: once for all that a change concerns.
+/// A row as live queries read it; read once for all queries that a change concerns.
 ///
-/// Isolation: `Sendable`; the document is made when the first query needs it, behind a mutex.
+/// Isolation: `Sendable`; the document is created when the first query needs it, behind a mutex.
 final class HubLiveRow: Sendable {
     let row: HubEntityTable.Row
     /// Nil for a row that isn't a document.

@@ -1,9 +1,9 @@
 internal import StorageCore
 package import StorageLog
 
-/// Where a follower of a live query resumes: the state that it has, and what it was a result of.
+/// The point at which a follower of a live query resumes: the state that it has, and the query and rights that it is a result of.
 ///
-/// A result of another query, or by other rights, isn't continued: the follower receives the whole result.
+/// A result of another query, or under other rights, isn't continued: the follower receives the whole result.
 package struct HubResumePoint: Sendable, Equatable {
     package let token: ChangeToken
     let fingerprint: String
@@ -25,7 +25,7 @@ package struct HubResumePoint: Sendable, Equatable {
         else { return nil }
     }
 
-    /// The state that the follower has; nil where it is a result of something else.
+    /// The state that the follower has; nil if it is a result of another query or other rights.
     func token(ofResultOf fingerprint: String) -> ChangeToken? { self.fingerprint == fingerprint ? token : nil }
 
     /// Opaque; made of letters, digits, points and minus signs.

@@ -1,7 +1,7 @@
 package import StorageCore
 package import StorageViews
 
-/// What leads from one result of a live query to a later one.
+/// The steps that lead from one result of a live query to a later one.
 package struct HubDifference: HubMessage, Sendable, Equatable {
     /// The position that the result reflects afterwards.
     package let position: Int64

@@ -34,7 +34,7 @@ package struct HubProblem: Error, HubMessage, Sendable, Equatable {
     package let title: String
     /// What happened, and what to do.
     package let detail: String
-    /// The epoch of the producer's latest session, if that has ended the asking one.
+    /// The epoch of the producer's latest session, if that has ended the one that asks.
     package let epoch: Int64?
 
     package init(_ code: Code, _ detail: String, epoch: Int64? = nil) {
