@@ -38,7 +38,7 @@
             return try await live(query, of: entity, after: point, request)
         }
 
-        /// The documents that match a query, and what changes in them.
+        /// The documents that match a query, and their changes.
         private func live(
             _ query: QueryBuilder, of entity: String, after point: HubResumePoint?, _ request: HubRequest
         ) async throws -> Response {

@@ -64,7 +64,7 @@
         /// - Parameter path: A prefix of their paths, without a trailing slash.
         public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>, under path: String = "")
         {
-            // Unsupported methods are refused here: the router would say that there is no such resource.
+            // Unsupported methods are refused here: the router would report a missing resource.
             for method in HTTPRequest.Method.known {
                 router.on("\(path)/**", method: method) { request, context in
                     await self.respond(to: request, path: request.uri.path.dropFirst(path.utf8.count))

@@ -3,8 +3,8 @@
     internal import StorageSync
     internal import Synchronization
 
-    /// A live query as server-sent events, each created when the previous one was consumed: a slow client receives what
-    /// has changed meanwhile as one event, and nothing else is buffered for it.
+    /// A live query as server-sent events, each created when the previous one was consumed: a slow client receives the combined changes as one event,
+    /// and nothing else is buffered for it.
     ///
     /// - `snapshot` contains a ``HubSnapshot``, the whole result, and `difference` a ``HubDifference`` to the next one.
     /// - `position` says that nothing has changed up to a position.
@@ -14,7 +14,7 @@
     /// - `end` is the last event when the server shuts down.
     /// - A comment is sent if nothing has changed for some seconds.
     struct ServerSentResults: AsyncSequence, Sendable {
-        /// How long clients wait before they come back, in milliseconds.
+        /// How long clients wait before they reconnect, in milliseconds.
         private static let retryMilliseconds = 2_000
 
         private let feed: HubFeed
