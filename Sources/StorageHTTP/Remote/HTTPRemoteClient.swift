@@ -55,8 +55,7 @@
         }
 
         deinit {
-            // The client keeps itself alive until its connections are closed. Nobody uses them any more, so errors are
-            // irrelevant.
+            // The client keeps itself alive until its connections are closed. They aren't used any more, so errors are irrelevant.
             client.shutdown { _ in }
         }
     }
