@@ -66,7 +66,7 @@ package final class HeldTransaction: Sendable {
     @TaskLocal package static var caller: Int?
 }
 
-// MARK: Which one a task works in
+// MARK: The transaction of a task
 
 extension HeldTransaction {
     /// The task's innermost transaction of this database, if any.
@@ -85,7 +85,7 @@ extension HeldTransaction {
         return $held.withValue([]) { DependencyValues.$current.withValue(outermost.values, operation: body) }
     }
 
-    /// The innermost transaction of the task in this one: nested bodies use the connection first.
+    /// The task's innermost transaction within this one, because nested bodies use the connection first.
     private var innermost: HeldTransaction {
         guard let index = Self.held.lastIndex(where: { $0 === self }) else { return self }
         return Self.held[index...].last { $0.identity === identity } ?? self

@@ -79,7 +79,7 @@ public struct SQLiteClient: Sendable {
     /// Identifies a database.
     package typealias Identity = any AnyObject & Sendable
 
-    /// The identity of a client about which nothing else is known.
+    /// The identity of a client that provides none.
     private final class Own: Sendable {}
 }
 
@@ -211,7 +211,7 @@ extension SQLiteClient {
         let changes = try await observeTables(tables)
         return ObservationTask(
             Task {
-                // A failed observation calls nobody any more; the sequence provides the error to those who want it.
+                // A failed observation makes no further calls; use the sequence to receive the error.
                 do { for try await _ in changes where !Task.isCancelled { onChange() } } catch {}
             })
     }

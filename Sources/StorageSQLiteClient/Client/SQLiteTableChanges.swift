@@ -77,7 +77,7 @@ extension SQLiteTableChanges {
     /// Isolation: `Sendable`; may be called from any thread, and never blocks.
     public final class Sink: Sendable {
         private enum State {
-            /// Nobody is waiting; these tables have changed since the last element.
+            /// No reader is waiting; these tables have changed since the last element.
             case gathering(Set<String>)
             case waiting(CheckedContinuation<Set<String>?, any Error>)
             /// The last tables and the final error, which the reader hasn't received yet.

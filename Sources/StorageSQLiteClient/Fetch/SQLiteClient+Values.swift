@@ -68,7 +68,7 @@ extension SQLiteClient {
                 emit(.failure(error))
                 if (error as? SQLiteClientError)?.code == .closed { return }
                 if (error as? StorageError)?.code == .closed { return }
-                // Briefly, because nobody observes the tables meanwhile.
+                // Briefly, because the tables aren't observed meanwhile.
                 try? await Task.sleep(for: .seconds(min(delay.next(), 1)))
             }
         }
