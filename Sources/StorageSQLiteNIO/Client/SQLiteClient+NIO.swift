@@ -124,7 +124,7 @@
         func scoped<Result>(
             isolation: isolated (any Actor)?, _ body: () async throws -> Result
         ) async throws -> Result {
-            // The body's task isn't the transaction's, but waits for it all the same.
+            // The body's task isn't the transaction's, but waits for it as well.
             try await ConnectionScope.$entered.withValue(ConnectionScope.entered + [connection.scope]) {
                 try await withDependencies {
                     $0[DependencyValues.DefaultConnectionKey.self] = connection

@@ -32,7 +32,7 @@
             reference.poller = self
         }
 
-        /// The polling interval; nil if nobody else can commit.
+        /// The polling interval; nil if no other connection can commit.
         private var interval: Duration? { engine.storage == .memory ? nil : engine.configuration.observationInterval }
 
         /// - Parameters:

@@ -152,7 +152,7 @@
             throw SQLiteClientError.disturbed(resultCode: resultCode)
         }
 
-        /// Says what becomes of the turn after a batch.
+        /// Keeps or returns the turn after a batch.
         private func settle<Element>(_ fetch: () async throws -> Batch<Element>) async throws -> Batch<Element> {
             let (scope, engine) = (connection.scope, connection.engine)
             do {

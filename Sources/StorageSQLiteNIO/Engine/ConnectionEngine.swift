@@ -26,7 +26,7 @@
             database = Database(storage: storage, configuration: configuration, observation: observation)
         }
 
-        /// Closes the connection if nobody has. Running jobs retain the engine, so there are none.
+        /// Closes the connection if that hasn't happened yet. Running jobs retain the engine, so there are none.
         deinit {
             guard observation.isOpen else { return }
             let database = database
@@ -42,8 +42,7 @@
             try await waitingWhileBusy { try await self.thread.run { try database.open() } }
         }
 
-        /// Closes the connection once nobody uses it any more. Several tasks may call it at once: it is closed once, and all
-        /// return afterwards.
+        /// Closes the connection once it is no longer in use. Several tasks may call it at once: it is closed once, and all return afterwards.
         func close() async {
             let task = closing.withLock { closing in
                 if let closing { return closing }

@@ -3,7 +3,7 @@
     internal import StorageRecords
     internal import StorageSQLiteClient
 
-    /// How a database is opened, determined each time.
+    /// How to open a database, determined on each opening.
     struct ConnectionOpening {
         enum Target {
             case memory

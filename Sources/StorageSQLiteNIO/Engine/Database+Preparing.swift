@@ -33,7 +33,7 @@
         /// The script's next statement, from the cache if it is the only one; nil at the end.
         func next(of script: SQLScript, _ arguments: Arguments) throws -> CompiledStatement? {
             if script.isAtStart, let cached = cache.value(for: ExactText(script.text)) {
-                // While it is in use nobody else finds it.
+                // Not cached while in use, so that no other call finds it.
                 cache.remove(ExactText(script.text))
                 script.comeTo(count: script.utf8Count, isWhole: true)
                 return cached

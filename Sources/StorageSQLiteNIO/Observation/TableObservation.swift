@@ -218,7 +218,7 @@
         /// The changes since the last call; nil at the end, and in a cancelled task.
         ///
         /// - Parameters:
-        ///   - interval: The polling interval; nil if nobody else can commit.
+        ///   - interval: The polling interval; nil if no other connection can commit.
         ///   - poll: Polls for commits of others, and publishes them.
         func next(every interval: Duration?, _ poll: () async -> Void) async -> SQLiteRowUpdates? {
             while !Task.isCancelled {

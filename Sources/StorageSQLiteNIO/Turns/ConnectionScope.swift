@@ -159,7 +159,7 @@
             }
         }
 
-        /// Ends a stream that nobody reads any more.
+        /// Ends a stream that is no longer read.
         ///
         /// - Returns: Whether the caller must close it, and call ``streamEnded(_:)``.
         func abandon(stream number: Int) -> Bool {
