@@ -1,2 +1,2 @@
-// One import for a view: its wrappers, and what they are given.
+// A view needs one import only: for the wrappers, and for the types of their arguments.
 @_exported public import StorageSync

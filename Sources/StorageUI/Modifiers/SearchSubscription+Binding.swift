@@ -2,7 +2,7 @@
     public import SwiftUI
 
     extension SearchSubscription {
-        /// The text that is searched for, for a search field: `.searchable(text: $found.text)`.
+        /// A binding of the searched text, for a search field: `.searchable(text: $found.text)`.
         public var text: Binding<String> { Bindable(self).searchText }
     }
 #endif

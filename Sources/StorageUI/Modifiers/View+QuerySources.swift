@@ -25,17 +25,17 @@
     }
 
     extension View {
-        /// The store for the queries inside this view.
+        /// Sets the store for the queries inside this view.
         public func databaseContainer(_ container: PersistenceContainer) -> some View {
             environment(\.persistenceContainer, container)
         }
 
-        /// The same as ``databaseContainer(_:)``: a container coordinates the requests of its sources by itself.
+        /// The same as ``databaseContainer(_:)``: a container always coordinates the requests of its sources.
         public func enableQueryCoordination(container: PersistenceContainer) -> some View {
             databaseContainer(container)
         }
 
-        /// A provider of query sources for the queries inside this view, instead of an outer one of its type.
+        /// Sets a provider of query sources for the queries inside this view, replacing an outer one of its type.
         public func querySources(_ provider: some QuerySourceProvider) -> some View {
             transformEnvironment(\.querySourceRegistry) { registry in
                 let inner = QuerySourceRegistry(parent: registry)

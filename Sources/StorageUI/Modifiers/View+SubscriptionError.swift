@@ -6,7 +6,7 @@
         /// Shows an alert when values couldn't be updated, with the reason and the remedy. A dismissed error isn't
         /// shown again until it was resolved or replaced by another one.
         ///
-        /// - Parameter retry: What the button does; it reloads everything if nil. Views also retry by themselves.
+        /// - Parameter retry: The button's action; it reloads everything if nil. Views also retry by themselves.
         public func withSubscriptionError(
             _ subscription: some SubscriptionStatus, retry: (@MainActor () -> Void)? = nil
         ) -> some View {

@@ -2,8 +2,8 @@ internal import StorageEntities
 internal import StorageKit
 internal import StorageSync
 
-/// Finds a source when it is first asked for, and shows it from then on. Where it can't be found, it looks again the next time:
-/// its provider may be registered by then.
+/// Finds a source on first access, and shows it from then on. If it can't be found, the next access looks again: its provider may be registered by
+/// then.
 @MainActor
 final class LazyResults<Element: RegisteredEntity> {
     private let resolve: @MainActor (QuerySourceRegistry) throws -> QuerySource<Element>

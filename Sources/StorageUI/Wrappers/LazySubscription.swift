@@ -1,4 +1,4 @@
-/// Makes a live view when it is first asked for: structs of views are made much more often than they are shown.
+/// Creates a live view on first access: view structs are created much more often than they are shown.
 @MainActor
 final class LazySubscription<Subscription> {
     private let make: @MainActor () -> Subscription

@@ -14,15 +14,15 @@ public import StorageViews
 /// Button("Next") { Task { await $posts.goToNextPage() } }.disabled(!$posts.hasNextPage)
 /// ```
 ///
-/// The value is the page's rows, the projected value the ``PaginatedQuerySubscription`` that turns
-/// pages. What ``QuerySubscribe`` says of its life holds here too.
+/// The value is the page's rows, the projected value the ``PaginatedQuerySubscription`` that turns pages. Its lifetime is that of a
+/// ``QuerySubscribe``.
 @MainActor @propertyWrapper
 public struct PaginatedSubscribe<Entity: RegisteredEntity> {
     @StateShim private var source: LazySubscription<PaginatedQuerySubscription<Entity>>
 
     /// Follows the pages of what a query finds; it has no limit and no offset of its own.
     ///
-    /// - Parameter start: Whether the first access has the first page already.
+    /// - Parameter start: Whether the first page is available on first access.
     public init(
         _ query: some SubscribableQuery<Entity>, pageSize: Int = 20, prefetchThreshold: Int = 5,
         style: PaginatedQuerySubscription<Entity>.Style = .numbered, start: SubscriptionStart = .automatic
@@ -45,9 +45,9 @@ public struct PaginatedSubscribe<Entity: RegisteredEntity> {
             start: start)
     }
 
-    /// The page's rows; in the scrolling style all that were loaded.
+    /// The page's rows; in the scrolling style all loaded rows.
     public var wrappedValue: [Entity] { source.subscription.currentPage }
-    /// What turns the pages and keeps them up to date.
+    /// The subscription that turns the pages and keeps them up to date.
     public var projectedValue: PaginatedQuerySubscription<Entity> { source.subscription }
 }
 

@@ -20,13 +20,12 @@ public import StorageSync
 /// }
 /// ```
 ///
-/// The value is the rows, the projected value (`$chores`) the ``QueryResults`` behind them. The first access finds the source
-/// and reads its rows. The source's provider and the store come from the view's environment (`querySources(_:)`,
-/// `databaseContainer(_:)`), elsewhere from the task (`withQuerySources`, `withDatabaseContainer`); where one is missing, there are no rows,
-/// and the projected value's `error` says which.
+/// The value is the rows, the projected value (`$chores`) the ``QueryResults`` behind them. The first access finds the source and reads its rows. The
+/// source's provider and the store come from the view's environment (`querySources(_:)`, `databaseContainer(_:)`), elsewhere from the task
+/// (`withQuerySources`, `withDatabaseContainer`); if one is missing, there are no rows, and the projected value's `error` says which.
 ///
-/// The store's own queries are also of a type named `Query`. A file that imports `StorageUI` alone, which brings everything else with it,
-/// means this one by the name; a file that imports `StorageKit` alone means the store's.
+/// The store's own query type is also named `Query`. In a file that imports only `StorageUI`, which exports everything else, the name refers to this
+/// type; in a file that imports only `StorageKit`, to the store's.
 @MainActor @propertyWrapper
 public struct Query<Element: RegisteredEntity> {
     @StateShim private var source: LazyResults<Element>
@@ -51,12 +50,12 @@ public struct Query<Element: RegisteredEntity> {
         self.init { try $0.source(path, param) }
     }
 
-    /// The rows of a source that is made here.
+    /// The rows of a source that is created here.
     public init(_ source: QuerySource<Element>) { self.init { _ in source } }
 
-    /// The rows of a query, and where they come from.
+    /// The rows of a query, and the remote that they come from.
     ///
-    /// - Parameter refresh: How they are fetched; nil where they are only in the store.
+    /// - Parameter refresh: How the rows are fetched; nil if they are only in the store.
     public init(
         _ request: QueryRequest<Element>, cachePolicy: QueryCachePolicy = .localOnly,
         refresh: QueryRefreshAction<Element>? = nil
@@ -68,7 +67,7 @@ public struct Query<Element: RegisteredEntity> {
     /// The rows, in the query's order.
     public var wrappedValue: [Element] { projectedValue.items }
 
-    /// What keeps the rows up to date.
+    /// The results that keep the rows up to date.
     public var projectedValue: QueryResults<Element> {
         #if canImport(SwiftUI)
             source.results(registry, container)

@@ -21,21 +21,21 @@ public import StorageViews
 /// The value is the rows, the projected value (`$users`) the ``QuerySubscription`` behind them.
 /// The first access reads them.
 ///
-/// In a view of SwiftUI it lives as long as the view is on the screen, and stays with the query that it began with: give
-/// the view an `id` of what the query depends on. In any other object it lives as long as the object; in one that is
-/// `@Observable`, write `@ObservationIgnored` before it, because the rows are observed without that.
+/// In a SwiftUI view it lives as long as the view is on the screen, and keeps its initial query: give the view an `id` made of the values that the
+/// query depends on. In any other object it lives as long as the object; in an `@Observable` class, mark it `@ObservationIgnored`, because the rows
+/// are observed anyway.
 @MainActor @propertyWrapper
 public struct QuerySubscribe<Entity: RegisteredEntity> {
     @StateShim private var source: LazySubscription<QuerySubscription<Entity>>
 
     /// Follows what a query finds.
     ///
-    /// - Parameter start: Whether the first access has the rows already.
+    /// - Parameter start: Whether the rows are available on first access.
     public init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .automatic) {
         _source = StateShim(wrappedValue: LazySubscription { QuerySubscription(query, start: start) })
     }
 
-    /// Follows what a query finds among a repository's rows: all of them where there is none.
+    /// Follows what a query finds among a repository's rows: all of them if there is no query.
     public init(
         repository: some StorageRepository<Entity>, query: StorageKit.Query<Entity>? = nil,
         start: SubscriptionStart = .automatic
@@ -43,7 +43,7 @@ public struct QuerySubscribe<Entity: RegisteredEntity> {
 
     /// The rows, in the query's order.
     public var wrappedValue: [Entity] { source.subscription.items }
-    /// What keeps the rows up to date.
+    /// The subscription that keeps the rows up to date.
     public var projectedValue: QuerySubscription<Entity> { source.subscription }
 }
 

@@ -7,7 +7,7 @@ public import StorageViews
     public import SwiftUI
 #endif
 
-/// What a search finds, live, as a property.
+/// The live results of a search, as a property.
 ///
 /// ```swift
 /// @SearchSubscribe(repository: users, searchFields: ["name", "email"]) var found
@@ -15,9 +15,8 @@ public import StorageViews
 /// List(found) { Text($0.name) }.searchable(text: $found.text)
 /// ```
 ///
-/// The value is the rows that were found, the projected value (`$found`) the
-/// ``SearchSubscription`` whose text is to be set. What ``QuerySubscribe`` says of its life
-/// holds here too.
+/// The value is the rows that were found, the projected value (`$found`) the ``SearchSubscription`` whose text is to be set. Its lifetime is that of
+/// a ``QuerySubscribe``.
 @MainActor @propertyWrapper
 public struct SearchSubscribe<Entity: RegisteredEntity> {
     @StateShim private var source: LazySubscription<SearchSubscription<Entity>>
@@ -36,7 +35,7 @@ public struct SearchSubscribe<Entity: RegisteredEntity> {
 
     /// A search in columns of a repository's rows.
     ///
-    /// - Parameter debounceInterval: How long the text must rest, in seconds, before it is searched for.
+    /// - Parameter debounceInterval: How long the text must be unchanged, in seconds, before it is searched for.
     public init(
         repository: some StorageRepository<Entity>, searchFields: [String], debounceInterval: TimeInterval = 0.3
     ) {
@@ -45,7 +44,7 @@ public struct SearchSubscribe<Entity: RegisteredEntity> {
             configuration: .init(searchFields: searchFields, debounceInterval: debounceInterval))
     }
 
-    /// The rows that fit.
+    /// The rows that were found.
     public var wrappedValue: [Entity] { source.subscription.results }
     /// The subscription whose text is to be set.
     public var projectedValue: SearchSubscription<Entity> { source.subscription }
