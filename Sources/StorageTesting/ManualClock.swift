@@ -2,8 +2,7 @@ public import Foundation
 public import StorageCore
 internal import Synchronization
 
-/// A clock that moves only when it is moved: commit times in tests are the same in every run, and a wait ends when the
-/// clock is moved to its time.
+/// A clock that only advances when a test moves it: commit times are the same in every run, and a wait ends when the clock is moved to its time.
 ///
 /// Isolation: `Sendable`; the time is guarded by a lock.
 public final class ManualClock: StorageClock {
@@ -15,7 +14,7 @@ public final class ManualClock: StorageClock {
 
     private let state: Mutex<State>
 
-    /// - Parameter microseconds: Microseconds since 1970 UTC; 2024-01-01 if nothing else is said.
+    /// - Parameter microseconds: Microseconds since 1970 UTC; 2024-01-01 by default.
     public init(microseconds: Int64 = 1_704_067_200_000_000) { state = Mutex(State(microseconds: microseconds)) }
 
     /// The time, in microseconds since 1970 UTC.
@@ -23,10 +22,10 @@ public final class ManualClock: StorageClock {
     /// The time.
     public var now: Date { Date(microseconds: microseconds) }
 
-    /// How many tasks wait for a time.
+    /// The number of tasks that wait for a time.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Moves the clock; back as well, to see that commit times don't follow it there.
+    /// Moves the clock, forward or back; commit times don't go back with it.
     public func advance(by duration: Duration) {
         let microseconds = Int64((duration / .seconds(1) * 1_000_000).rounded())
         let woken = state.withLock { state in

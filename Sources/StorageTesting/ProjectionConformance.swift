@@ -15,17 +15,17 @@ internal import StorageProjections
 /// #expect(try await kit.run() == [])
 /// ```
 ///
-/// The history is made once, with the projection as part of every commit. Then the same rows must come out when it is read
-/// again: rebuilt twice, in batches of several sizes, stopped and opened again after each commit, and with every batch
-/// undone once before it is applied. Give it a history that inserts, changes and deletes what the projection reads.
+/// The history is written once, with the projection updated in every commit. Then replaying it must produce the same rows: rebuilt twice, in batches
+/// of several sizes, stopped and reopened after each commit, and with every batch undone once before it is applied. Give it a history that inserts,
+/// changes and deletes what the projection reads.
 public struct ProjectionConformance: Sendable {
     private let projection: any Projection
     private let declare: @Sendable (inout Schema) -> Void
     private let history: @Sendable (Storage) async throws -> Void
-    /// About how many events a batch holds, one try for each.
+    /// The approximate numbers of events in a batch; each size is tested in a separate run.
     public var batchSizes = [1, 2, 7, 1_000]
 
-    /// Nothing here is about the loss of power, so no write waits for the disk.
+    /// Power loss isn't tested here, so no write waits for the disk.
     private let config = StorageConfig(durability: .normal)
 
     /// - Parameters:
@@ -40,7 +40,7 @@ public struct ProjectionConformance: Sendable {
         self.history = history
     }
 
-    /// - Returns: What isn't as it should be, in words; empty where all is well.
+    /// - Returns: A description of each violation; empty if there is none.
     /// - Throws: What the history or the projection throws.
     public func run() async throws -> [String] {
         var findings: [String] = []
@@ -81,7 +81,7 @@ public struct ProjectionConformance: Sendable {
                 begins: commits.count < 2))
     }
 
-    /// Opens the store with the projection behind the commits; lets it apply everything again, or continue at its checkpoint.
+    /// Opens the store with the projection running asynchronously; it applies everything again, or continues at its checkpoint.
     private func again(
         _ store: TemporaryStore, _ watched: WatchedProjection?, batchSize size: Int, expected: [String]?,
         what: String, begins: Bool = true
@@ -136,7 +136,7 @@ public struct ProjectionConformance: Sendable {
                 let kind = try String.fetchOne(
                     db, sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?", arguments: [table]
                 )
-                // What FTS5 keeps for itself depends on how it came about.
+                // The content of FTS5's shadow tables depends on how the index was built.
                 guard kind != "shadow" else { continue }
                 let columns = try String.fetchAll(
                     db, sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid", arguments: [table])

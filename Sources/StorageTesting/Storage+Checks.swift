@@ -2,7 +2,7 @@ public import StorageKit
 public import StorageLog
 
 extension Storage {
-    /// Every event of users' rows, oldest first: for stores that are small enough for a test.
+    /// Returns every event of users' rows, oldest first, for stores that are small enough for a test.
     ///
     /// - Throws: ``StorageError`` with `closed`.
     public func allEvents(_ query: LogQuery = LogQuery()) async throws -> [StorageEvent] {
@@ -11,7 +11,7 @@ extension Storage {
         return events
     }
 
-    /// The log as text, an event a line: `insert users/1`, `update users/1 name`.
+    /// Returns the log as text, one line for each event: `insert users/1`, `update users/1 name`.
     ///
     /// - Throws: ``StorageError`` with `closed`.
     public func logText() async throws -> [String] {

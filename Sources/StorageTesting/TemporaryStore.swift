@@ -1,7 +1,7 @@
 public import Foundation
 public import StorageKit
 
-/// A store in a folder of its own, which is removed when the object is no longer used.
+/// A store in its own folder, which is removed when the object is released.
 ///
 /// ```swift
 /// let store = try TemporaryStore { $0.autoSchema(UserRecord.self) }
@@ -16,7 +16,7 @@ public final class TemporaryStore {
     private let config: StorageConfig?
     private let declare: (inout Schema) throws -> Void
 
-    /// - Parameter config: How the store is opened, the first time and again.
+    /// - Parameter config: The configuration for opening and reopening the store.
     /// - Throws: As `StorageKit.start` does.
     public init(
         config: StorageConfig? = nil, _ declare: @escaping (inout Schema) throws -> Void = { _ in }

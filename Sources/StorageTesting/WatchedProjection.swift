@@ -4,7 +4,7 @@ internal import StorageKit
 internal import StorageProjections
 internal import Synchronization
 
-/// A projection with somebody who looks over its shoulder: sees that batches follow one another, and makes trouble.
+/// A wrapper of a projection that checks that batches are consecutive, and injects failures.
 final class WatchedProjection: Projection {
     private let base: any Projection
     /// Whether it throws once after each batch.
