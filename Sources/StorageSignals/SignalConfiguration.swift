@@ -1,14 +1,14 @@
 /// What a ``SignalReporter`` reports, and how often.
 public struct SignalConfiguration: Sendable {
-    /// Writes that take so long are logged.
+    /// Writes that take this long or longer are logged.
     public var slowCommit: Duration
-    /// Reads that take so long are logged.
+    /// Reads that take this long or longer are logged.
     public var slowRead: Duration
-    /// How often counters and gauges are brought up to date.
+    /// The interval at which counters and gauges are updated.
     public var interval: Duration
     /// How many writes and reads may wait to be reported; the oldest are dropped.
     public var queueLength: Int
-    /// What all metrics carry, such as the store's name where there are several.
+    /// Dimensions of all metrics, such as the store's name if there are several stores.
     public var dimensions: [(String, String)]
 
     public init(

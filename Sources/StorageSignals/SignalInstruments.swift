@@ -2,7 +2,7 @@ internal import CoreMetrics
 internal import StorageKit
 internal import StorageLog
 
-/// The instruments that a ``SignalReporter`` has had made.
+/// The instruments that a ``SignalReporter`` has created.
 ///
 /// Isolation: `Sendable`; instruments are.
 final class SignalInstruments: Sendable {
@@ -33,7 +33,7 @@ final class SignalInstruments: Sendable {
 
     func record(_ state: StateReading, since last: StateReading) {
         for (label, value) in state.totals {
-            // A counter takes what has been added since.
+            // A counter is incremented by the difference since the last update.
             let added = value - (last.totals.first { $0.label == label }?.value ?? 0)
             FloatingPointCounter(label: label, dimensions: dimensions, factory: factory).increment(by: max(0, added))
         }

@@ -4,7 +4,7 @@ public import StorageKit
 internal import StorageLog
 public import Tracing
 
-/// Reports how a store is doing to the host's logging, metrics and tracing.
+/// Reports the state of a store to the host's logging, metrics and tracing.
 ///
 /// ```swift
 /// let reporter = SignalReporter(storage, logger: logger)
@@ -14,20 +14,20 @@ public import Tracing
 /// }
 /// ```
 ///
-/// - **Metrics**: a timer of each write (`storagekit_commit_duration_seconds`) and of what it waited for the disk, and every
-///   ``SignalConfiguration/interval`` counters and gauges: group size, checkpoints, bytes of the write-ahead log, the sealing debt, the lag
-///   of projections and of live results, hits of the page cache.
+/// - **Metrics**: a timer of each write (`storagekit_commit_duration_seconds`) and of its wait for the disk, and every
+///   ``SignalConfiguration/interval`` counters and gauges: group size, checkpoints, bytes of the write-ahead log, the sealing debt, the lag of
+///   projections and of live results, hits of the page cache.
 /// - **Spans**: one of each write (`storage.commit`), a child of the span of the task that called it, from the call to the answer, with the
 ///   correlation id as `storagekit.correlation`.
-/// - **Logs**: a warning for each write and each read that took long, with what it took so long for.
+/// - **Logs**: a warning for each slow write and each slow read, with the main cause.
 ///
-/// No write waits for it: what a write took is put into a queue behind its answer, and ``run()`` does the rest. What doesn't
-/// fit into the queue is dropped and counted (`storagekit_dropped_signals_total`). Values of rows are in none of it; statements are, as they
-/// were written, so bind values instead of writing them into SQL.
+/// No write waits for it: a write's timing is queued after its answer, and ``run()`` does the rest. Signals that don't fit into the queue are dropped
+/// and counted (`storagekit_dropped_signals_total`). Nothing that is reported contains values of rows; statements are included as written, so bind
+/// values instead of writing them into SQL.
 ///
 /// Isolation: `Sendable`. Call ``run()`` once.
 public final class SignalReporter: Sendable {
-    /// What waits to be reported.
+    /// A signal that waits to be reported.
     enum Signal: Sendable {
         case commit(CommitTiming)
         case read(ReadTiming)
@@ -45,8 +45,8 @@ public final class SignalReporter: Sendable {
     ///
     /// - Parameters:
     ///   - logger: Where slow writes and reads are logged, as warnings.
-    ///   - metrics: Where metrics go; the factory of `MetricsSystem` where nil.
-    ///   - tracer: Where spans go; the tracer of `InstrumentationSystem` where nil.
+    ///   - metrics: The destination of metrics; the factory of `MetricsSystem` if nil.
+    ///   - tracer: The destination of spans; the tracer of `InstrumentationSystem` if nil.
     public init(
         _ storage: Storage, logger: Logger = Logger(label: "storagekit"), metrics: (any MetricsFactory)? = nil,
         tracer: (any Tracer)? = nil, configuration: SignalConfiguration = SignalConfiguration()
@@ -71,7 +71,7 @@ public final class SignalReporter: Sendable {
 
     /// Reports until the task is cancelled or the store is closed.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func run() async throws {
         defer { for observation in observations { observation.cancel() } }
         try await withThrowingTaskGroup(of: Void.self) { group in

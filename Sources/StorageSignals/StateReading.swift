@@ -1,17 +1,17 @@
 internal import StorageKit
 
-/// How a store is doing at one moment.
+/// The metrics of a store at one moment.
 struct StateReading: Sendable {
     private(set) var totals: [(label: String, value: Double)] = []
     private(set) var gauges: [(label: String, labels: [(String, String)], value: Double)] = []
 
-    /// Before anything was read.
+    /// Creates an empty reading.
     init() {}
 
     /// - Throws: `closed` after the store.
     init(_ storage: Storage) async throws {
         for family in try await storage.metrics().families {
-            // Timers report durations one by one.
+            // Timers report durations individually.
             guard family.kind != .histogram else { continue }
             for (_, labels, value) in family.samples {
                 if family.kind == .counter, labels.isEmpty {
