@@ -2,7 +2,7 @@ public import ServiceLifecycle
 internal import StorageCore
 public import StorageKit
 
-/// Keeps a store open as long as a service group runs, and closes it in order when the group ends.
+/// Keeps a store open as long as a service group runs, and closes it cleanly when the group ends.
 ///
 /// ```swift
 /// let group = ServiceGroup(
@@ -10,26 +10,23 @@ public import StorageKit
 /// try await group.run()
 /// ```
 ///
-/// Name it before the services that use the store: a group ends its services last first, so they write their last before the
-/// store is closed.
+/// List it before the services that use the store: a group ends its services in reverse order, so those finish writing before the store is closed.
 ///
-/// On a graceful shutdown async projections catch up, full windows of the log are
-/// sealed, and the store is closed. A stalled projection isn't waited for; it is resumed when the store is opened
-/// again. When the
-/// task is cancelled instead, or the group's patience is at an end, the projections' batches under way are finished and the store is closed
-/// at once. Either way nothing is lost: what hasn't been applied by then is applied after the next opening.
+/// On a graceful shutdown async projections catch up, full windows of the log are sealed, and the store is closed. A stalled projection isn't waited
+/// for; it is resumed when the store is opened again. If the task is cancelled instead, or the group's time limit is exceeded, only the projections'
+/// current batches are finished and the store is closed at once. Either way nothing is lost: events that haven't been applied by then are applied
+/// after the next opening.
 ///
 /// Isolation: `Sendable`, a reference to the open store.
 public struct StorageService: Service {
     private let storage: Storage
 
-    /// A service that closes `storage` when the group shuts down.
+    /// Creates a service that closes `storage` when the group shuts down.
     public init(_ storage: Storage) { self.storage = storage }
 
     /// Returns once the store is closed after a graceful shutdown.
     ///
-    /// - Throws: `CancellationError` where the task was cancelled; the store is closed then too. `StorageError` where the
-    ///   disk failed on the way.
+    /// - Throws: `CancellationError` if the task was cancelled; the store is closed then, too. `StorageError` if the disk failed meanwhile.
     public func run() async throws {
         do {
             try await gracefulShutdown()
@@ -43,6 +40,6 @@ public struct StorageService: Service {
 }
 
 extension StorageService: CustomStringConvertible {
-    /// What the group's log calls it.
+    /// The service's name in the group's log.
     public var description: String { "StorageService" }
 }
