@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// The words of a command line before ArgumentParser reads them: it takes options only after the command that has them, and
-/// says of a mistyped command that it is an unexpected argument.
+/// Prepares the words of a command line for ArgumentParser, which accepts options only after the command that has them, and reports a mistyped
+/// command as an unexpected argument.
 enum CommandWords {
-    /// Topics that `help` knows beside the commands.
+    /// Topics of `help` other than commands.
     static let topics = ["points": PointHelp.text]
 
-    /// The words with options that stand before the command moved behind its name: `-s app.sqlite log`.
+    /// Returns the words with options before the command moved after its name: `-s app.sqlite log`.
     ///
-    /// - Throws: `usage` where the first word isn't a command.
+    /// - Throws: `usage` if the first word isn't a command.
     static func ordered(_ words: [String], for root: any ParsableCommand.Type) throws -> [String] {
         var leading: [String] = []
         var rest = words[...]
@@ -40,21 +40,21 @@ enum CommandWords {
         return names + leading + rest
     }
 
-    /// Whether the words ask for help with the tool or a command.
+    /// Returns whether the words request help for the tool or a command.
     static func isHelp(_ words: [String]) -> Bool {
         words.first == "help" || words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
     }
 
-    /// The text of `help TOPIC`; nil where something else was asked for.
+    /// Returns the text of `help TOPIC`; nil if the words are something else.
     static func topic(_ words: [String]) -> String? {
         guard words.count == 2, words[0] == "help" else { return nil }
         return topics[words[1]]
     }
 
-    /// The options that may stand before the command.
+    /// The options that may precede the command.
     static let options = ["-s", "--store", "--format", "--color", "--time"]
 
-    /// Those that help lists.
+    /// The names of the commands that help lists.
     private static func displayedNames(of root: any ParsableCommand.Type) -> [String] {
         root.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { name(of: $0) }
     }

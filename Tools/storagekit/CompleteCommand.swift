@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 
-/// `storagekit complete`: what the script of `completions` asks at each press of Tab.
+/// `storagekit complete`: called by the script of `completions` at each press of Tab.
 ///
-/// It never waits, and never says why it has no answer: an error would be printed into the line that is being typed.
+/// It never waits, and reports no errors: they would be printed into the line that is being typed.
 struct CompleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete", abstract: "List completions at the cursor, for completion scripts.",
@@ -28,14 +28,13 @@ struct CompleteCommand: AsyncParsableCommand {
             topics: CommandWords.topics.keys.sorted())
         let completer = Completer(
             request: request, current: typed.current, isQuoted: typed.quote != nil, environment: environment)
-        // Where letters differ in case, fish writes the whole word again and drops its quotation marks.
+        // If letters differ in case, fish rewrites the whole word and drops its quotation marks.
         let candidates = await completer.candidates().filter { shell != .fish || $0.begins(with: typed.current) }
         let output = StandardOutput()
         for candidate in candidates {
             try output.writeLine(text(candidate, typed, isAlone: candidates.count == 1))
         }
-        // bash and fish close the quotation mark behind the only candidate. Where more is to be typed inside of it, two
-        // candidates keep it open.
+        // bash and fish close the quotation mark after an only candidate. If more is to be typed inside it, a second candidate keeps it open.
         if candidates.count == 1, candidates[0].isPartial, candidates[0].isChosen, typed.quote != nil, shell != .zsh {
             let longer = Candidate(text: candidates[0].text + " ", isPartial: true)
             try output.writeLine(text(longer, typed, isAlone: false))
@@ -46,7 +45,7 @@ struct CompleteCommand: AsyncParsableCommand {
     private func text(_ candidate: Candidate, _ typed: ShellLine, isAlone: Bool) -> String {
         switch shell {
         case .bash:
-            // Readline replaces what stands behind the last of certain signs, and what is kept ends there.
+            // Readline replaces the text after the last of certain characters; the text up to there is kept.
             let kept = ShellLine(String(line.dropLast(replaced?.count ?? 0)), shell).current
             guard candidate.begins(with: kept) else { return "" }
             let rest = String(decoding: candidate.text.utf8.dropFirst(kept.utf8.count), as: UTF8.self)
@@ -59,7 +58,7 @@ struct CompleteCommand: AsyncParsableCommand {
         }
     }
 
-    /// Ends the process without an answer where one takes longer than a press of Tab may, as on a disk that hangs.
+    /// Ends the process without an answer after 5 seconds, for example on a disk that hangs.
     private static func endInTime() {
         signal(SIGALRM) { _ in _exit(0) }
         alarm(5)

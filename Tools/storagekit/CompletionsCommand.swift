@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `storagekit completions`: what makes a shell complete commands, options and values.
+/// `storagekit completions`: the script that makes a shell complete commands, options and values.
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions", abstract: "Print a completion script for a shell.",

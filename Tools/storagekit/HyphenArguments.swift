@@ -1,9 +1,9 @@
 /// Lets `-2h` be typed where an argument is expected.
 ///
-/// ArgumentParser takes every word that begins with a hyphen for options. No option of ours begins with a digit, so a
-/// word that is a point or range of that kind becomes `now-2h`, which means the same, before it is parsed.
+/// ArgumentParser parses every word that begins with a hyphen as options. No option of ours begins with a digit, so a word that is a point or range
+/// of that kind becomes `now-2h`, which means the same, before it is parsed.
 enum HyphenArguments {
-    /// The word after one of these is a value whatever it looks like.
+    /// The word after one of these options is always a value.
     private static let optionsWithText: Set<String> = [
         "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "-m", "--table", "--column",
         "--at", "--note", "--ignore", "--in", "--to", "--break", "--watch", "--old", "--new", "--projection",
@@ -12,10 +12,10 @@ enum HyphenArguments {
         "--schema", "--op",
     ]
 
-    /// Commands of which an argument is text of its own, and its place among the arguments.
+    /// Commands with a free-text argument, and its index among the arguments.
     private static let textIndices = ["grep": 1, "note": 2]
 
-    /// Commands that list so many, newest first.
+    /// Commands that list a number of items, newest first.
     private static let countingCommands: Set<String> = ["log", "tail", "history", "grep"]
 
     private static func isCount(_ word: String) -> Bool {
@@ -29,7 +29,7 @@ enum HyphenArguments {
         for argument in arguments {
             let isValue = isLiteral || optionsWithText.contains(output.last ?? "")
             if !isValue, countingCommands.contains(output.first ?? ""), isCount(argument) {
-                // As git has it: -5 is -n 5.
+                // As in git, -5 is -n 5.
                 output += ["-n", String(argument.dropFirst())]
                 continue
             }
@@ -38,10 +38,10 @@ enum HyphenArguments {
                 continue
             }
             let isRelative = !isValue && isRelative(argument)
-            // Text stays what it is: ArgumentParser says that it needs a -- before it.
+            // Free text isn't changed: ArgumentParser reports that it needs a -- before it.
             let isText = index > 0 && index == textIndices[output.first ?? ""]
             output.append(isRelative && !isText ? "now" + argument : argument)
-            // After this everything is an argument already.
+            // After this every word is an argument anyway.
             if argument == "--" { isLiteral = true }
             if !isValue, isRelative || !argument.hasPrefix("-") { index += 1 }
         }
@@ -52,7 +52,7 @@ enum HyphenArguments {
         guard word.hasPrefix("-"), word.dropFirst().first?.isNumber == true else { return false }
         return (try? PointArgument(word, now: 0)) != nil || (try? PointRange(word, now: 0)) != nil
             || PointList(argument: word) != nil
-            // Nearly a point: its error says what to write.
+            // Almost a point: the error of its parser says what to write.
             || PointSuggestion.likely(word) != nil
     }
 }

@@ -1,4 +1,4 @@
-/// What the tool says when no command is given.
+/// The tool's output without a command.
 enum Overview {
     static let text = """
         storagekit: inspect, replay, rebuild and audit a StorageKit store.

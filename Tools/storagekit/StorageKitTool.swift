@@ -3,14 +3,14 @@ import CSQLite
 import Foundation
 import StorageCore
 
-/// What the executable calls.
+/// The entry point of the executable.
 package enum CommandLineTool {
     /// Runs the command that the process's arguments name and ends the process with its status.
     package static func main() async { await StorageKitTool.main() }
 
-    /// Runs one command in a process that goes on afterwards.
+    /// Runs one command in a process that continues afterwards.
     ///
-    /// - Returns: The status that a process of its own would end with.
+    /// - Returns: The status that a separate process would exit with.
     package static func run(_ arguments: [String]) async -> Int32 {
         await StorageKitTool.status(running: arguments).rawValue
     }
@@ -37,16 +37,16 @@ struct StorageKitTool: AsyncParsableCommand {
             MCPCommand.self, CompletionsCommand.self, CompleteCommand.self, ManualCommand.self,
         ])
 
-    /// Without a command, prints where to begin.
+    /// Prints an overview if no command is given.
     func run() throws {
         try Self.show(Overview.text)
     }
 
     /// Runs the command that the arguments name and ends the process with its status.
     ///
-    /// ArgumentParser's own `main` would end with its own statuses; ours are a contract (`ExitStatus`).
+    /// ArgumentParser's own `main` would exit with its own statuses; ours are a contract (`ExitStatus`).
     static func main() async {
-        // A reader that leaves early must show as an error of the write and not end the process.
+        // If the output's reader exits early, the write must fail and not end the process.
         signal(SIGPIPE, SIG_IGN)
         storage_give_back_large_memory()
         ServedCommand.begin()
@@ -64,7 +64,7 @@ struct StorageKitTool: AsyncParsableCommand {
     /// Runs the command that the arguments name, and reports why it ended, if there is something to report.
     fileprivate static func status(running arguments: [String]) async -> ExitStatus {
         do {
-            // As git has it, before the command.
+            // As in git, before the command.
             let isPaged = arguments.first != "--no-pager"
             let words = try CommandWords.ordered(isPaged ? arguments : Array(arguments.dropFirst()), for: Self.self)
             if let topic = CommandWords.topic(words) {
@@ -91,7 +91,7 @@ struct StorageKitTool: AsyncParsableCommand {
         try output.flush()
     }
 
-    /// Text that isn't UTF-8 would be stored with other characters in its place.
+    /// Text that isn't UTF-8 would be stored with replacement characters.
     private static func checkArguments() throws(CommandError) {
         for (index, argument) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
             .enumerated()
@@ -103,21 +103,21 @@ struct StorageKitTool: AsyncParsableCommand {
         }
     }
 
-    /// A template that is wrong would only show as links that lead nowhere.
+    /// A wrong template would otherwise only be noticed as broken links.
     private static func checkLinks() throws(CommandError) {
         guard isatty(1) == 1, case .failure(let error) = PointLinks.current else { return }
         throw CommandError(.usage, error.problem, next: error.examples)
     }
 
-    /// Tells the user why the command ended, if there is something to tell.
+    /// Reports why the command ended, if there is something to report.
     private static func status(reporting error: any Error) -> ExitStatus {
         if error is BrokenPipe { return .done }
         if let status = error as? ExitStatus { return status }
-        // Only what the parser itself says can be help. It writes its help before it knows, which takes longer than most commands.
+        // Only the parser's own errors can be help. It formats its help to find out, which takes longer than most commands.
         let isOwn = error is CommandError || error is StorageError
         let code = isOwn ? ExitCode.failure : exitCode(for: error)
         if code == .success {
-            // Help and version are what was asked for, so they go to standard output.
+            // Help and version were requested, so they go to standard output.
             try? show(fullMessage(for: error) + "\n")
             return .done
         }
@@ -129,18 +129,18 @@ struct StorageKitTool: AsyncParsableCommand {
         return error.status
     }
 
-    /// What is wrong with the words, with the line that does here what they do in another tool.
+    /// Returns the error for the words, with the line that does here what they do in another tool.
     private static func usageError(_ message: String, whole: String) -> CommandError {
         let words = Array(CommandLine.arguments.dropFirst())
         // As it was typed: `HyphenArguments` writes -2h as now-2h.
         let typed = words.contains { $0.hasPrefix("now-") } ? message : message.replacing("'now-", with: "'-")
         let error = CommandError(usage: typed, of: whole)
-        // Words that can't be ordered have their own error.
+        // Words that can't be ordered are reported by their own error.
         let ordered = (try? CommandWords.ordered(words, for: Self.self)) ?? words
         guard let next = FirstGuesses.next(for: message, ordered, root: Self.self) else {
             return error.naming(store: namedStore)
         }
-        // What it is called here is better than a word that only looks like it.
+        // The command's name here is a better suggestion than a similar word.
         let what = error.what.range(of: " Did you mean '").map { String(error.what[..<$0.lowerBound]) } ?? error.what
         return CommandError(.usage, what, next: next).naming(store: namedStore)
     }
@@ -151,7 +151,7 @@ struct StorageKitTool: AsyncParsableCommand {
     }
 
     private static func report(_ text: String) {
-        // If not even standard error can be written to, the exit status is all that is left to say it.
+        // If even standard error can't be written, only the exit status remains.
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageKit
 
-/// `storagekit adopt`: makes a store of an existing database.
+/// `storagekit adopt`: turns an existing database into a store.
 struct AdoptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt", abstract: "Start recording history for an existing SQLite database.",
@@ -101,7 +101,7 @@ struct AdoptCommand: AsyncParsableCommand {
     }
 }
 
-/// What was adopted, or would be, in words and in JSON.
+/// What was adopted, or would be, as text and as JSON.
 private struct AdoptionAnswer {
     let plan: AdoptionPlan
     let database: String

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit backup`: a whole copy of a store that is in use.
+/// `storagekit backup`: a complete copy of a store that is in use.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Back up a store while it is in use.",

@@ -83,12 +83,12 @@ struct BisectCommand: AsyncParsableCommand {
     }
 }
 
-/// A query as a condition of the past.
+/// A query as a condition on past states.
 private struct SnapshotCondition {
     let sql: String
     let store: HistoryReader
 
-    /// - Returns: nil where the query has no answer: a table isn't there yet, there is no row, or the value is NULL.
+    /// - Returns: nil if the query has no answer: a table doesn't exist yet, there is no row, or the value is NULL.
     func holds(afterCommit number: Int64) throws -> Bool? {
         let position = try store.position(of: .commit(number))
         let snapshot = try MaterializedSnapshot(at: position, of: store.database, schema: .asRecorded)
@@ -96,7 +96,7 @@ private struct SnapshotCondition {
         do {
             tables = try ReferencedTables(of: sql, in: snapshot.catalog).names
         } catch let error as StorageError where error.message.contains("no such ") {
-            // A table or column that isn't there yet, unless the name is wrong now, too.
+            // The table or column doesn't exist yet, unless the name is wrong today, too.
             _ = try ReferencedTables(of: sql, in: store.catalog)
             return nil
         }
@@ -114,14 +114,14 @@ private struct SnapshotCondition {
     }
 }
 
-/// A shell command as a condition of the past.
+/// A shell command as a condition on past states.
 private struct ShellCondition {
     let command: String
     let store: String
-    /// Where the tables of each point come from, if they are to be made in a file.
+    /// The source of each point's tables, if they are to be written to a file.
     let snapshot: HistoryReader?
 
-    /// - Returns: nil where the command can't tell.
+    /// - Returns: nil if the command can't decide.
     func holds(afterCommit number: Int64) throws -> Bool? {
         guard let snapshot else { return try holds(afterCommit: number, database: nil) }
         let file = FileManager.default.temporaryDirectory
@@ -143,7 +143,7 @@ private struct ShellCondition {
         environment["STORAGEKIT_POINT"] = "t:\(number)"
         environment["STORAGEKIT_DATABASE"] = database
         process.environment = environment
-        // What the command says is for people; the answer of this tool stays clean.
+        // The command's output is for people, so it doesn't mix with this tool's results.
         process.standardOutput = FileHandle.standardError
         try process.run()
         process.waitUntilExit()
@@ -152,7 +152,7 @@ private struct ShellCondition {
                 .inconclusive, "The command was ended by signal \(process.terminationStatus) at t:\(number).",
                 next: "Run it there by itself: STORAGEKIT_POINT=t:\(number) \(command)")
         }
-        // What the shell ends with where it finds no command, or one that can't be run.
+        // The shell's statuses for a command that isn't found or can't be run.
         guard ![126, 127].contains(process.terminationStatus) else {
             throw CommandError(
                 .inconclusive,
@@ -167,7 +167,7 @@ private final class Bisection {
     private let store: HistoryReader
     private let output: ResultOutput
     private let condition: (Int64) throws -> Bool?
-    /// Whether the condition is a query, and not a command that skips what it can't judge.
+    /// Whether the condition is a query, and not a command, which skips points that it can't judge.
     private let isQuery: Bool
     private var steps = 0
 
@@ -197,7 +197,7 @@ private final class Bisection {
         let before = try firstAnswer(&low, before: high, after: after)
         if before == after {
             let found = try lastDifference(before: high, from: low, unlike: after)
-            // A range that was asked for isn't made shorter without a word.
+            // A requested range isn't narrowed silently.
             guard let found, range?.after == nil else { throw same(after, low, high, differsAt: found) }
             low = found
         }
@@ -219,7 +219,7 @@ private final class Bisection {
         return nil
     }
 
-    /// The newest commit that changes rows: what the store records of itself after it changes no answer.
+    /// The newest commit that changes rows: later records of the store's own operations don't change any answer.
     private func newestCommit() throws -> Int64 {
         store.head.commit == 0 ? 0 : try store.commit(of: .head).info.number
     }
@@ -230,13 +230,13 @@ private final class Bisection {
         return position == 0 ? 0 : try store.index.commit(at: position)?.info.number ?? 0
     }
 
-    /// The answer at the older end of the range. Where a query has none there, such as before its table existed, it isn't true
-    /// yet if it becomes true; otherwise the range begins where it has an answer first.
+    /// The answer at the older end of the range. If a query has none there, for example before its table existed, it counts as false if the condition
+    /// is true at the newer end; otherwise the range is narrowed to begin at the first answer.
     private func firstAnswer(_ low: inout Int64, before high: Int64, after: Bool) throws -> Bool {
         if let before = try answer(low) { return before }
         guard isQuery else { throw unjudged(low) }
         guard !after else { return false }
-        // What has an answer once mostly keeps one, so the place is found by halves.
+        // A query that has an answer once mostly keeps one, so the first one is found by binary search.
         var (without, with, before) = (low, high, after)
         while with - without > 1 {
             let middle = without + (with - without) / 2
@@ -246,7 +246,7 @@ private final class Bisection {
         return before
     }
 
-    /// The newest of the points at growing distances before the end at which the result differs from that at the end.
+    /// The nearest point before the end, at doubling distances, at which the result differs from that at the end; nil if there is none.
     private func lastDifference(before high: Int64, from low: Int64, unlike holds: Bool) throws -> Int64? {
         var distance: Int64 = 1
         while high - distance > low {
@@ -280,9 +280,9 @@ private final class Bisection {
         return try condition(commit)
     }
 
-    /// The answer in the middle, or as near to it as one can be had.
+    /// The answer in the middle, or at the nearest point that has one.
     ///
-    /// - Parameter isFalseUntilTrue: Whether a query without an answer isn't true yet.
+    /// - Parameter isFalseUntilTrue: Whether a query without an answer counts as false.
     private func judge(
         between low: Int64, and high: Int64, _ isFalseUntilTrue: Bool
     ) throws -> (Int64, Bool)? {

@@ -2,15 +2,15 @@ import StorageKit
 
 /// Writes where values come from.
 final class BlamePrinter {
-    /// What was asked of a row or table.
+    /// The options for a row or table.
     struct Request {
         let target: TargetArgument
-        /// The state that is explained.
+        /// The position of the state that is explained.
         let position: Int64
-        /// The columns that are explained; all where empty.
+        /// The columns to explain; all if empty.
         var columns: [String] = []
         var ignored: [IgnoredCommits] = []
-        /// The most rows of a table; all where nil.
+        /// The maximum number of rows of a table; all if nil.
         var limit: Int?
     }
 
@@ -36,7 +36,7 @@ final class BlamePrinter {
         return line
     }
 
-    /// The ids of the columns that were asked for; nil for all.
+    /// The ids of the requested columns; nil for all.
     private func columns(of entities: [CatalogEntity], _ names: [String]) throws -> Set<UInt32>? {
         guard !names.isEmpty else { return nil }
         for name in names { try EntityNames(store).check(column: name, of: entities) }
@@ -86,7 +86,7 @@ final class BlamePrinter {
         try output.lines(layout.lines(style: output.style))
     }
 
-    /// A row that isn't there at the point, though it was or will be at another one.
+    /// The error for a row that doesn't exist at the point, although it does at another one.
     private func missing(_ row: RowTarget) throws -> CommandError {
         let target = row.target(in: request.target.table)
         var last: StorageEvent?
@@ -111,7 +111,7 @@ final class BlamePrinter {
             } ?? "")
     }
 
-    /// On a narrow terminal the day, so that neither a time nor a name is cut.
+    /// The time; on a narrow terminal only the day, so that neither times nor names are truncated.
     private func time(_ microseconds: Int64) -> String {
         output.width.map { $0 < Self.wide } ?? false ? Timestamp.day(microseconds) : Timestamp.shown(microseconds)
     }
@@ -131,7 +131,7 @@ final class BlamePrinter {
         if output.format == .csv || output.format == .md {
             try output.titles(["table", "id", "op"] + Self.originTitles)
         }
-        // At the head the table itself has the number of rows after which nothing can follow.
+        // At the head, the table itself gives the number of rows, so the search can stop after that many.
         let isHead = position == store.head.position && !entity.isDropped
         let most = min(request.limit ?? .max, isHead ? try count(entity) : .max)
         var rows = 0
@@ -148,7 +148,7 @@ final class BlamePrinter {
         return rows == 0 ? .negative : nil
     }
 
-    /// Hands over the event of each row that counts, newest first, until `body` answers false.
+    /// Calls `body` with the event that counts for each row, newest first, until it returns false.
     private func forEachOrigin(
         in entity: UInt32, _ columns: Set<UInt32>?, _ body: (_ event: StorageEvent, _ isIgnored: Bool) throws -> Bool
     ) throws {
@@ -158,7 +158,7 @@ final class BlamePrinter {
                 try body(batch.event(at: index, catalog: catalog), false)
             }
         }
-        // What counts may lie far before a row's last event, so its place isn't known before all rows are.
+        // The event that counts may be far before a row's last one, so the order isn't known until all rows have been read.
         var (origins, ignored) = (PositionSet(through: position), PositionSet(through: position))
         try log.forEachLastEvent(of: entity, at: position) { batch, index in
             let origin = try log.origin(batch, index, columns: columns, ignoring: isIgnored)

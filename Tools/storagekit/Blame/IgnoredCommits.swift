@@ -1,6 +1,6 @@
 import StorageKit
 
-/// Commits that are looked through, as `--ignore` names them: `t:7`, `actor=import`, `app=etl`, `reason~migration`.
+/// Commits to ignore, as `--ignore` names them: `t:7`, `actor=import`, `app=etl`, `reason~migration`.
 struct IgnoredCommits: Equatable, Sendable {
     private enum Rule: Equatable {
         case commit(Int64)
@@ -35,7 +35,7 @@ struct IgnoredCommits: Equatable, Sendable {
         }
     }
 
-    /// The commit, where it is named by its number.
+    /// The commit, if it is named by its number.
     var number: Int64? {
         if case .commit(let number) = rule { number } else { nil }
     }

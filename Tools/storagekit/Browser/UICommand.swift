@@ -37,7 +37,7 @@ struct UICommand: AsyncParsableCommand {
         transform: { try StoreLink($0) })
     var link: StoreLink?
 
-    // It was looked for before the command line was read.
+    // It was parsed before the command line was.
     @Option(name: .long, help: "Read and show times in UTC or in your zone. Default: your zone.")
     var time: TimeDisplay?
 
@@ -55,22 +55,22 @@ struct UICommand: AsyncParsableCommand {
         var browser = Browser(
             store: store.store, name: URL(fileURLWithPath: path).lastPathComponent, size: TerminalMode.size,
             filter: try LogFilter(words: words))
-        // Behind it is the log, as if the commit had been chosen there. Nothing is read yet that the screen could abandon.
+        // The log is below it, as if the commit had been selected there. No read is in progress that the screen could cancel.
         if let commit { _ = browser.push(.commit(commit)) }
         let shown = browser
         let style = Terminal(descriptor: 1).style(color)
-        // Keys are waited for, which must not take one of the few threads that tasks share.
+        // Waiting for keys blocks, which must not happen on a thread of the cooperative pool.
         let signal: Int32? = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(with: Result { try BrowserSession(shown, reader, style: style).run() })
             }
         }
         try await reader.close()
-        // A shell expects of a program that a signal ended that it did.
+        // A shell expects a program that ends because of a signal to end by that signal.
         if let signal { TerminalSignals.send(signal) }
     }
 
-    /// The commit of the link; nil where none is given, or it names the store before its first commit.
+    /// The commit of the link; nil if none is given, or if it names the store before its first commit.
     private func commit(of store: StoreOption) async throws -> Int64? {
         guard let point = link?.point else { return nil }
         return try await store.read { reader in try reader.index.commit(at: reader.position(of: point))?.info.number }

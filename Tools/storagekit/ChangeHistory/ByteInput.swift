@@ -1,10 +1,10 @@
 import CZstd
 
-/// The bytes of a file, uncompressed on the way if they are in zstd frames.
+/// The bytes of a file, decompressed if they are in zstd frames.
 ///
-/// What the file holds is decided by its first four bytes, never by its name.
+/// The format is determined by the first four bytes, never by the file's name.
 struct ByteInput: ~Copyable {
-    /// A frame that asks for a window of more than 128 MiB is refused: memory stays bounded whatever the file says.
+    /// A frame with a window of more than 128 MiB is refused, so memory stays bounded for any file.
     private static let windowLogMax: Int32 = 27
     private static let bufferSize = 1 << 17
 
@@ -17,9 +17,9 @@ struct ByteInput: ~Copyable {
     private var decoder: OpaquePointer?
     private var isInsideFrame = false
 
-    /// How many bytes of the file were read, for progress against `size`.
+    /// The number of bytes of the file that were read, for progress against `size`.
     private(set) var bytesRead = 0
-    /// How many bytes were handed out.
+    /// The number of bytes that were returned.
     private(set) var bytesProduced = 0
 
     init(_ file: consuming FileInput) {
@@ -42,7 +42,7 @@ struct ByteInput: ~Copyable {
         return count
     }
 
-    /// Whether bytes are at hand, or come within some milliseconds.
+    /// Returns whether bytes are available, or arrive within a number of milliseconds.
     func isReady(withinMilliseconds wait: Int32) -> Bool {
         start < end || isAtEnd || file.isReady(withinMilliseconds: wait)
     }
@@ -63,7 +63,7 @@ struct ByteInput: ~Copyable {
         ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, Self.windowLogMax)
     }
 
-    /// Appends what the file gives to the buffer, which has room.
+    /// Appends bytes of the file to the buffer, which has room.
     private mutating func fill() throws(CommandError) {
         let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[end...]))
         isAtEnd = count == 0
@@ -93,7 +93,7 @@ struct ByteInput: ~Copyable {
                 end = 0
                 try fill()
             }
-            // Between frames there is nothing to flush, and a call would begin a frame that doesn't come.
+            // Between frames there is nothing to flush, and a call would begin a frame that never arrives.
             if start == end, isAtEnd, !isInsideFrame { return 0 }
             var input = ZSTD_inBuffer(src: buffer.baseAddress, size: end, pos: start)
             let result = ZSTD_decompressStream(decoder, &output, &input)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file or pipe that is read from its start to its end.
+/// A file or pipe that is read sequentially to its end.
 struct FileInput: ~Copyable {
-    /// What people call it, for errors.
+    /// Its name in errors.
     let name: String
     /// The size of a regular file in bytes; nil for pipes and terminals.
     let size: Int?
@@ -25,7 +25,7 @@ struct FileInput: ~Copyable {
         self.init(descriptor: descriptor, name: path, isOwned: true)
     }
 
-    /// - Parameter isOwned: whether the descriptor is closed in the end.
+    /// - Parameter isOwned: Whether the descriptor is closed at the end.
     init(descriptor: Int32, name: String, isOwned: Bool = false) {
         var status = stat()
         let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -39,10 +39,10 @@ struct FileInput: ~Copyable {
         if isOwned { close(descriptor) }
     }
 
-    /// Whether a read wouldn't wait: there are bytes, or the end is reached, within some milliseconds.
+    /// Returns whether a read wouldn't block: bytes or the end arrive within a number of milliseconds.
     func isReady(withinMilliseconds wait: Int32) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        // An interrupted or impossible wait counts as ready: the read reports what is wrong.
+        // An interrupted or impossible wait counts as ready: the read then reports the error.
         return poll(&request, 1, wait) != 0
     }
 

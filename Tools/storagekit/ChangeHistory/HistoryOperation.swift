@@ -1,7 +1,6 @@
 /// One line of change history: a row of a table was inserted, updated or deleted.
 ///
-/// A value to use again for the next line; it owns no bytes. All slices are valid until the parser takes the next line
-/// and while the memory of the line is.
+/// Reused for each line; it owns no bytes. All slices are valid until the parser reads the next line, and as long as the line's memory is.
 struct HistoryOperation {
     enum Kind: String, Sendable {
         case insert, update, delete
@@ -12,11 +11,11 @@ struct HistoryOperation {
         let value: HistoryValue
     }
 
-    /// Groups operations: neighbours with an equal number are one commit. It means nothing else.
+    /// Groups operations: adjacent operations with an equal number are one commit. It has no other meaning.
     var tx: Int64 = 0
-    /// Microseconds since 1970 in UTC; nil when the line doesn't say.
+    /// Microseconds since 1970 in UTC; nil if the line has no time.
     var at: Int64?
-    /// Whether the line's time was finer than that.
+    /// Whether the line's time was finer than a microsecond.
     var isTimeCut = false
     var kind = Kind.insert
     var table = ByteSlice(start: nil, count: 0)
@@ -29,10 +28,10 @@ struct HistoryOperation {
     var reason: ByteSlice?
     var correlation: ByteSlice?
 
-    /// Where the operation stands, for errors.
+    /// The operation's line, for errors.
     var line: InputLine?
 
-    /// Forgets everything but the memory of the columns.
+    /// Clears everything but the memory of the columns.
     mutating func reset() {
         at = nil
         isTimeCut = false
@@ -43,8 +42,7 @@ struct HistoryOperation {
         columns.removeAll(keepingCapacity: true)
     }
 
-    /// How many bytes of the line stand before the name of a column; 0 where the row hasn't the column, or the line spells
-    /// its name with escapes.
+    /// Returns the offset of a column's name in the line, in bytes; 0 if the row doesn't have the column, or the line spells its name with escapes.
     func offset(ofColumn name: String) -> Int {
         guard let line = line?.bytes.baseAddress, let count = self.line?.bytes.count,
             let start = columns.first(where: { $0.name.equals(text: name) })?.name.baseAddress

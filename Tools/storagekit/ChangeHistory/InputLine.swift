@@ -1,9 +1,9 @@
 /// A line as `LineReader` found it.
 struct InputLine {
-    /// The line without its line break. Valid until the reader takes the next one.
+    /// The line without its line break. Valid until the reader reads the next one.
     let bytes: ByteSlice
     /// Counts from one.
     let number: Int
-    /// How many bytes stand before the line in the uncompressed input.
+    /// The line's offset in the uncompressed input, in bytes.
     let offset: Int
 }

@@ -2,11 +2,10 @@ import Foundation
 
 /// The lines of a file, a pipe or standard input, plain or compressed by zstd, with bounded memory.
 ///
-/// Lines end with LF or CRLF, the last one needn't. A byte order mark at the very start isn't part of the first line.
-/// Empty lines are lines.
+/// Lines end with LF or CRLF; the last one may end without. A byte order mark at the very start isn't part of the first line. Empty lines are lines.
 ///
-/// `hash` identifies all the bytes up to the end of the line last returned, so that an import can prove, before it goes
-/// on, that the input still begins with what it has stored. It guards against mistakes, not against forgery.
+/// `hash` identifies all bytes up to the end of the last returned line, so that an import can check, before it resumes, that the input still begins
+/// with what it has stored. It guards against mistakes, not against forgery.
 final class LineReader {
     /// Longer lines are refused, so that a file without line breaks can't take all memory.
     static let defaultLineLimit = 64 << 20
@@ -14,7 +13,7 @@ final class LineReader {
 
     private var input: ByteInput
     private let lineLimit: Int
-    /// `start..<end` is read but not yet returned; nothing before `searched` is a line break.
+    /// `start..<end` is read but not yet returned; there is no line break before `searched`.
     private var buffer: UnsafeMutableRawBufferPointer
     private var start = 0
     private var searched = 0
@@ -22,7 +21,7 @@ final class LineReader {
 
     /// The number of the line last returned.
     private(set) var lineNumber = 0
-    /// How many uncompressed bytes the lines returned so far take, with their line breaks.
+    /// The number of uncompressed bytes of the lines returned so far, with their line breaks.
     private(set) var offset = 0
     /// A hash of those bytes; it doesn't depend on how the input is compressed or delivered.
     private(set) var hash: UInt64 = 0
@@ -40,14 +39,14 @@ final class LineReader {
 
     deinit { buffer.deallocate() }
 
-    /// What people call the input.
+    /// The input's name in errors.
     var name: String { input.name }
     /// Bytes of the file, as it is on the disk, that were read; for progress against `size`.
     var bytesRead: Int { input.bytesRead }
     /// The size of the file on the disk; nil for pipes.
     var size: Int? { input.size }
 
-    /// Whether the next line is at hand, or something of it comes within some milliseconds.
+    /// Returns whether the next line is available, or some of its bytes arrive within a number of milliseconds.
     func isReady(withinMilliseconds wait: Int32) -> Bool {
         indexOfLineBreak() != nil || input.isReady(withinMilliseconds: wait)
     }
@@ -71,10 +70,10 @@ final class LineReader {
         return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// Reads more behind what is there; false at the end.
+    /// Reads more bytes into the buffer; false at the end.
     private func fill() throws(CommandError) -> Bool {
         if start > 0 {
-            // Only the line that was begun moves, so a byte moves once for each buffer that its line is longer than.
+            // Only the unfinished line is moved, so a byte moves once for each buffer length that its line exceeds.
             buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
             searched -= start
             end -= start

@@ -3,17 +3,17 @@ import StorageCore
 /// Reads lines of change history:
 /// `{"tx":12,"at":"…","actor":"anna","op":"update","table":"posts","id":"42","row":{…}}`
 ///
-/// `tx`, `op`, `table` and `id` must be there, `row` too unless the row is deleted; `at`, `actor`, `app`, `reason` and
-/// `correlation` may be absent or null. The order of keys is free. Any other key is refused: it would be lost.
+/// `tx`, `op`, `table` and `id` are required, and `row` unless the row is deleted; `at`, `actor`, `app`, `reason` and `correlation` may be absent or
+/// null. Keys may be in any order. Any other key is refused, because it would be lost.
 ///
 /// - Complexity: O(length of the line), without allocating memory once its buffers have grown.
 struct OperationParser: ~Copyable {
     private var scanner = JSONScanner()
     private var seen: Keys = []
-    /// Where `row` begins, for errors that show only when the whole line is known.
+    /// The offset of `row`, for errors that are only detected at the end of the line.
     private var rowOffset = 0
 
-    /// Which keys of the line were found. For `row`, that it is an object.
+    /// The keys that were found in the line. `row` counts if it is an object.
     private struct Keys: OptionSet {
         let rawValue: UInt8
         static let tx = Keys(rawValue: 1)
@@ -28,7 +28,7 @@ struct OperationParser: ~Copyable {
 
     /// Reads one line, without its line break.
     ///
-    /// - Parameter operation: receives what the line says. After an error its content is undefined but safe to reuse.
+    /// - Parameter operation: Receives the line's content. After an error it is undefined but safe to reuse.
     mutating func parse(_ line: UnsafeRawBufferPointer, into operation: inout HistoryOperation) throws(InputError) {
         operation.reset()
         seen = []
@@ -98,7 +98,7 @@ struct OperationParser: ~Copyable {
         var scope = try scanner.beginObject()
         while let name = try scanner.nextKey(&scope) {
             guard name.count > 0 else { throw scanner.fail("a column needs a name", "Give the column a name.") }
-            // It ends before the colon; without escapes it is as long as it is written.
+            // The name ends before the colon; without escapes it has the length of its source.
             try check(name, isNameOf: "column", at: max(scanner.position - name.count - 2, 0))
             operation.columns.append(HistoryOperation.Column(name: name, value: try scanner.value()))
         }

@@ -1,17 +1,17 @@
-/// What may stand at the cursor.
+/// A completion for the word at the cursor.
 struct Candidate: Equatable, Sendable {
     /// The whole word.
     let text: String
-    /// What it is, for shells that show it.
+    /// A description, for shells that show it.
     var about = ""
-    /// Whether more of the word follows, so that no space does.
+    /// Whether the word is incomplete, so that no space follows it.
     var isPartial = false
-    /// Whether it stands for what is typed although it may be written otherwise, as names of SQL in capitals.
+    /// Whether it matches although its spelling may differ from the typed text, such as SQL names in other case.
     var isChosen = false
 
     /// Whether it can be shown and typed in one line.
     var isTypable: Bool { !text.isEmpty && TerminalText.visible(text) == text }
 
-    /// By bytes: letters that Unicode takes for the same are different names.
+    /// Compares bytes, because names that Unicode considers equivalent differ here.
     func begins(with typed: String) -> Bool { text.utf8.starts(with: typed.utf8) }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// A command as completion needs it. What ArgumentParser reports of its options takes it long for all commands together, so
-/// it is asked for one that was typed, and when it matters.
+/// A command as completion needs it. ArgumentParser takes long to describe the options of all commands, so they are only requested for the typed
+/// command, when needed.
 struct CompletedCommand {
     private let type: any ParsableCommand.Type
 
@@ -10,7 +10,7 @@ struct CompletedCommand {
     var name: String { type.configuration.commandName ?? type._commandName }
     var abstract: String { type.configuration.abstract }
 
-    /// Those that help lists; help itself is one where there are any.
+    /// The subcommands that help lists; `help` itself is one if there are any.
     var subcommands: [CompletedCommand] {
         type.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { CompletedCommand($0) }
     }
@@ -19,7 +19,7 @@ struct CompletedCommand {
 
     /// The options and arguments.
     func arguments() -> [CommandDescription.Argument] {
-        // Without them there is nothing to offer.
+        // Without a description there is nothing to offer.
         (try? CommandDescription.read(type._dumpHelp()))?.arguments ?? []
     }
 }

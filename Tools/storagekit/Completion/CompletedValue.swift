@@ -1,6 +1,6 @@
-/// What stands where an option or argument takes a value.
+/// The kind of value that an option or argument takes.
 enum CompletedValue: Equatable, Sendable {
-    /// Text of the user's own.
+    /// Free text.
     case text
     case file, store
     case table, row, target, column, projection
@@ -9,10 +9,10 @@ enum CompletedValue: Equatable, Sendable {
     /// A point or a range, or a table, row or cell.
     case pointOrTarget
     case pointOrTable
-    /// A statement, or the condition of one; a table or a point in its place where those may stand there, too.
+    /// A statement, or a condition; or a table or point where those are allowed as well.
     case sql, condition, tableOrSQL, pointOrSQL
 
-    /// By the name of an option, which means the same in every command.
+    /// The kinds of options by name; an option means the same in every command.
     static let options: [String: CompletedValue] = [
         "--store": .store, "--output": .file, "--old": .file, "--new": .file, "--tls-certificate": .file,
         "--tls-key": .file,
@@ -33,7 +33,7 @@ enum CompletedValue: Equatable, Sendable {
         "--tenant": .text, "--expires": .text, "--projection": .projection,
     ]
 
-    /// By the words that name a command: the kinds of its arguments, the last of which is that of all that follow.
+    /// The kinds of a command's arguments, by the command's name; the last one also applies to all that follow.
     static let arguments: [String: [CompletedValue]] = [
         "import": [.file], "adopt": [.store, .text], "backup": [.file], "restore": [.store],
         "log": [.pointOrTarget], "show": [.point], "history": [.row], "diff": [.point, .pointOrTarget],

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Finds what may stand at the cursor.
+/// Finds the candidates at the cursor.
 struct Completer {
     let request: CompletionRequest
-    /// The word at the cursor as far as it is typed.
+    /// The typed part of the word at the cursor.
     let current: String
     /// Whether a quotation mark is open there.
     var isQuoted = false
     let environment: [String: String]
 
-    /// The candidates, at most so many of each kind.
+    /// Returns the candidates, up to a limit for each kind.
     func candidates() async -> [Candidate] {
         let typed = String(current.dropFirst(request.prefix.count))
         var found = request.commands.map { Candidate(text: $0.name, about: $0.abstract) }
@@ -24,7 +24,7 @@ struct Completer {
             }
     }
 
-    /// Both names of an option where only its hyphen is typed.
+    /// Returns both names of an option if only a hyphen is typed.
     private static func names(_ option: CompletionRequest.Argument) -> [Candidate] {
         (option.names ?? []).map { Candidate(text: $0.text, about: option.abstract ?? "") }
             .sorted { $0.text.count > $1.text.count }
@@ -39,7 +39,7 @@ struct Completer {
         }
         guard let path = request.store ?? environment[StoreOption.environmentKey], !path.isEmpty else { return [] }
         let (tables, isQuoted) = (request.tables, isQuoted)
-        // A store that can't be read, or a name that isn't there, completes nothing: the command itself says why.
+        // A store that can't be read, or an unknown name, completes nothing: the command itself reports the error.
         let found = try? await StoreOption.readWithoutWaiting(path) { store in
             try StoreCandidates(store: store, tables: tables, isQuoted: isQuoted).values(value, typed)
         }

@@ -1,20 +1,20 @@
-/// What a command line asks for at the cursor.
+/// The kinds of words that may be at the cursor of a command line.
 struct CompletionRequest {
     typealias Argument = CommandDescription.Argument
 
-    /// The commands that may follow; none where one is given.
+    /// The commands that may follow; none if one is given.
     private(set) var commands: [CompletedCommand] = []
     /// The options that may follow.
     private(set) var options: [Argument] = []
-    /// What a value at the cursor stands for; nil where none may.
+    /// The kind of value at the cursor; nil if no value is allowed.
     private(set) var value: CompletedValue?
-    /// The words that alone may stand there; empty where there are others.
+    /// The only allowed words; empty if others are allowed.
     private(set) var choices: [String] = []
     /// The store, as it is named before the cursor.
     private(set) var store: String?
     /// The tables that are named before the cursor.
     private(set) var tables: [String] = []
-    /// What stands before the value in its word, as `--store=`.
+    /// The text before the value in its word, such as `--store=`.
     private(set) var prefix = ""
 
     private let tool: CompletedCommand
@@ -22,9 +22,9 @@ struct CompletionRequest {
     private let topics: [String]
 
     /// - Parameters:
-    ///   - words: Those behind the name of the tool, without the one at the cursor.
-    ///   - leading: The options that may stand before the command.
-    ///   - topics: What help knows beside the commands.
+    ///   - words: The words after the name of the tool, without the one at the cursor.
+    ///   - leading: The options that may precede the command.
+    ///   - topics: The topics of help other than commands.
     init(
         _ words: [String], current: String, of tool: CompletedCommand, leading: [String] = [], topics: [String] = []
     ) {
@@ -122,7 +122,7 @@ struct CompletionRequest {
         word.hasPrefix("-") && word.count > 1 && word.dropFirst().first?.isNumber == false
     }
 
-    /// An option of the command, or one of those that may stand before a command.
+    /// Returns an option of the command, or one of those that may precede a command.
     private func option(_ name: String, of command: CompletedCommand) -> Argument? {
         func named(_ arguments: [Argument]) -> Argument? {
             arguments.first { $0.names?.contains { $0.text == name } ?? false }

@@ -1,4 +1,4 @@
-/// What a shell runs to complete a command line: it asks the tool, which knows its commands and reads the store.
+/// The script that a shell runs to complete a command line: it calls the tool, which knows its commands and reads the store.
 enum CompletionScript {
     static func text(for shell: CompletionShellName) -> String {
         switch shell {
@@ -8,7 +8,7 @@ enum CompletionScript {
         }
     }
 
-    // A variable in the line, as in -s $STORE, may be one that isn't exported: it is, for the tool alone.
+    // A variable in the line, as in -s $STORE, may not be exported: the script exports it to the tool only.
 
     private static let bash = #"""
         _storagekit() {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Files and folders by the beginning of their path.
+/// Files and folders whose path begins with a text.
 enum FileCandidates {
-    /// So many entries of a folder are looked at.
+    /// The maximum number of a folder's entries to examine.
     private static let limit = 5000
 
-    /// - Parameter isWanted: Whether a file is, by its path. Folders always are, because it may be in one.
+    /// - Parameter isWanted: Returns whether to offer a file, by its path. Folders are always offered, because they may contain one.
     static func all(
         _ typed: String, _ environment: [String: String], where isWanted: (String) -> Bool
     ) -> [Candidate] {
@@ -20,7 +20,7 @@ enum FileCandidates {
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
             }
             guard let name, name != ".", name != ".." else { continue }
-            // Hidden files are meant where their dot is typed.
+            // Hidden files are offered only if their dot is typed.
             if name.hasPrefix("."), folder.utf8.count == typed.utf8.count { continue }
             if (folder + name).utf8.starts(with: typed.utf8) { names.append(name) }
         }
@@ -33,9 +33,9 @@ enum FileCandidates {
         }
     }
 
-    /// Whether a file begins as databases of SQLite do.
+    /// Returns whether a file begins with the header of an SQLite database.
     static func isDatabase(_ path: String) -> Bool {
-        // A device or a pipe would make it wait.
+        // Non-blocking, because opening a device or a pipe could wait.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

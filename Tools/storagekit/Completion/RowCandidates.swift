@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import StorageKit
 
-/// Keys of rows by their beginning, found by the index of the key: never by reading the table.
+/// Row keys that begin with a text, found by the key's index and never by reading the table.
 struct RowCandidates {
     struct Key: Equatable {
         let text: String
@@ -10,7 +10,7 @@ struct RowCandidates {
         let isPartial: Bool
     }
 
-    /// Values between two others, the second of which is left out.
+    /// The values from one up to and not including another.
     private struct Interval {
         let lower: StorageValue
         let upper: StorageValue
@@ -39,7 +39,7 @@ struct RowCandidates {
         var keys: [Key] = []
         for key in known where keys.count < Self.limit {
             for value in try values(of: columns[parts.count - 1], beginning: last, behind: key) {
-                // An empty part more ends in the comma that has to follow.
+                // An additional empty part adds the comma that must follow.
                 let text = KeyText.text(of: key + [value] + (isPartial ? [.text("")] : []), in: entity)
                 keys.append(Key(text: text, isPartial: isPartial))
             }
@@ -47,7 +47,7 @@ struct RowCandidates {
         return keys
     }
 
-    /// The different values of a column, in its order.
+    /// Returns the distinct values of a column, in its order.
     ///
     /// - Parameter key: The columns of the key before it.
     private func values(
@@ -60,7 +60,7 @@ struct RowCandidates {
         return found
     }
 
-    /// Goes from one value to the next by the index, so that rows that share a value aren't read.
+    /// Jumps from one value to the next in the index, so that rows that share a value aren't read.
     private func values(
         of column: CatalogColumn, in interval: Interval?, behind key: [StorageValue], limit: Int
     ) throws -> [StorageValue] {
@@ -96,11 +96,11 @@ struct RowCandidates {
 
     // MARK: Intervals
 
-    /// Where the values lie whose text begins as typed; one interval without bounds where nothing is typed.
+    /// Returns the intervals of values whose text begins as typed; one without bounds if nothing is typed.
     private static func intervals(_ typed: String, of column: CatalogColumn) -> [Interval?] {
         if typed.isEmpty { return [nil] }
         if column.coding == ColumnSchema.uuid { return bytes(typed.filter { $0 != "-" }).map { [$0] } ?? [] }
-        // What an escape begins with isn't known before its end.
+        // An incomplete escape at the end can't be decoded yet.
         let escape = typed.lastIndex(of: "%").flatMap { typed.distance(from: $0, to: typed.endIndex) < 3 ? $0 : nil }
         let beginning = escape.map { String(typed[..<$0]) } ?? typed
         let text = Interval(lower: .text(beginning), upper: .text(beginning + "\u{10FFFF}"))
@@ -111,7 +111,7 @@ struct RowCandidates {
         }
     }
 
-    /// Whole numbers that begin with these digits: a range for each number of digits.
+    /// Returns the intervals of integers that begin with these digits: one for each number of digits.
     private static func integers(_ typed: String) -> [Interval] {
         guard let number = Int64(typed), "\(number)" == typed else { return [] }
         var found: [Interval] = []
@@ -131,7 +131,7 @@ struct RowCandidates {
         }
     }
 
-    /// Bytes whose hexadecimal digits begin with these.
+    /// Returns the interval of bytes whose hexadecimal digits begin with these.
     private static func bytes(_ digits: String) -> Interval? {
         guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
         func data(_ digits: String) -> Data {

@@ -2,11 +2,11 @@ import Foundation
 
 /// A command line up to the cursor, as its shell reads it.
 ///
-/// Variables of the environment stand for their values, as in `-s $STORE`; nothing else is expanded, and nothing is run.
+/// Environment variables are expanded, as in `-s $STORE`; nothing else is expanded, and nothing is run.
 struct ShellLine {
     /// The words before the one at the cursor.
     private(set) var words: [String] = []
-    /// The word at the cursor, of which more may follow; empty after a space.
+    /// The word at the cursor, possibly incomplete; empty after a space.
     private(set) var current = ""
     /// The quotation mark that is open at the cursor.
     private(set) var quote: Character?
@@ -44,7 +44,7 @@ struct ShellLine {
                     current.append(next)
                 }
             } else if next == "\\", quote == nil {
-                // What it escapes isn't typed yet.
+                // The escaped character isn't typed yet.
             } else if next == "$", quote != "'", let value = variable(&rest) {
                 current += value
             } else {
@@ -61,7 +61,7 @@ struct ShellLine {
         }
     }
 
-    /// The value of `NAME` or `{NAME}` behind a dollar sign; nil where it isn't such a name.
+    /// Returns the value of `NAME` or `{NAME}` after a dollar sign; nil if it isn't such a name.
     private func variable(_ rest: inout Substring) -> String? {
         let isBraced = rest.first == "{"
         let name = rest.dropFirst(isBraced ? 1 : 0).prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
@@ -72,7 +72,7 @@ struct ShellLine {
         return environment[String(name)] ?? ""
     }
 
-    /// A path with the home folder in place of `~`.
+    /// Returns a path with `~` replaced by the home folder.
     static func withHome(_ word: String, _ environment: [String: String]) -> String {
         guard word == "~" || word.hasPrefix("~/"), let home = environment["HOME"] else { return word }
         return home + word.dropFirst()
@@ -80,10 +80,10 @@ struct ShellLine {
 }
 
 extension ShellLine {
-    /// Text as it has to be typed behind what is there: inside of the open quotation mark, or with escapes.
+    /// Returns text as it must be typed after the existing text: inside the open quotation mark, or with escapes.
     func typed(_ text: String, isWordStart: Bool) -> String {
         var output = ""
-        // A home folder that is escaped would be a name.
+        // An escaped `~` would be part of a name.
         var rest = text[...]
         if isWordStart, quote == nil, rest.hasPrefix("~/") {
             output = "~/"

@@ -1,17 +1,17 @@
 import Foundation
 import StorageKit
 
-/// What a store has, by the beginning of a word.
+/// The names and points in a store that begin with a text.
 struct StoreCandidates {
-    /// So many commits are offered.
+    /// The maximum number of commits to offer.
     private static let commits = 12
     private static let tags = 500
-    /// Actors are looked for in the commits of so many events, which take less than a tenth of a second to read. A limit in
-    /// time would answer otherwise on a machine that is busy.
+    /// Actors are searched in the commits of this many events, which takes less than a tenth of a second. A time limit would give other results on a
+    /// busy machine.
     private static let actorEvents: Int64 = 100_000
 
     let store: HistoryReader
-    /// Those whose columns are meant; all where empty.
+    /// The tables whose columns to offer; all if empty.
     let tables: [String]
     /// Whether a quotation mark is open at the cursor: statements have more than one word.
     var isQuoted = false
@@ -63,14 +63,14 @@ struct StoreCandidates {
     // MARK: Tables, rows, cells
 
     private func targets(_ typed: String, takesTables: Bool) throws -> [Candidate] {
-        // The column after a # may be missing yet.
+        // The column after a # may not be typed yet.
         let slash = typed.firstIndex(of: "/")
         let hash = slash.flatMap { typed[$0...].lastIndex(of: "#") }
         guard slash != nil, let target = try? TargetArgument(String(typed[..<(hash ?? typed.endIndex)])) else {
             return entities.flatMap { entity in
                 let name = TargetArgument(table: entity.name).description
                 let rows = Candidate(text: name + "/", isPartial: true)
-                // Of a whole name, its rows are what may be missing.
+                // After a complete table name, its rows may follow.
                 return takesTables ? [Candidate(text: name), rows] : [rows]
             }
         }
@@ -127,7 +127,7 @@ struct StoreCandidates {
         return found
     }
 
-    /// The commit of a number, and those of which it is the beginning.
+    /// Returns the commit with a number, and those whose number begins with it.
     private func commits(beginning digits: Substring) throws -> [Candidate] {
         guard let number = Int64(digits), number > 0, number <= store.head.commit else { return [] }
         let numbers = [number] + (0...9).map { number &* 10 &+ $0 }
@@ -152,7 +152,7 @@ struct StoreCandidates {
         return found
     }
 
-    /// Those of the newest commits, the newest first.
+    /// Returns the actors of the newest commits, newest first.
     private func actors(_ name: (CommitMetadata) -> String?) throws -> [Candidate] {
         var seen: Set<String> = []
         var found: [Candidate] = []

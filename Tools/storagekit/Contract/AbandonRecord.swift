@@ -3,9 +3,9 @@ import StorageKit
 /// The answer of `rebuild --abandon`.
 ///
 /// - `ok`: `true`.
-/// - `dry_run`: Whether it was only looked at.
+/// - `dry_run`: Whether nothing was discarded.
 /// - ``LeftoversRecord``
-/// - `recorded`: The commit that records it; null where nothing was changed.
+/// - `recorded`: The commit that records it; null if nothing was changed.
 struct AbandonRecord: JSONRecord {
     let leftovers: RebuildLeftovers
     let isDryRun: Bool

@@ -4,11 +4,11 @@ import StorageKit
 ///
 /// - `dry_run`: Whether nothing was changed.
 /// - `database`: The database's file, as it was named.
-/// - `store`: The store's file; null where none was named.
-/// - `backup`: The copy of the database; null where there is none.
-/// - `rows`: How many rows were recorded.
+/// - `store`: The store's file; null if none was named.
+/// - `backup`: The copy of the database; null if there is none.
+/// - `rows`: The number of recorded rows.
 /// - `tables`: A ``AdoptRecord/Table`` each.
-/// - `notes`: What else there is to know, in words.
+/// - `notes`: Further information, as text.
 struct AdoptRecord: JSONRecord {
     let plan: AdoptionPlan
     let database: String
@@ -33,9 +33,9 @@ struct AdoptRecord: JSONRecord {
 
     /// - `table`: Its name.
     /// - `adopted`: Whether its rows are recorded.
-    /// - `rows`: How many there are; null where they aren't recorded.
+    /// - `rows`: The number of its rows; null if they aren't recorded.
     /// - `key`: The columns of its key.
-    /// - `reason`, `remedy`: Why they aren't recorded, and what to do about it; null where they are.
+    /// - `reason`, `remedy`: Why they aren't recorded, and what to do about it; null if they are.
     struct Table: JSONRecord {
         let name: String
         let rows: Int64

@@ -2,8 +2,8 @@ import StorageKit
 
 /// Tags and notes: part of the lines about a commit or an event.
 ///
-/// - `tags`: The names of tags that point there, where there are any.
-/// - `notes`: The texts of notes, where there are any.
+/// - `tags`: The names of tags that point there, if there are any.
+/// - `notes`: The texts of notes, if there are any.
 struct AnnotationRecord: JSONRecord {
     let tags: [StorageTag]
     let notes: [StorageNote]

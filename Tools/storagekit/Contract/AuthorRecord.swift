@@ -2,10 +2,10 @@ import StorageKit
 
 /// Who made a commit and why: part of each line about one.
 ///
-/// - `actor`: The person or service; null where the commit names none.
-/// - `app`: The program, where it is named.
-/// - `reason`: Why, in words. Lines about commits have null where there is none, lines about events leave it out.
-/// - `correlation`: What ties the commit to a request elsewhere, where there is such.
+/// - `actor`: The person or service; null if the commit names none.
+/// - `app`: The program, if it is named.
+/// - `reason`: The reason, as text. Without one, lines about commits have null, and lines about events omit the key.
+/// - `correlation`: The id that links the commit to a request elsewhere, if it has one.
 struct AuthorRecord: JSONRecord {
     let metadata: CommitMetadata
     let alwaysHasReason: Bool

@@ -6,7 +6,7 @@ import StorageKit
 /// - `backup`: The new file, as it was named.
 /// - `position`, `commit`: The last ones in it.
 /// - `bytes`: Its size.
-/// - `verified`: Whether every byte of it was read.
+/// - `verified`: Whether every byte of it was read and checked.
 struct BackupRecord: JSONRecord {
     let backup: StoreBackup
     let path: String

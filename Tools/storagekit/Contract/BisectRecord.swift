@@ -4,7 +4,7 @@ import StorageKit
 ///
 /// - ``CommitRecord``
 /// - `before`, `after`: The result before the commit and since.
-/// - `steps`: How many points were looked at.
+/// - `steps`: The number of points that were tested.
 struct BisectRecord: JSONRecord {
     let commit: AnnotatedCommit
     let before: Bool

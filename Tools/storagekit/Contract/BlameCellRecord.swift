@@ -1,6 +1,6 @@
 import StorageKit
 
-/// A line of `blame` of a row: a value and where it comes from.
+/// A line of `blame` of a row: a value and its origin.
 ///
 /// - `table`, `id`, `column`: The cell.
 /// - `value`: Its value.

@@ -4,12 +4,12 @@ import StorageKit
 ///
 /// - `op`: `insert`, `update` or `delete`.
 /// - `table`: The table's name as it is now.
-/// - `id`: The row's key as it is typed; the parts of a key of several columns are separated by commas.
-/// - `old`: The row before a delete, without what is NULL; of an update, the changed columns; null for an insert.
-/// - `new`: The row after an insert, without what is NULL; of an update, the changed columns; null for a delete.
+/// - `id`: The row's key as it is typed; the parts of a composite key are separated by commas.
+/// - `old`: The row before a delete, without NULL columns; of an update, the changed columns; null for an insert.
+/// - `new`: The row after an insert, without NULL columns; of an update, the changed columns; null for a delete.
 struct ChangeRecord<Change: PrintableChange>: JSONRecord {
     let change: Change
-    /// The only columns to tell; all if nil.
+    /// The only columns to report; all if nil.
     var columns: [String]?
 
     func write(to json: inout JSONWriter) {
@@ -34,7 +34,7 @@ struct ChangeRecord<Change: PrintableChange>: JSONRecord {
         guard let fields else { return json.null() }
         json.beginObject()
         for field in fields where isWanted(field.column) {
-            // A whole row has its values; of a change, NULL is one of the two sides.
+            // NULL columns are omitted from whole rows only; in an update, NULL is one of the two values.
             if change.operation != .update, field.value == .null { continue }
             json.member(field.column, field)
         }

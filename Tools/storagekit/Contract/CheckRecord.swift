@@ -2,7 +2,7 @@ import StorageKit
 
 /// A line of `doctor`: a check.
 ///
-/// - `check`: What was checked, in a word.
+/// - `check`: The name of the check.
 /// - `status`: `ok`, `warn` or `fail`.
 /// - `message`: What was found.
 /// - `remedy`: What to do about it, or null.

@@ -3,10 +3,10 @@ import StorageKit
 /// A column.
 ///
 /// - `name`, `type`: As declared; the type may be empty.
-/// - `key`: Its place in the primary key, from 1; 0 where it is no part of it.
+/// - `key`: Its ordinal in the primary key, from 1; 0 if it isn't part of it.
 /// - `required`: Whether it can't be NULL.
-/// - `default`: The value that rows have where none was given.
-/// - `converted_from`: The column that its values were converted from, where they were.
+/// - `default`: The default value.
+/// - `converted_from`: The column that its values were converted from, if they were.
 struct ColumnRecord: JSONRecord {
     let column: CatalogColumn
     let entity: CatalogEntity

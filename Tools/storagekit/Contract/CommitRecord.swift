@@ -1,15 +1,15 @@
 import StorageKit
 
-/// A commit: what the lines of `log`, `show`, `bisect` and `grep --in meta` have in common.
+/// A commit: the common part of the lines of `log`, `show`, `bisect` and `grep --in meta`.
 ///
 /// - `commit`: Its number.
 /// - `from`, `to`: Its first and its last position.
-/// - `time`: When it was made; never earlier than the commit before.
-/// - `clock`: What the clock read, where that was earlier.
+/// - `time`: Its time; never earlier than that of the previous commit.
+/// - `clock`: The time of the clock, if that was earlier.
 /// - ``AuthorRecord``
-/// - `attributes`: Texts by name, where it has any.
+/// - `attributes`: Texts by name, if it has any.
 /// - ``AnnotationRecord``
-/// - `changes`: By table, a ``CountsRecord`` of the events that were asked for.
+/// - `changes`: By table, a ``CountsRecord`` of the selected events.
 struct CommitRecord: JSONRecord {
     let commit: AnnotatedCommit
 

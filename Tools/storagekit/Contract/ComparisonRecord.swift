@@ -1,11 +1,11 @@
 import StorageKit
 
-/// The first line of `compare-replay`, or its document: how two versions of a projection compare.
+/// The first line of `compare-replay`, or its document: the comparison of two versions of a projection.
 ///
-/// - `equal`: Whether they are the same all the way.
+/// - `equal`: Whether they are equal at every commit.
 /// - `from`, `to`: The positions between which they were compared.
-/// - `events`: How many events that were.
-/// - `differing_rows`: How many rows differ at the end.
+/// - `events`: The number of events between them.
+/// - `differing_rows`: The number of rows that differ at the end.
 /// - `divergence`: The first difference, or null.
 /// - `only_old`, `only_new`: Tables and columns that only one of them has, which aren't compared.
 /// - `rows`: In a document, the differing rows, a ``ChangeRecord`` each; as lines they follow.
@@ -30,7 +30,7 @@ struct ComparisonRecord: JSONRecord {
     }
 
     /// - `position`, `commit`: The event after which they differ, and its commit.
-    /// - `before_range`: Whether that lies before what was to be compared.
+    /// - `before_range`: Whether that is before the compared range.
     struct Divergence: JSONRecord {
         let position: Int64
         let commit: Int64?

@@ -1,11 +1,11 @@
 import StorageKit
 
-/// What stands in the way of a revert.
+/// A conflict of a revert.
 ///
 /// - `table`, `id`: The row.
-/// - `column`: The column, where it is one; null for the whole row.
-/// - `reason`: Why, in words.
-/// - `expected`, `found`: Of a column, the value that was set and the one that is there.
+/// - `column`: The column; null if the whole row conflicts.
+/// - `reason`: The reason, as text.
+/// - `expected`, `found`: Of a column, the value that was set and the current one.
 struct ConflictRecord: JSONRecord {
     let conflict: RevertConflict
     let catalog: Catalog

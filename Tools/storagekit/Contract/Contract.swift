@@ -1,12 +1,11 @@
 import StorageKit
 
-/// The JSON that programs read: each kind of line or document is a type of this folder, which writes it and says what its
-/// keys mean.
+/// The JSON that programs read: each kind of line or document is a type in this folder, which writes it and documents its keys.
 ///
-/// A key that says something new may be added in any version; one that goes, or means another thing, takes another ``version``.
-/// Keys that say "where" are absent otherwise. Times are RFC 3339 in UTC, positions and numbers of commits are integers.
+/// New keys may be added in any version; removing a key or changing its meaning requires a new ``version``. Keys described with "if" and without null
+/// are absent otherwise. Times are RFC 3339 in UTC, positions and numbers of commits are integers.
 ///
-/// - `v`: The version, first in every line and document but the rows of queries, which are the user's own.
+/// - `v`: The version, first in every line and document except rows of queries, whose keys the user chooses.
 enum Contract {
     static let version = 1
 

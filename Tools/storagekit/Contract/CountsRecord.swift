@@ -1,8 +1,8 @@
 import StorageKit
 
-/// How many events there are of each operation.
+/// The number of events of each operation.
 ///
-/// - `insert`, `update`, `delete`: So many.
+/// - `insert`, `update`, `delete`: The number of events.
 struct CountsRecord: JSONRecord {
     let counts: CommitSummary.Counts
 

@@ -1,14 +1,14 @@
 import StorageKit
 
-/// A line of `projections dead-letters`: an event that a projection has put aside.
+/// A line of `projections dead-letters`: a dead letter of a projection.
 ///
 /// - `projection`: Its name.
 /// - `row`: The event's row as it is typed.
 /// - `operation`: `insert`, `update` or `delete`.
 /// - `error`: Why it couldn't be applied.
 /// - `position`: The event's position.
-/// - `attempts`: How often it was tried.
-/// - `time`: When it was tried last.
+/// - `attempts`: The number of attempts.
+/// - `time`: The time of the last attempt.
 struct DeadLetterRecord: JSONRecord {
     let letter: DeadLetter
 

@@ -4,8 +4,8 @@ import StorageKit
 ///
 /// - `table`: Its name.
 /// - ``CountsRecord``
-/// - `cells`: With `--stat`, how many values differ.
-/// - `schema`: With `--summary`, what became of the table and its columns, in words.
+/// - `cells`: With `--stat`, the number of values that differ.
+/// - `schema`: With `--summary`, the changes of the table and its columns, as text.
 struct DiffCountRecord: JSONRecord {
     enum Detail {
         case cells(Int)

@@ -2,9 +2,9 @@ import StorageKit
 
 /// A line of `diff`: the net change of a row between two points.
 ///
-/// - `table`: The table's name at the second point, or at the first where it was dropped.
+/// - `table`: The table's name at the second point, or at the first if it was dropped.
 /// - `id`: The row's key as it is typed.
-/// - `op`: What turns the row of the first point into that of the second.
+/// - `op`: The operation that turns the row at the first point into that at the second.
 /// - `old`, `new`: As in a ``ChangeRecord``.
 struct DiffRecord: JSONRecord {
     let row: RowDifference

@@ -8,7 +8,7 @@ import StorageKit
 /// - ``ChangeRecord``
 struct EventRecord: JSONRecord {
     let event: StorageEvent
-    /// The only columns to tell; all if nil.
+    /// The only columns to report; all if nil.
     var columns: [String]?
 
     func write(to json: inout JSONWriter) {

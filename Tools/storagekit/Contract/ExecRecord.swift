@@ -3,9 +3,9 @@ import StorageKit
 /// The answer of `exec` and `record`.
 ///
 /// - `dry_run`: Whether nothing was changed.
-/// - `commit`: The commit that did it; null where there was nothing to do.
-/// - `inserted`, `updated`, `deleted`: How many rows.
-/// - `plan`: Where nothing was changed, what would be, a ``ChangeRecord`` each.
+/// - `commit`: The commit; null if there was nothing to do.
+/// - `inserted`, `updated`, `deleted`: The number of rows.
+/// - `plan`: If nothing was changed, the planned changes, a ``ChangeRecord`` each.
 struct ExecRecord: JSONRecord {
     let report: ExecutionReport
     let isDone: Bool

@@ -1,10 +1,10 @@
 import StorageCore
 
-/// The answer of `explain`: what a query would cost.
+/// The answer of `explain`: the cost of a query.
 ///
 /// - `history`: The tables of history for which it would read every event.
-/// - `events`: How many events these are at most; 0 without such tables.
-/// - `steps`: What SQLite does, an ``ExplainRecord/Step`` each.
+/// - `events`: The maximum number of these events; 0 without such tables.
+/// - `steps`: The steps of SQLite's plan, an ``ExplainRecord/Step`` each.
 struct ExplainRecord: JSONRecord {
     let history: [String]
     let events: Int64
@@ -19,7 +19,7 @@ struct ExplainRecord: JSONRecord {
     /// A step of SQLite's plan.
     ///
     /// - `id`: Its number.
-    /// - `parent`: The step that it is a part of; 0 for none.
+    /// - `parent`: The enclosing step; 0 for none.
     /// - `detail`: What is done: `SCAN` reads every row, `SEARCH` finds rows by a key or an index.
     struct Step: JSONRecord {
         let id: Int64

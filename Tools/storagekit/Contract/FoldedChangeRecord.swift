@@ -1,6 +1,6 @@
 import StorageKit
 
-/// A line of `replay --projection`: what became of a row of the projection.
+/// A line of `replay --projection`: a change of a row of the projection.
 ///
 /// - `projection`: `true`.
 /// - `position`: The position up to which events were applied.

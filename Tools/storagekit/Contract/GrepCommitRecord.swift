@@ -1,6 +1,6 @@
 import StorageKit
 
-/// A line of `grep --in meta`: a commit that says something that matches.
+/// A line of `grep --in meta`: a commit with matching metadata.
 ///
 /// - ``CommitRecord``
 /// - `matches`: The matching fields, an object each.

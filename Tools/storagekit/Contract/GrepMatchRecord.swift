@@ -3,7 +3,7 @@ import StorageKit
 /// A value that matches.
 ///
 /// - `column`: Its column.
-/// - `change`: `appeared`, `vanished`, or `kept` where the old and the new value match.
+/// - `change`: `appeared`, `vanished`, or `kept` if both the old and the new value match.
 struct GrepMatchRecord: JSONRecord {
     let column: String
     let change: String

@@ -1,11 +1,11 @@
 import StorageKit
 
-/// What `guard` prints.
+/// The answer of `guard`.
 ///
-/// - `guard`: Whether it is on, or would be.
-/// - `tables`: How many tables have a history.
-/// - `unguarded`: Those whose guard is missing or changed, where it is on.
-/// - `dry_run`: Whether this only would be.
+/// - `guard`: Whether the write guard is on, or would be.
+/// - `tables`: The number of tables with a history.
+/// - `unguarded`: The tables whose guard is missing or changed while the guard is on.
+/// - `dry_run`: Whether nothing was changed.
 struct GuardRecord: JSONRecord {
     let isOn: Bool
     let tables: Int

@@ -4,11 +4,11 @@ import StorageKit
 ///
 /// - `tx`: The commit's number; equal numbers are one commit.
 /// - `at`: The commit's time.
-/// - `actor`, `app`, `reason`, `correlation`: Who, with what, why and for what, where the commit says so.
+/// - `actor`, `app`, `reason`, `correlation`: Who, with what, why and for what, if the commit has them.
 /// - `op`: `insert`, `update` or `delete`.
 /// - `table`: The table's name.
 /// - `id`: The row's key as it is typed.
-/// - `row`: The whole row after the change without what is NULL; null for a delete.
+/// - `row`: The whole row after the change, without NULL columns; null for a delete.
 struct HistoryRecord<Row: JSONRecord>: JSONRecord {
     let commit: CommitInfo
     let operation: StorageEvent.Operation

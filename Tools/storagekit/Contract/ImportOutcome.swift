@@ -1,11 +1,11 @@
 import StorageKit
 
-/// What a recorded `import` did.
+/// The outcome of a recorded `import`.
 ///
 /// - `complete`: Whether the whole file was read.
-/// - `commits`, `inserts`, `updates`, `deletes`: How many were made.
-/// - `skipped_lines`: Lines of commits that were left out.
-/// - `resumed_after`: Lines that an earlier run had imported.
+/// - `commits`, `inserts`, `updates`, `deletes`: Their numbers.
+/// - `skipped_lines`: The number of lines of skipped commits.
+/// - `resumed_after`: The number of lines that an earlier run had imported.
 struct ImportOutcome: JSONRecord {
     let isComplete: Bool
     let commits: Int

@@ -1,13 +1,13 @@
 import StorageKit
 
-/// Stored values, exactly as they are: `1` isn't `1.0`.
+/// Stored values, exactly as stored: `1` isn't `1.0`.
 extension JSONWriter {
     mutating func member(_ name: String, _ field: StorageEvent.Field?) {
         key(name)
         if let field { value(field) } else { null() }
     }
 
-    /// - Parameter column: Says how the value is to be understood; as it is stored where nil.
+    /// - Parameter column: Determines how to interpret the value; nil to write it as stored.
     mutating func member(_ name: String, _ value: StorageValue?, of column: CatalogColumn?) {
         key(name)
         StoredValueWriter.write(

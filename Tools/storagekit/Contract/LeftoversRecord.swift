@@ -1,9 +1,9 @@
 import StorageKit
 
-/// What `rebuild --abandon` discards, and what is recorded of it.
+/// What `rebuild --abandon` discards and records.
 ///
 /// - `unfinished`: Tables of interrupted rebuilds.
-/// - `kept`: Tables of which an old one was kept.
+/// - `kept`: Tables whose old version was kept.
 /// - `projections`: Projections of interrupted rebuilds.
 struct LeftoversRecord: JSONRecord {
     let leftovers: RebuildLeftovers

@@ -1,11 +1,11 @@
 import StorageKit
 
-/// The event that something comes from: part of the lines of `blame`.
+/// The event that a value or row comes from: part of the lines of `blame`.
 ///
 /// - `position`: Its position.
 /// - `commit`, `time`: The number and time of its commit.
 /// - ``AuthorRecord``
-/// - `ignored`: `true` where the commit was to be ignored and nothing else is left.
+/// - `ignored`: `true` if the commit was to be ignored but no other event explains the value.
 struct OriginRecord: JSONRecord {
     let position: Int64
     let commit: CommitInfo

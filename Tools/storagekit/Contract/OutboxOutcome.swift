@@ -1,17 +1,17 @@
 import StorageKit
 import StorageSync
 
-/// What a recorded `outbox retry` or `discard` did.
+/// The outcome of a recorded `outbox retry` or `discard`.
 ///
 /// - `outboxes`: An ``OutboxOutcome/Outbox`` each.
 struct OutboxOutcome: JSONRecord {
-    /// Each with the writes that are changed.
+    /// The outboxes, each with the changed writes.
     let outboxes: [OutboxStatus]
 
     func write(to json: inout JSONWriter) throws { try json.member("outboxes", outboxes.map(Outbox.init)) }
 
     /// - `key`, `path`: The engine, and the path of its remote.
-    /// - `writes`: Those that are changed, an ``OutboxOutcome/Write`` each.
+    /// - `writes`: The changed writes, an ``OutboxOutcome/Write`` each.
     struct Outbox: JSONRecord {
         let outbox: OutboxStatus
 

@@ -6,9 +6,9 @@ import StorageSync
 /// - `key`, `path`, `table`: The engine, the path of its remote, and the table of its documents.
 /// - `active`: Whether the engine uses this path now.
 /// - `lost_writes`: Whether the remote has lost writes that the store doesn't keep any more.
-/// - `pending`, `parked`, `failures`: Writes that wait, those of them that are parked, and attempts that failed.
-/// - `next`: The next attempt; null where there is no back-off.
-/// - `writes`: Those that were asked for, an ``OutboxWriteRecord`` each.
+/// - `pending`, `parked`, `failures`: The number of pending writes, of parked ones among them, and of failed attempts.
+/// - `next`: The next attempt; null if there is no back-off.
+/// - `writes`: The requested writes, an ``OutboxWriteRecord`` each.
 struct OutboxRecord: JSONRecord {
     let outbox: OutboxStatus
     let writes: [OutboxWriteRecord]

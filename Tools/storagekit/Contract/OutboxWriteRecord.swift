@@ -1,7 +1,7 @@
 import StorageKit
 import StorageSync
 
-/// A write that waits.
+/// A pending write.
 ///
 /// - `position`: The event that it sends.
 /// - `document`: The id of its document.

@@ -1,6 +1,6 @@
 import StorageKit
 
-/// What a recorded `projections pause`, `resume` or `reset` found.
+/// The outcome of a recorded `projections pause`, `resume` or `reset`.
 ///
 /// - `was`: The projection's state before.
 /// - `position`: The position that it reflected.

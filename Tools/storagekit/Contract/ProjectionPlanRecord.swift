@@ -5,7 +5,7 @@ import StorageKit
 /// - `dry_run`: `true`.
 /// - `name`: The projection.
 /// - `action`: What would be done.
-/// - `state`: Its state, which stays.
+/// - `state`: Its state, which isn't changed.
 struct ProjectionPlanRecord: JSONRecord {
     let name: String
     let action: String

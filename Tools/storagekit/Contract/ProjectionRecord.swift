@@ -6,13 +6,13 @@ import StorageKit
 /// - `kind`: `inline`, `async` or `full-text`.
 /// - `state`: `running`, `paused`, `failed`, `reset` …
 /// - `version`: The version of its rules.
-/// - `position`, `head`, `lag`: The position that it reflects, the end of the log for it, and how many events are between.
-/// - `events`: How many events it has applied.
-/// - `microseconds`: How long that took.
-/// - `bytes`: What its tables take.
-/// - `dead_letters`: How many events it has put aside.
-/// - `events_per_second`, `microseconds_per_event`: Its pace, where it is known.
-/// - `error`, `failed`: Why it failed, and at which position, where it did.
+/// - `position`, `head`, `lag`: The position that it reflects, the end of the log for it, and the number of events between.
+/// - `events`: The number of events that it has applied.
+/// - `microseconds`: The time that took.
+/// - `bytes`: The size of its tables.
+/// - `dead_letters`: The number of its dead letters.
+/// - `events_per_second`, `microseconds_per_event`: Its speed, if known.
+/// - `error`, `failed`: Why it failed and at which position, if it did.
 struct ProjectionRecord: JSONRecord {
     let projection: ProjectionStatus
 

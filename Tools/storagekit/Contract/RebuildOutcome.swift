@@ -1,10 +1,10 @@
 import StorageKit
 
-/// What a recorded `rebuild` did.
+/// The outcome of a recorded `rebuild`.
 ///
-/// - `rows`: By table, how many rows it has.
-/// - `compared`: Whether the tables were compared with the log before.
-/// - `kept`: By table, what the old one is called now, where it was kept.
+/// - `rows`: By table, its number of rows.
+/// - `compared`: Whether the old tables were compared with the log.
+/// - `kept`: By table, the name of the old one, if it was kept.
 struct RebuildOutcome: JSONRecord {
     let report: RebuildReport
     let isCompared: Bool

@@ -16,8 +16,8 @@ struct RebuildPlanRecord: JSONRecord {
     }
 
     /// - `table`: Its name.
-    /// - `rows`: How many it has now.
-    /// - `resumed`: The position behind which an interrupted rebuild goes on; 0 where there is none.
+    /// - `rows`: Its current number of rows.
+    /// - `resumed`: The position after which an interrupted rebuild resumes; 0 if there is none.
     struct Table: JSONRecord {
         let name: String
         let rows: Int64

@@ -2,15 +2,14 @@ import StorageKit
 
 /// The answer of `rebuild`.
 ///
-/// - `ok`: Whether no row differed, as far as was compared.
+/// - `ok`: Whether no compared row differed.
 /// - `compared`, `swapped`: Whether tables were compared with the log, and whether the new ones were swapped in.
 /// - `position`: The position up to which they were rebuilt.
-/// - `resumed`: The position behind which an interrupted rebuild went on; 0 where there was none.
-/// - `rows`: By table, how many rows it has.
-/// - `kept`: By table, what the old one is called now, where it was kept.
-/// - `differing_rows`, `differences`: Where it was compared: how many rows differ, and the first of them, a
-///   ``RebuildRecord/Difference`` each.
-/// - `recorded`: The commit that records the rebuild; null where nothing was changed.
+/// - `resumed`: The position after which an interrupted rebuild resumed; 0 if there was none.
+/// - `rows`: By table, its number of rows.
+/// - `kept`: By table, the name of the old one, if it was kept.
+/// - `differing_rows`, `differences`: If compared: the number of rows that differ, and the first of them, a ``RebuildRecord/Difference`` each.
+/// - `recorded`: The commit that records the rebuild; null if nothing was changed.
 struct RebuildRecord: JSONRecord {
     let report: RebuildReport
     let isCompared: Bool
@@ -33,7 +32,7 @@ struct RebuildRecord: JSONRecord {
 
     /// - `table`, `id`: The row.
     /// - `kind`: `missing`, `extra` or `different`.
-    /// - `column`: The first column that differs; null where the whole row does.
+    /// - `column`: The first column that differs; null if the whole row does.
     /// - `found`, `expected`: Of a column, the value in the table and that in the log.
     struct Difference: JSONRecord {
         let difference: RebuildReport.Difference

@@ -1,9 +1,9 @@
 import StorageKit
 
-/// What a recorded `doctor --fix` did.
+/// The outcome of a recorded `doctor --fix`.
 ///
-/// - `complete`: Whether everything was repaired that was to be.
-/// - `mended`: What was done, in words.
+/// - `complete`: Whether all repairs were made.
+/// - `mended`: What was done, as text.
 struct RepairOutcome: JSONRecord {
     let isComplete: Bool
     let mended: [String]

@@ -1,12 +1,12 @@
 import StorageKit
 
-/// A line of `replay`: where it stands and why.
+/// A line of `replay`: where it has stopped and why.
 ///
 /// - `stop`: `step`, `break`, `error`, `end`, `beginning` or `point`.
-/// - `condition`: Of a break, the condition as it was written.
-/// - `error`: Of an error, what was said.
-/// - `event`: Of both, the position of the event.
-/// - `position`, `commit`: Where it stands; `commit` is null before the first.
+/// - `condition`: For a break, the condition as it was written.
+/// - `error`: For an error, its message.
+/// - `event`: For both, the position of the event.
+/// - `position`, `commit`: Where it has stopped; `commit` is null before the first.
 struct ReplayStopRecord: JSONRecord {
     enum Cause {
         case condition(String, event: Int64)
@@ -14,7 +14,7 @@ struct ReplayStopRecord: JSONRecord {
     }
 
     let stop: String
-    /// nil where it stands where it was to.
+    /// nil if it stopped at the requested point.
     let cause: Cause?
     let position: Int64
     let commit: Int64?

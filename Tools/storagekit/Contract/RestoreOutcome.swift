@@ -1,9 +1,9 @@
 import StorageKit
 
-/// What a recorded `restore` did.
+/// The outcome of a recorded `restore`.
 ///
 /// - `to`: The point as it was written.
-/// - `position`: The position that it named.
+/// - `position`: The position of the point.
 struct RestoreOutcome: JSONRecord {
     let point: PointArgument
     let position: Int64

@@ -2,14 +2,14 @@ import StorageKit
 
 /// The answer of `restore`.
 ///
-/// - `dry_run`: Whether no file was made.
+/// - `dry_run`: Whether no file was created.
 /// - `store`: The new file, as it was named.
 /// - `position`, `commit`: The last ones in it.
-/// - `left_commits`, `left_events`: How many of the backup's aren't in it.
-/// - `inside_commit`: Whether the point was inside of a commit, which is restored as a whole.
+/// - `left_commits`, `left_events`: The number of the backup's commits and events that aren't in it.
+/// - `inside_commit`: Whether the point was inside a commit, which is restored as a whole.
 /// - `tables`: A ``RestoreRecord/Table`` each.
 /// - `projections`: Projections that the program rebuilds when it opens the store.
-/// - `recorded`: The commit that records it; null where no file was made.
+/// - `recorded`: The commit that records it; null if no file was created.
 struct RestoreRecord: JSONRecord {
     let outcome: PointRestore.Outcome
     let path: String
@@ -29,7 +29,7 @@ struct RestoreRecord: JSONRecord {
     }
 
     /// - `table`: Its name.
-    /// - `rows`: How many it has; null where that isn't known before it is made.
+    /// - `rows`: Its number of rows; null if that isn't known before the file is created.
     struct Table: JSONRecord {
         let name: String
         let rows: Int64?

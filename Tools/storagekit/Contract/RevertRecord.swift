@@ -4,10 +4,10 @@ import StorageKit
 ///
 /// - `dry_run`: Whether nothing was changed.
 /// - `reverts`: The commit that is reverted; null for several, and for `restore-state`.
-/// - `commit`: The commit that did it, or null.
-/// - `inserted`, `updated`, `deleted`: How many rows.
+/// - `commit`: The compensating commit, or null.
+/// - `inserted`, `updated`, `deleted`: The number of rows.
 /// - `conflicts`: A ``ConflictRecord`` each.
-/// - `plan`: Where nothing was changed, what would be, a ``ChangeRecord`` each.
+/// - `plan`: If nothing was changed, the planned changes, a ``ChangeRecord`` each.
 struct RevertRecord: JSONRecord {
     let report: RevertReport
     let catalog: Catalog

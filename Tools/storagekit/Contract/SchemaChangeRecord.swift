@@ -6,9 +6,9 @@ import StorageKit
 ///   `column-renamed`, `column-changed` or `column-converted`.
 /// - `table`: The table's name after the change.
 /// - `columns`: Of a new table, a ``ColumnRecord`` each.
-/// - `from`: Of a renamed table, its name before.
-/// - `column`: Of a column, its name after the change, or before where it is gone.
-/// - `old`, `new`: Of a column, its ``ColumnRecord`` before and after; null where there is none.
+/// - `from`: Of a renamed table, its previous name.
+/// - `column`: Of a column, its name after the change, or before if it was dropped.
+/// - `old`, `new`: Of a column, its ``ColumnRecord`` before and after; null if there is none.
 struct SchemaChangeRecord: JSONRecord {
     let change: SchemaChange
 

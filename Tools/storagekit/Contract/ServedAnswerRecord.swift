@@ -1,16 +1,16 @@
 import StorageCore
 
-/// The answer of a tool of `mcp`: rows or an object of the contract, and what they were read from.
+/// The answer of a tool of `mcp`: rows or an object of the contract, and the state that they were read from.
 ///
-/// - `position`, `commit`, `time`: The newest event of the state that was read, and its commit; null where there is none.
-/// - `points`: The positions that the named points stand for, where any were named.
-/// - `document`: The object, of tools that answer with one.
-/// - `rows`: The rows, of tools that answer with many.
+/// - `position`, `commit`, `time`: The newest event of the state that was read, and its commit; null if there is none.
+/// - `points`: The positions of the named points, if any were named.
+/// - `document`: The object, for tools that answer with one.
+/// - `rows`: The rows, for tools that answer with rows.
 /// - `truncated`: Whether there are more.
-/// - `cursor`: What continues there.
-/// - `next`: What to ask instead.
-/// - `notes`: What the command says beside its answer.
-/// - `command`: What a person runs to do what is planned.
+/// - `cursor`: The cursor to continue from there.
+/// - `next`: What to request instead.
+/// - `notes`: Messages of the command besides its answer.
+/// - `command`: The command that a person runs to apply the plan.
 struct ServedAnswerRecord: JSONRecord {
     let position: Int?
     let commit: Int?

@@ -1,8 +1,8 @@
 import StorageKit
 
-/// Who changed a tag or note last.
+/// The last change of a tag or note.
 ///
-/// - `commit`, `time`: The number and time of the commit that did.
+/// - `commit`, `time`: The number and time of its commit.
 /// - ``AuthorRecord``
 struct SettingRecord: JSONRecord {
     let commit: CommitInfo

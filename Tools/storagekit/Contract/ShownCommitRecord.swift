@@ -1,9 +1,9 @@
 import StorageKit
 
-/// The answer of `show` to a commit.
+/// The answer of `show` for a commit.
 ///
 /// - ``CommitRecord``
-/// - `idempotency_key`: The key under which it is made only once, where it has one.
+/// - `idempotency_key`: Its idempotency key, if it has one.
 /// - `stored`: A ``StoredRowsRecord``.
 /// - `events`: Its ``PositionedChangeRecord``s, oldest first.
 struct ShownCommitRecord: JSONRecord {

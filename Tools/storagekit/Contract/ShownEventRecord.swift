@@ -1,14 +1,14 @@
 import StorageKit
 
-/// The answer of `show` to an event.
+/// The answer of `show` for an event.
 ///
 /// - ``EventRecord``
-/// - `previous`: The position of the row's event before; 0 for its first.
+/// - `previous`: The position of the row's previous event; 0 for its first.
 /// - ``AnnotationRecord``
 /// - `stored`: A ``StoredRowsRecord``.
 struct ShownEventRecord: JSONRecord {
     let event: StorageEvent
-    /// The only columns to tell; all if nil.
+    /// The only columns to report; all if nil.
     var columns: [String]?
     let annotations: AnnotationRecord
     let stored: LogUsage

@@ -3,12 +3,12 @@ import StorageSync
 
 /// A line of `sources`.
 ///
-/// - `source`, `parameter`: The query source, and what it was asked with.
+/// - `source`, `parameter`: The query source, and its parameter.
 /// - `policy`: When it is fetched.
 /// - `fetched`: The last complete fetch; null for never.
 /// - `asked`: The last attempt; null for never.
-/// - `next`: The next attempt; null where none is due.
-/// - `failures`: Attempts that failed since the last fetch.
+/// - `next`: The next attempt; null if none is due.
+/// - `failures`: The number of failed attempts since the last fetch.
 /// - `refused`: Whether its remote has refused it.
 /// - `error`: The last error, or null.
 struct SourceRecord: JSONRecord {

@@ -2,12 +2,12 @@ import StorageKit
 
 /// The answer of `stats`.
 ///
-/// - `events`, `commits`: How many there are.
-/// - `segments`, `tail_rows`: Sealed rows of the log, and rows that are yet to be sealed.
-/// - `log_bytes`: What the log takes in the file.
-/// - `raw_bytes`: Its events uncompressed.
+/// - `events`, `commits`: Their numbers.
+/// - `segments`, `tail_rows`: The number of sealed segments, and of unsealed ones.
+/// - `log_bytes`: The size of the log in the file.
+/// - `raw_bytes`: The size of its events, uncompressed.
 /// - `file_bytes`, `wal_bytes`: The sizes of the file and of its write-ahead log.
-/// - `schema_events`, `tag_events`, `operation_events`: Events of the store's own: of the schema, of tags and notes, of operations.
+/// - `schema_events`, `tag_events`, `operation_events`: The numbers of the store's own events: of the schema, of tags and notes, of operations.
 /// - `entities`: By table, a ``StatsRecord/Table``.
 struct StatsRecord: JSONRecord {
     let events: Int64
@@ -38,10 +38,10 @@ struct StatsRecord: JSONRecord {
         try json.member("entities", byName: tables) { try $0.object($1) }
     }
 
-    /// - `rows`: How many there are now.
-    /// - `events`: How many there are of any operation.
+    /// - `rows`: The current number of rows.
+    /// - `events`: The number of events of any operation.
     /// - ``CountsRecord``
-    /// - `dropped`: Whether the table is gone.
+    /// - `dropped`: Whether the table was dropped.
     struct Table: JSONRecord {
         let rows: Int64
         let counts: CommitSummary.Counts

@@ -1,12 +1,12 @@
 import StorageKit
 
-/// How much the log takes for some events; rows of the log are compressed as a whole, so neighbours count too.
+/// The storage that the log uses for some events; segments are compressed as a whole, so neighbouring events count, too.
 ///
-/// - `rows`: Rows of the log.
-/// - `sealed`: How many of them are sealed.
-/// - `from`, `to`: The first and the last position in them.
-/// - `bytes`: In the file.
-/// - `raw_bytes`: Uncompressed.
+/// - `rows`: The number of segments.
+/// - `sealed`: The number of sealed ones.
+/// - `from`, `to`: Their first and last position.
+/// - `bytes`: Their size in the file.
+/// - `raw_bytes`: Their size uncompressed.
 struct StoredRowsRecord: JSONRecord {
     let rows: LogUsage
 

@@ -3,10 +3,10 @@ import StorageKit
 /// A line of `schema`: a table.
 ///
 /// - `table`: Its name.
-/// - `stored`: What it is called in SQL.
+/// - `stored`: Its name in SQL.
 /// - `columns`: A ``ColumnRecord`` each.
-/// - `full_text`: Its full-text index, where it has one.
-/// - `projections`: The names of the program's projections that read it, where there are any.
+/// - `full_text`: Its full-text index, if it has one.
+/// - `projections`: The names of the program's projections that read it, if there are any.
 struct TableRecord: JSONRecord {
     let entity: CatalogEntity
     let fullText: FullText?
@@ -20,9 +20,9 @@ struct TableRecord: JSONRecord {
         if !projections.isEmpty { json.member("projections", projections) }
     }
 
-    /// - `columns`: The names of the columns that are searched.
+    /// - `columns`: The names of the indexed columns.
     /// - `tokenizer`: FTS5's tokenizer with its arguments.
-    /// - `prefixes`: The lengths of prefixes that are indexed.
+    /// - `prefixes`: The lengths of indexed prefixes.
     struct FullText: JSONRecord {
         let columns: [String]
         let tokenizer: String

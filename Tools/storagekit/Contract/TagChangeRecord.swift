@@ -1,13 +1,13 @@
 import StorageKit
 
-/// The answer of `tag` and `note` to a change.
+/// The answer of `tag` and `note` for a change.
 ///
 /// - `dry_run`: Whether nothing was changed.
-/// - `commit`: The commit that changed it, or null.
+/// - `commit`: The commit of the change, or null.
 /// - `tag`: The tag's name; absent for a note.
 /// - `change`: `made`, `moved`, `annotated`, `removed` or `none`.
-/// - `position`: Where it points, or pointed.
-/// - `from`: Where a tag that was moved pointed before.
+/// - `position`: The position that it points to, or pointed to.
+/// - `from`: The previous position of a moved tag.
 struct TagChangeRecord: JSONRecord {
     let report: TagReport
     /// nil for a note.

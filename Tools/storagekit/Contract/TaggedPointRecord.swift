@@ -1,9 +1,9 @@
 import StorageKit
 
-/// What a tag or note points to: part of their lines.
+/// The point of a tag or note: part of their lines.
 ///
 /// - `position`: The last position of the point.
-/// - `commit`, `time`: The commit at it; null where the position is the time before everything.
+/// - `commit`, `time`: The commit at it; null if the position is before the first event.
 struct TaggedPointRecord: JSONRecord {
     let position: Int64
     let commit: CommitInfo?

@@ -3,12 +3,12 @@ import StorageServer
 
 /// A line of `tokens`.
 ///
-/// - `id`: Names the token.
-/// - `name`: Who holds it.
+/// - `id`: The token's id.
+/// - `name`: The holder's name.
 /// - `grants`: A ``TokenRecord/Grant`` each.
 /// - `tenant`: The tenant whose rows it is limited to, a ``TokenRecord/Tenant``, or null.
 /// - `admin`: Whether it may read the server's status.
-/// - `created`, `expires`, `revoked`: When that was or will be; null for never.
+/// - `created`, `expires`, `revoked`: The times; null for never.
 struct TokenRecord: JSONRecord {
     let token: HubToken
 
@@ -24,7 +24,7 @@ struct TokenRecord: JSONRecord {
     }
 
     /// - `entity`: Its name, or `*` for all others.
-    /// - `condition`: On its rows, or null.
+    /// - `condition`: The condition on its rows, or null.
     /// - `read`, `write`: What is allowed.
     struct Grant: JSONRecord {
         let grant: HubGrant

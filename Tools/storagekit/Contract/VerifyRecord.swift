@@ -2,14 +2,14 @@ import StorageKit
 
 /// The answer of `verify`.
 ///
-/// - `ok`: Whether the store is what was written.
-/// - `requested`: The first and the last position of the log; empty where it is.
-/// - `verified`: The first and the last position that can be vouched for.
-/// - `not_verified`: Ranges between them that can't be, a first and a last position each.
-/// - `events`, `commits`, `rows`: How many were read, and how many rows of tables were compared.
-/// - `findings`: What is wrong, a ``VerifyRecord/Finding`` each.
-/// - `warnings`: What isn't wrong but worth knowing, in the same form.
-/// - `truncated`: Whether there are more findings than are listed.
+/// - `ok`: Whether the store is intact.
+/// - `requested`: The first and the last position of the log; empty if it is.
+/// - `verified`: The first and the last position that are known to be intact.
+/// - `not_verified`: Ranges between them that couldn't be verified, a first and a last position each.
+/// - `events`, `commits`, `rows`: The numbers of events and commits that were read, and of table rows that were compared.
+/// - `findings`: The damage found, a ``VerifyRecord/Finding`` each.
+/// - `warnings`: Warnings, in the same form.
+/// - `truncated`: Whether there are more findings than listed.
 struct VerifyRecord: JSONRecord {
     let report: VerifyReport
     let verified: ClosedRange<Int64>?
@@ -41,9 +41,9 @@ struct VerifyRecord: JSONRecord {
         json.endArray()
     }
 
-    /// - `kind`: A word for the kind of damage.
-    /// - `position`, `table`: Where it is, as far as that is known.
-    /// - `message`: What is wrong.
+    /// - `kind`: The kind of damage.
+    /// - `position`, `table`: Where it is, as far as known.
+    /// - `message`: A description of the damage.
     struct Finding: JSONRecord {
         let finding: VerifyReport.Finding
 

@@ -2,11 +2,11 @@ import StorageKit
 
 /// A line of `watch`: a step from one page to the next, to be applied in order.
 ///
-/// - `position`: The position that the page shows after the steps that have it.
+/// - `position`: The position that the page reflects after the last step with this position.
 /// - `change`: `reset`, `insert`, `update`, `move` or `remove`.
-/// - `count`: Of a reset, how many inserts follow; what was there before is gone.
-/// - `at`: The row's place in the page.
-/// - `from`: Of a move, its place before.
+/// - `count`: Of a reset, the number of inserts that follow; the previous rows are discarded.
+/// - `at`: The row's index in the page.
+/// - `from`: Of a move, its previous index.
 /// - `row`: Its values by column; absent for a remove.
 struct WatchRecord: JSONRecord {
     enum Step {

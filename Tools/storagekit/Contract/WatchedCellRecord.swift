@@ -4,7 +4,7 @@ import StorageKit
 ///
 /// - `watch`: The cell as it is typed.
 /// - `position`, `commit`: The event and the commit that change it.
-/// - `old`, `new`: The value before and after; null where there is no row.
+/// - `old`, `new`: The value before and after; null if there is no row.
 struct WatchedCellRecord: JSONRecord {
     let cell: TargetArgument
     let event: StorageEvent

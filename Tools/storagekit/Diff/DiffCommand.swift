@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit diff`: what differs between two points.
+/// `storagekit diff`: the differences between two points.
 struct DiffCommand: AsyncParsableCommand, PagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show the net change of each row between two points.",
@@ -84,7 +84,7 @@ struct DiffCommand: AsyncParsableCommand, PagedCommand {
         return stat ? .counts : summary ? .tables : skinny ? .keys : .rows
     }
 
-    /// The points, and the targets after them.
+    /// Splits the words into points, and the targets after them.
     private static func split(
         _ words: [String]
     ) throws -> (points: (from: PointArgument, to: PointArgument), targets: [TargetArgument]) {
@@ -109,10 +109,10 @@ struct DiffCommand: AsyncParsableCommand, PagedCommand {
     }
 }
 
-/// The tables, rows and cells that a difference is to tell.
+/// The tables, rows and cells to include in a difference.
 struct DiffSelection {
     var selection = NetDifference.Selection()
-    /// For rows of which only some columns are asked for, the ids of these columns.
+    /// The ids of the requested columns, for rows with only some columns requested.
     private var columns: [RowAddress: Set<UInt32>] = [:]
 
     init(_ store: HistoryReader, _ targets: [TargetArgument], from: Int64, to: Int64) throws {
@@ -135,7 +135,7 @@ struct DiffSelection {
         for row in whole { columns[row] = nil }
     }
 
-    /// A name that a table had only at one of the points is as good as one that it has now.
+    /// A name that a table had only at one of the points is accepted as well as its current one.
     private static func check(_ table: String, in store: HistoryReader, from: Int64, to: Int64) throws {
         do {
             _ = try EntityNames(store).users(named: table)
@@ -147,7 +147,7 @@ struct DiffSelection {
         }
     }
 
-    /// A change without the columns that weren't asked for; nil if nothing is left.
+    /// Returns a change with only the requested columns; nil if nothing is left.
     func narrowed(_ change: NetChange) -> NetChange? {
         guard !columns.isEmpty else { return change }
         for entity in [change.table.to, change.table.from] {

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// How a difference is written: as other results, or as SQL.
+/// The output format of a difference: one of the usual formats, or SQL.
 enum DiffFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case human, jsonl, json, csv, md
     /// Statements that turn the tables of the first state into those of the second.
     case sql
 
     init?(argument: String) {
-        // People who come from other tools know the default by this name.
+        // Other tools call the default format `table`.
         self.init(rawValue: argument == "table" ? "human" : argument)
     }
 

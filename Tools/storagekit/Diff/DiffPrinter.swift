@@ -7,14 +7,14 @@ final class DiffPrinter {
         var cells = 0
     }
 
-    /// What is printed of what differs.
+    /// The content to print.
     enum Content {
         case rows
-        /// The rows, but of those that came or went only the keys.
+        /// The rows; of inserted and deleted ones only the keys.
         case keys
-        /// How many rows and values of each table.
+        /// The number of rows and values of each table.
         case counts
-        /// Which tables, and how their schema differs.
+        /// The tables that differ, and the changes of their schema.
         case tables
         /// Statements that turn the first state into the second.
         case statements
@@ -53,7 +53,7 @@ final class DiffPrinter {
         return differs
     }
 
-    /// Reads the events in between.
+    /// Reads the events between the points.
     private func read(after resumePoint: NetDifference.ResumePoint?) throws {
         let (lower, upper) = (min(difference.from, difference.to), max(difference.from, difference.to))
         let bar = ProgressBar("compare", total: Int(upper - lower), unit: "events")
@@ -61,8 +61,8 @@ final class DiffPrinter {
         try difference.read(store.connection, after: resumePoint) { bar.update(Int($0 - lower)) }
     }
 
-    /// Calls `body` with every change. Where reading all of them takes a while, the first few are looked for one by one
-    /// before, so that they stand there at once.
+    /// Calls `body` with every change. If reading all events takes a while, the first few changes are searched for individually before, so that they
+    /// appear at once.
     private func forEachChange(_ body: (NetChange) throws -> Void) throws {
         var resumePoint: NetDifference.ResumePoint?
         if (difference.to - difference.from).magnitude > Self.patience {
@@ -85,10 +85,10 @@ final class DiffPrinter {
         }
     }
 
-    /// So many events are read before anybody notices.
+    /// The number of events that are read without a noticeable delay.
     private static let patience = 2_000
     private static let headStart = Duration.milliseconds(25)
-    /// Looking for the first row may take longer where there is much to read otherwise.
+    /// The time limit of the search for the first rows; longer if there is more to read.
     private var searchTime: Duration {
         let events = (difference.to - difference.from).magnitude
         return max(.milliseconds(10), min(.microseconds(Int64(clamping: events) * 5), .milliseconds(250)))
@@ -110,7 +110,7 @@ final class DiffPrinter {
     private func writeChanges() throws -> Bool {
         if output.format == .human {
             try output.line(heading)
-            // What is compared is seen before what differs is found.
+            // The heading is shown before the first difference is found.
             try output.flush()
         }
         if output.format == .csv || output.format == .md {
@@ -245,7 +245,7 @@ extension DifferenceTable {
         return line
     }
 
-    /// What became of the table and its columns, in words.
+    /// The changes of the table and its columns, as text.
     var schemaNotes: [String] {
         guard let from else { return ["new"] }
         guard let to else { return ["dropped"] }

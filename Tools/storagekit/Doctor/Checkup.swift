@@ -1,29 +1,29 @@
-/// What one check of a store found.
+/// The result of one check of a store.
 struct Checkup: Sendable {
     enum Status: String, Sendable {
         case ok
-        /// The store is sound, but somebody should look.
+        /// The store is intact, but needs attention.
         case warning = "warn"
-        /// Something isn't as it must be.
+        /// The check has found damage.
         case failed = "fail"
     }
 
-    /// What is checked, in a word.
+    /// The name of the check.
     let name: String
     let status: Status
     /// What was found.
     let message: String
-    /// The command that mends it, or what else to do; empty where there is nothing to do.
+    /// The command that fixes it, or other advice; empty if there is nothing to do.
     let remedy: String
-    /// What mends it from derived data alone.
+    /// A repair that only touches derived data; nil if there is none.
     let repair: Repair?
 
     enum Repair: Hashable, Sendable {
-        /// Tables of entities are made again from the log.
+        /// Rebuilds tables of entities from the log.
         case rebuild([String])
-        /// A projection that has failed tries again when its program opens the store.
+        /// Makes a failed projection retry when its program opens the store.
         case resume(String)
-        /// The write guard gets its missing triggers.
+        /// Creates the missing triggers of the write guard.
         case guardTables
         case seal
         case checkpoint

@@ -1,9 +1,9 @@
 import CSQLite
 import StorageKit
 
-/// Drift: rows that a program changed which doesn't capture changes, so that the log doesn't know.
+/// Drift: rows that were changed by a program that doesn't capture changes, so that the log doesn't have them.
 extension Doctor {
-    /// Rows that are looked at in each table, and events at the end of the log.
+    /// The number of rows to examine in each table, and of events at the end of the log.
     private static let sample = 1_000
 
     func drift() throws -> [Checkup] {
@@ -42,7 +42,7 @@ extension Doctor {
         var values: [UInt32: ExactValue]
     }
 
-    /// Rows from all over the table: from places that are spread evenly over its row numbers.
+    /// Returns a sample of rows, spread evenly over the table's range of rowids.
     private func sample(of entity: CatalogEntity) throws -> [SampledRow] {
         let rowid = entity.rowidName ?? "rowid"
         let table = quoted(entity.stored)
@@ -75,8 +75,8 @@ extension Doctor {
         return rows
     }
 
-    /// How many of the rows aren't what the log says. The rows are followed back together, newest event first, so that each
-    /// part of the log is read once, and not once for each of its rows.
+    /// Returns how many of the rows differ from the log. The rows' events are followed back together, newest first, so that each segment is read
+    /// once, and not once for each of its rows.
     private func drifted(_ rows: [SampledRow], of entity: CatalogEntity, in log: LogReader, head: Int64) throws -> Int {
         let addresses = rows.map { RowAddress(entity: entity.id, values: $0.key) }
         var builders = rows.map { _ in RowImageBuilder(columns: nil) }
@@ -120,7 +120,7 @@ extension Doctor {
         }
     }
 
-    /// How many of the rows that the log's last events tell of aren't there, or are there though they were deleted.
+    /// Returns how many of the rows in the log's last events are missing, or exist although they were deleted.
     private func lost(of entity: CatalogEntity, _ log: LogReader, _ head: Int64) throws -> Int {
         guard head > 0 else { return 0 }
         let conditions = entity.key.enumerated().map { "\(quoted($1.stored)) IS ?\($0 + 1)" }.joined(separator: " AND ")

@@ -2,15 +2,15 @@ import CSQLite
 import Foundation
 import StorageKit
 
-/// Goes through a store, one check after the other, on one state of it.
+/// Runs the checks of a store one after another, on one state of it.
 ///
 /// Not `Sendable`: it belongs to the connection's thread.
 struct Doctor {
     let database: Connection
     let path: String
-    /// As it is typed.
+    /// The path as it is typed in a shell.
     var quotedPath: String { ShellWords.quoted(path) }
-    /// Noted before the state that is looked at.
+    /// Read before the state that is examined.
     let end: AcknowledgedEnd?
     /// Whether every byte is read.
     let isDeep: Bool
@@ -18,7 +18,7 @@ struct Doctor {
     let now: Int64
     let progress: (_ done: Int, _ all: Int) -> Void
 
-    /// - Throws: What the disk or the memory refuses, which says nothing of the store.
+    /// - Throws: Errors of the disk or memory, which say nothing about the store.
     func run() throws -> [Checkup] {
         var found: [Checkup] = []
         for (name, check) in checks {
@@ -27,7 +27,7 @@ struct Doctor {
             } catch {
                 let cause = StorageError.wrapping(error)
                 if (cause as? StorageError)?.isOfTheMachine ?? false { throw cause }
-                // Damage can make any statement fail: that is what was found, and the other checks go on.
+                // Damage can make any statement fail: then the error is the finding, and the other checks continue.
                 let error = CommandError(wrapping: cause)
                 found.append(.failed(name, error.what, remedy: "storagekit verify -s \(quotedPath)"))
             }
@@ -105,8 +105,8 @@ extension Doctor {
         return found.isEmpty ? [.ok("references", "every foreign key refers to a row")] : found
     }
 
-    /// Tables of which nothing is recorded. A program that made the store with the library decided so itself; an adoption
-    /// leaves tables out that it can't record.
+    /// Checks for tables without history. A program that created the store with the library chose that; an adoption omits tables that it can't
+    /// record.
     private func history() throws -> [Checkup] {
         let catalog = try Catalog.load(database)
         let names = try UnrecordedTables.names(in: database, catalog: catalog)
@@ -124,7 +124,7 @@ extension Doctor {
             : [.ok("history", message)]
     }
 
-    /// Says nothing where the guard is off: that is how stores begin.
+    /// Reports nothing if the guard is off, which is the default.
     private func writeGuard() throws -> [Checkup] {
         guard try WriteGuard.isOn(database) else { return [] }
         let catalog = try Catalog.load(database)
@@ -223,12 +223,12 @@ extension Doctor {
         let head = try LogHead.load(database)
         guard head.position > 0 else { return [.ok("clock", "nothing yet")] }
         let ahead = head.time - now
-        // Less than a minute is what two clocks may differ by.
+        // Two clocks may differ by less than a minute.
         guard ahead > 60_000_000 else {
             return [.ok("clock", "times increase, the last is \(Timestamp.shown(head.time))")]
         }
         let text = "the last commit is \(Age.text(microseconds: ahead)) in the future: \(Timestamp.shown(head.time))"
-        // A year that this machine's clock is behind by is seen by its user; one that the other was ahead by stays.
+        // A user notices if this machine's clock is a year behind; if the other clock was a year ahead, the future times remain in the log.
         guard ahead > 365 * 86_400_000_000 else {
             return [
                 .warning("clock", text, remedy: "Set this machine's clock. Until then new commits get that time too.")
@@ -243,7 +243,7 @@ extension Doctor {
         ]
     }
 
-    /// Full windows that wait to be sealed; a tail that isn't full belongs to every store.
+    /// Checks for full windows that wait to be sealed; every store has a partial window at its end.
     private func tail() throws -> [Checkup] {
         let select = try PreparedStatement(
             database, "SELECT count(*), coalesce(sum(last - position + 1), 0) FROM storage_log WHERE sealed = 0")
@@ -364,7 +364,7 @@ extension Doctor {
         ]
     }
 
-    /// What an interrupted backup, restore or adoption has left beside the store; said only where there is something.
+    /// Reports files that an interrupted backup, restore or adoption has left beside the store, if there are any.
     private func leftovers() throws -> [Checkup] {
         let files = FilePlacement.leftovers(of: path) + FilePlacement.leftovers(of: path + ".adopting")
         guard !files.isEmpty else { return [] }

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import StorageKit
 
-/// `storagekit doctor`: one page on how a store is.
+/// `storagekit doctor`: a one-page health report of a store.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Diagnose a store and suggest repairs.",
@@ -67,7 +67,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 .failed("file", error.message, remedy: "Restore a backup: storagekit restore BACKUP -o NEW")
             ]
         }
-        // What can't even say which state it has is examined all the same.
+        // A store whose state can't be read is examined anyway.
         if ServedCommand.isServed { try? await storage.readHistory { try ServedCommand.report($0) } }
         let end = storage.engine.acknowledgedEnd()
         let found = try await storage.engine.read { (db: GRDB.Database) in
@@ -87,7 +87,7 @@ struct DoctorCommand: AsyncParsableCommand {
         return found
     }
 
-    /// Who has changed rows past the log loses that when tables are made again.
+    /// Asks before a rebuild, because it discards changes that were made without the log.
     private func confirm(_ repairs: [Checkup.Repair]) throws {
         let rebuilds = repairs.filter { if case .rebuild = $0 { true } else { false } }
         guard !rebuilds.isEmpty else { return }
@@ -95,7 +95,7 @@ struct DoctorCommand: AsyncParsableCommand {
         try change.confirmIfAttended("This would \(plan); what the log doesn't know is lost. Continue?")
     }
 
-    /// Repairs what can be rebuilt, records and prints what was done.
+    /// Makes the repairs, and records and returns what was done.
     private func mend(_ repairs: [Checkup.Repair], _ path: String) async throws -> [String] {
         let storage = try Storage.open(path: path)
         var done: [Checkup.Repair] = []
@@ -107,7 +107,7 @@ struct DoctorCommand: AsyncParsableCommand {
             try await record(done, isComplete: true, in: storage)
             try await storage.close()
         } catch {
-            // What was repaired stays, and the reason of the failure is printed.
+            // Completed repairs stay, and the failure's reason is printed.
             if !done.isEmpty, done.count < repairs.count { try? await record(done, isComplete: false, in: storage) }
             try? await storage.close()
             throw error
@@ -137,7 +137,7 @@ struct DoctorCommand: AsyncParsableCommand {
 }
 
 extension Checkup.Repair {
-    /// What would be done.
+    /// The repair as a plan.
     fileprivate var plan: String {
         switch self {
         case .rebuild(let tables): "rebuild \(Self.list(tables)) from the log"
@@ -148,7 +148,7 @@ extension Checkup.Repair {
         }
     }
 
-    /// What was done.
+    /// The repair as done.
     fileprivate var done: String {
         switch self {
         case .rebuild(let tables): "rebuilt \(Self.list(tables)) from the log"
@@ -164,11 +164,11 @@ extension Checkup.Repair {
     }
 }
 
-/// The checks and what was mended, for people and in JSON.
+/// The checks and the repairs, for people and as JSON.
 private struct DoctorAnswer {
     let path: String
     let checks: [Checkup]
-    /// What would be mended.
+    /// The repairs that would be made.
     let plan: [String]
     let mended: [String]
 
@@ -200,7 +200,7 @@ private struct DoctorAnswer {
             var line = StyledLine(status, role)
             line.add("  \(name)  ")
             line.add(check.message, check.status == .ok ? .dim : .plain)
-            // What is wrong, and what to type, is never cut.
+            // Problems and remedies are never truncated.
             try output.lines([line.rendered(output.style, width: check.status == .ok ? output.width : nil)])
             if !check.remedy.isEmpty {
                 try output.lines([output.style.dim("        next: ") + TerminalText.visible(check.remedy)])

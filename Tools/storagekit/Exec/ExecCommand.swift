@@ -50,7 +50,7 @@ struct ExecCommand: AsyncParsableCommand {
 
     private func run(_ sql: String, in storage: Storage) async throws {
         let output = ResultOutput(format)
-        // A script that says --yes has its answer, and needn't wait for a plan.
+        // With --yes there is no question, so no plan is computed.
         if change.dryRun || !change.yes {
             let plan = try await storage.engine.execute(sql, metadata: change.metadata, isDryRun: true)
             if change.dryRun || plan.count == 0 { return try write(plan, isDone: !change.dryRun, to: output) }

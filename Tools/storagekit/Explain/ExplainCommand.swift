@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit explain`: what a query would cost.
+/// `storagekit explain`: the cost of a query.
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Show how a query of sql would be answered, without running it.",

@@ -2,10 +2,10 @@ import CSQLite
 import Foundation
 import StorageKit
 
-/// Writes the log as a change history: one operation a line, each with its whole row.
+/// Writes the log as a change history: one operation for each line, with its whole row.
 ///
-/// Updates in the log tell the changed columns only; the rest of the row comes from the log folded into temporary
-/// tables up to there, so memory stays small. Not `Sendable`: it lives on its connection's thread.
+/// Updates in the log contain only the changed columns; the rest of the row comes from temporary tables into which the log is folded up to that
+/// event, so memory use stays small. Not `Sendable`: it is used on its connection's thread.
 final class HistoryExporter {
     /// How the rows of one entity are read back and written.
     private struct Source: JSONRecord {
@@ -14,7 +14,7 @@ final class HistoryExporter {
         /// The columns that `select` yields, and whether each is part of the row.
         let columns: [(column: CatalogColumn, isShown: Bool)]
 
-        /// Writes the row that `select` stands at, without what is NULL.
+        /// Writes the current row of `select`, without NULL columns.
         func write(to json: inout JSONWriter) {
             let row = select.row
             for (index, (column, isShown)) in columns.enumerated() where isShown {
@@ -38,7 +38,7 @@ final class HistoryExporter {
         self.store = store
         self.output = output
         scratch = try ScratchTables()
-        // Dropped entities and columns have a history too: here nothing counts as dropped.
+        // Dropped entities and columns have a history, too, so nothing counts as dropped here.
         let entities = store.catalog.entities.filter { !$0.isReserved }.map(\.undropped)
         let targets = try entities.map(scratch.target)
         fold = Fold(scratch.database, targets: targets, checks: false)
@@ -95,7 +95,7 @@ final class HistoryExporter {
         }
     }
 
-    /// Steps to the row as it is after an event.
+    /// Steps `select` to the row as it is after an event.
     private func find(_ key: UnsafePointer<storage_value>, of source: Source, in view: EventView) throws {
         for part in source.entity.key.indices { source.select.bind(key[part], bytes: view.bytes, at: Int32(part + 1)) }
         guard try source.select.step() else { throw StorageError.corruptLog("a row that changed isn't there") }
@@ -105,7 +105,7 @@ final class HistoryExporter {
 }
 
 extension CatalogEntity {
-    /// The entity with every column that it ever had.
+    /// The entity with all columns that it ever had.
     fileprivate var undropped: CatalogEntity {
         var copy = self
         copy.isDropped = false

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit grep`: when values came and went.
+/// `storagekit grep`: when values appeared and vanished.
 struct GrepCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "grep", abstract: "Find when a value appeared or disappeared, including in deleted rows.",
@@ -79,7 +79,7 @@ struct GrepCommand: AsyncParsableCommand, FormattedPagedCommand {
         if let status { throw status }
     }
 
-    /// - Throws: `usage` where the table was written before the pattern.
+    /// - Throws: `usage` if the table was written before the pattern.
     private func filter(
         _ store: HistoryReader, _ range: PointRange?, _ targets: [TargetArgument]
     ) throws -> ChangeFilter {

@@ -1,13 +1,13 @@
 import StorageKit
 
-/// Writes changes and commits that match, as they are found.
+/// Prints matching changes and commits as they are found.
 final class GrepPrinter {
-    /// What was asked for.
+    /// The options of a search.
     struct Request {
         var scope: SearchScope?
-        /// The only change of a value that is of interest; both where nil.
+        /// The kind of change to report; both if nil.
         var change: ValueMatch.Change?
-        /// The columns that are searched; all where empty.
+        /// The columns to search; all if empty.
         var columns: [String] = []
         var isReversed = false
         var limit: Int?
@@ -68,7 +68,7 @@ final class GrepPrinter {
         }
     }
 
-    /// A matching value with what stands around it.
+    /// A matching value with its context.
     private struct Cell {
         let change: ValueMatch.Change
         let column: String
@@ -90,7 +90,7 @@ final class GrepPrinter {
         }
     }
 
-    /// Without the columns that weren't asked for.
+    /// Returns the cells of the requested columns.
     private func narrowed(_ cells: [Cell], of event: StorageEvent) -> [Cell] {
         var columns = Set(request.columns)
         let targets = scan.filter.rows.filter { row in
@@ -139,7 +139,7 @@ final class GrepPrinter {
         return line
     }
 
-    /// A long value around the place that matches, or its beginning.
+    /// Returns the part of a long value around the match, or its beginning.
     private func excerpt(_ text: String) -> String {
         let longest = 100
         guard text.count > longest else { return text }
@@ -183,7 +183,7 @@ final class GrepPrinter {
 }
 
 extension CommitMetadata {
-    /// Everything that a commit says of itself, by name; an attribute's name is printed with its value.
+    /// All metadata of a commit, by name; an attribute's name is printed with its value.
     fileprivate var fields: [(name: String, value: String)] {
         let named: [(String, String?)] = [
             ("actor", actor), ("app", app), ("reason", reason), ("correlation", correlation), ("key", idempotencyKey),

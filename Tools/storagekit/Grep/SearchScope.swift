@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// Where `grep` looks.
+/// Where `grep` searches.
 enum SearchScope: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// Values as they were before a change, and as they were after it.
     case old, new
-    /// What commits say of themselves: actor, app, reason, correlation, key, attributes.
+    /// Metadata of commits: actor, app, reason, correlation, key, attributes.
     case meta
 }

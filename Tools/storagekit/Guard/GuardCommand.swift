@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageKit
 
-/// `storagekit guard`: keeps other programs from writing to tables past the log.
+/// `storagekit guard`: prevents other programs from changing tables without the log.
 struct GuardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "guard", abstract: "Refuse writes of other programs to the tables.",

@@ -1,13 +1,13 @@
 import ArgumentParser
 import Foundation
 
-/// Arguments in another order, or in another form, than a command has them.
+/// Suggestions for arguments in the wrong order or form.
 extension FirstGuesses {
-    /// The line to type instead of words that a command can't take.
+    /// Returns the line to type instead of words that a command can't parse.
     ///
     /// - Parameters:
-    ///   - message: What ArgumentParser has against them.
-    ///   - words: Those of the command line, the command first.
+    ///   - message: ArgumentParser's message.
+    ///   - words: The words of the command line, the command first.
     static func next(for message: String, _ words: [String], root: any ParsableCommand.Type) -> String? {
         guard let command = words.first else { return nil }
         if message.hasPrefix("Unknown option"), let option = quoted(in: message) {
@@ -31,7 +31,7 @@ extension FirstGuesses {
         return example(of: [command] + arguments, root: root)
     }
 
-    /// - Parameter output: The file that is to be written, if one is named.
+    /// - Parameter output: The file to write, if one is named.
     private static func next(for command: String, _ arguments: [String], output: String?) -> String? {
         let first = arguments.first ?? ""
         let rest = arguments.dropFirst().map(ShellWords.quoted).joined(separator: " ")
@@ -84,7 +84,7 @@ extension FirstGuesses {
         words.firstIndex(where: options.contains).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
     }
 
-    /// The words that are no options and no values of the usual ones.
+    /// Returns the words that are neither options nor values of the common ones.
     private static func positional(_ words: ArraySlice<String>) -> [String] {
         var found: [String] = []
         var isValue = false

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Foundation
 
-/// What people type first who know git, psql, sqlite3 or jq, and the line that does it here.
+/// What users of git, psql, sqlite3 or jq type first, and the line that does it here.
 ///
-/// A guess isn't run: what it means in the other tool is rarely all that it does here.
+/// A guess isn't run, because its meaning in the other tool is rarely the same as here.
 enum FirstGuesses {
-    /// The line to type for a word that isn't a command.
+    /// Returns the line to type for a word that isn't a command.
     static func next(forCommand word: String) -> String? {
         if let line = commands[word.lowercased()] { return line }
         if word.hasPrefix(".") || word.hasPrefix("\\") { return next(forShellCommand: word) }
@@ -15,7 +15,7 @@ enum FirstGuesses {
         return nil
     }
 
-    /// The line to type for what the shells of SQLite and PostgreSQL understand, and SQL doesn't; nil for SQL.
+    /// Returns the line to type for a command of the shells of SQLite and PostgreSQL; nil for SQL.
     static func next(forShellCommand text: String) -> String? {
         let words = text.split(separator: " ").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ";")) }
         guard let first = words.first?.lowercased() else { return nil }
@@ -33,7 +33,7 @@ enum FirstGuesses {
         }
     }
 
-    /// The line to type for an option that a command doesn't have.
+    /// Returns the line to type for an option that a command doesn't have.
     static func next(forOption option: String, of command: String) -> String? {
         options["\(command) \(option)"] ?? options[option]
     }
@@ -43,7 +43,7 @@ enum FirstGuesses {
         [".sqlite", ".sqlite3", ".db"].contains { word.hasSuffix($0) }
     }
 
-    // MARK: What it is called elsewhere
+    // MARK: Names in other tools
 
     private static let commands: [String: String] = {
         let lines = [

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Which columns the values of a row go to, kept for the next row.
+/// The columns for the values of a row, kept for the next row.
 ///
-/// Rows of a table mostly have the same names in the same order, so one comparison of bytes finds the column of a value, and
-/// finds that a name has none because all of its values were null.
+/// Rows of a table mostly have the same names in the same order, so one comparison of bytes finds the column of a value, or that the name has no
+/// column because all of its values were null.
 struct ColumnPlaces {
-    /// One name after another, and where each ends.
+    /// The names, concatenated; `ends` has the end of each.
     private var names: [UInt8] = []
     private var ends: [Int] = []
     /// The column of each value, -1 for values that aren't stored by themselves.
     private(set) var columns: [Int] = []
-    /// Which of the values is the key, where rows repeat it.
+    /// The index of the value that repeats the key, if rows have one.
     private(set) var ownId: Int?
 
-    /// Whether a row has the same names in the same order, and a column for each value.
+    /// Returns whether a row has the same names in the same order, and a column for each value.
     func fit(_ row: [HistoryOperation.Column]) -> Bool {
         guard row.count == columns.count else { return false }
         return names.withUnsafeBytes { names in

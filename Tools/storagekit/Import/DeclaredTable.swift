@@ -2,17 +2,16 @@ import CSQLite
 import Foundation
 import StorageKit
 
-/// A table with columns of its own under import: one that was adopted, or that a program declared.
+/// A table with declared columns during an import: one that was adopted, or that a program declared.
 ///
-/// - An operation is found by the values of its key, as the types of the key's columns have them: `"id":"42"` is the number
-///   42 in an INTEGER column. Where the row holds the key's columns, they must be what the id says.
-/// - A value is stored as the line has it, or its line is refused (`ValueFit`).
-/// - Columns that aren't there are refused, or added on request.
-/// - What a constraint refuses is a bad line, whatever conflict clause the schema has. Triggers and what foreign keys do
-///   are off, because a history has what they did as operations of its own; `ReferenceCheck` holds a commit to its foreign
-///   keys at its end.
+/// - An operation's row is found by its key, converted to the types of the key's columns: `"id":"42"` is the number 42 in an INTEGER column. If the
+///   row contains the key's columns, they must agree with the id.
+/// - A value is stored exactly as in the line, or the line is refused (`ValueFit`).
+/// - Unknown columns are refused, or added on request.
+/// - A violated constraint makes the line a bad one, whatever conflict clause the schema has. Triggers and foreign key actions are off, because a
+///   history contains their changes as separate operations; `ReferenceCheck` checks the foreign keys at the end of each commit.
 ///
-/// Not `Sendable`: it lives on the writer's queue for the length of an import.
+/// Not `Sendable`: it is used on the writer's queue for the length of an import.
 final class DeclaredTable: ImportTarget {
     let name: String
     let nameBytes: [UInt8]
@@ -23,7 +22,7 @@ final class DeclaredTable: ImportTarget {
     private(set) var entity: CatalogEntity
     private var columns: [CatalogColumn] = []
     private var places = ColumnPlaces()
-    /// Where rows with the names of the last one hold the parts of the key; nil where one is missing.
+    /// The indexes of the key's parts in rows with the names of the last one; nil if one is missing.
     private var keyOrder: [Int]?
     private var forms: [ValueFit.Form] = []
 
@@ -115,7 +114,7 @@ extension DeclaredTable {
         if operation.kind == .update { try references.rowWasWritten(entity, key, operation) }
     }
 
-    /// Binds what isn't part of the key. What a row leaves out is NULL.
+    /// Binds the values that aren't part of the key. Columns that a row omits are NULL.
     private func bindValues(to statement: PreparedStatement, after offset: Int32) {
         let keyCount = entity.key.count
         for (column, form) in zip(places.columns, forms) where column >= keyCount {
@@ -123,9 +122,9 @@ extension DeclaredTable {
         }
     }
 
-    /// Finds the columns of a row and the values that they hold.
+    /// Finds the columns of a row and their values.
     ///
-    /// - Returns: The key, where the row has all of it.
+    /// - Returns: The key, if the row contains all of it.
     private func takeRow(of operation: HistoryOperation) throws -> [ExactValue]? {
         if !places.fit(operation.columns) { try place(operation) }
         forms.removeAll(keepingCapacity: true)
@@ -191,9 +190,9 @@ extension DeclaredTable {
 // MARK: Keys
 
 extension DeclaredTable {
-    /// The keys that the operation's id can stand for, likeliest first, as the columns hold them.
+    /// Returns the keys that the operation's id can mean, likeliest first, as the columns store them.
     ///
-    /// - Throws: `InputError` where there is none.
+    /// - Throws: `InputError` if there is none.
     private func keys(of operation: HistoryOperation) throws -> [[ExactValue]] {
         let (id, key) = (operation.id.string, entity.key)
         let parts = key.count == 1 ? [id] : KeyText.parts(of: id)
@@ -206,7 +205,7 @@ extension DeclaredTable {
         }
         var keys: [[ExactValue]] = [[]]
         for (part, column) in zip(parts, key) {
-            // A number has one spelling only, so that an export gives the same id again.
+            // Only the canonical spelling of a number is accepted, so that an export writes the same id.
             let values = try KeyText.values(part, of: column).filter { value in
                 try ValueText.id(value, coding: column.coding) == part && fit.fits(ExactValue(value), column)
             }
@@ -237,7 +236,7 @@ extension DeclaredTable {
 // MARK: Statements
 
 extension DeclaredTable {
-    // OR ABORT, because else a clause of the schema could delete other rows, or skip this one.
+    // OR ABORT, because otherwise a conflict clause of the schema could delete other rows, or skip this one.
 
     private func insertStatement() throws -> PreparedStatement {
         if let insert { return insert }
@@ -276,9 +275,9 @@ extension DeclaredTable {
             remedy: "Correct the operation, or skip its commit with --skip-invalid.")
     }
 
-    /// What SQLite has against a row, at the column that it names.
+    /// Returns SQLite's error for a row, at the column that it names.
     private func refusal(_ error: StorageError, _ operation: HistoryOperation) -> InputError {
-        // Behind the statement, which nobody has typed.
+        // The message follows the statement, which the user hasn't typed.
         let colon = error.message.range(of: "`: ", options: .backwards) ?? error.message.range(of: ": ")
         let start = colon?.upperBound ?? error.message.startIndex
         var message = String(error.message[start...])

@@ -2,26 +2,26 @@ import Foundation
 import GRDB
 import StorageKit
 
-/// Reads a change history and makes its commits.
+/// Imports the commits of a change history.
 ///
-/// Many commits share one SQLite transaction, each with a savepoint of its own, so that a bad line costs its own commit
-/// only. Not `Sendable`: it lives on the writer's queue.
+/// Many commits share one SQLite transaction, each with its own savepoint, so that a bad line undoes its own commit only. Not `Sendable`: it is used
+/// on the writer's queue.
 final class HistoryImporter {
     struct Options: Sendable {
         var skipsInvalid = false
         var keyColumn: String?
-        /// Whether tables that weren't made by an import get the columns that they lack.
+        /// Whether missing columns are added to tables that weren't created by an import.
         var addsColumns = false
         /// The file's name without its folder; nil for standard input.
         var subject: String?
-        /// Who imports, and why; the imported commits tell of themselves.
+        /// The author of the import and the reason; imported commits have their own metadata.
         var metadata = CommitMetadata()
     }
 
-    /// A transaction is finished when this much waits in it.
+    /// A transaction is committed when it contains this many events.
     private static let groupEvents = 16_384
     private static let groupBytes = 16 << 20
-    /// And when the input brings nothing for so long, so that a slow producer's commits are seen as they come.
+    /// It is also committed if no input arrives for this long, so that a slow producer's commits become visible as they arrive.
     private static let idleMilliseconds: Int32 = 100
 
     private let reader: LineReader
@@ -37,7 +37,7 @@ final class HistoryImporter {
     private let fit = ValueFit()
     private let references: ReferenceCheck
     private var summary = ImportSummary()
-    /// Where the last whole commit ended.
+    /// The end of the last complete commit.
     private var progress = ImportProgress(source: "")
     private var lastTime = Int64.min
 
@@ -53,7 +53,7 @@ final class HistoryImporter {
         references = ReferenceCheck(writer)
     }
 
-    /// - Throws: `CommandError` at the first bad line, unless they are skipped; what came before it is stored.
+    /// - Throws: `CommandError` at the first bad line, unless bad lines are skipped; the commits before it are stored.
     func run() throws -> ImportSummary {
         lastTime = writer.head.time
         try begin()
@@ -75,17 +75,17 @@ final class HistoryImporter {
         }
     }
 
-    /// What triggers and foreign keys did is among the operations of a history. Done again by themselves, it would be there
-    /// twice, or stand in the way of those operations.
+    /// The operations of a history include the changes of triggers and foreign keys. If those ran again, their changes would be duplicated, or
+    /// conflict with the operations.
     private func withoutActions(_ body: () throws -> Void) throws {
         try writer.with(settings: [("foreign_keys", "0")]) {
             try writer.withoutTriggers(body)
         }
     }
 
-    /// Makes commits in one transaction; in the last one, that of the import as well.
+    /// Makes commits in one transaction; the last transaction also contains the commit that records the import.
     ///
-    /// - Returns: The error of a line that ends the import, while what came before it is stored.
+    /// - Returns: The error of a line that ends the import; the commits before it are stored.
     private func importGroup() throws -> (any Error)? {
         var failure: (any Error)?
         try writer.group(db, sealing: true) {
@@ -101,9 +101,8 @@ final class HistoryImporter {
         return failure
     }
 
-    /// An import is one operation, at the end, so that positions and numbers of commits are those of the history; a run
-    /// that changes nothing is none. One that is killed, or for which the disk has no room, isn't recorded: the run that
-    /// is resumed prints the line after which it did.
+    /// An import is recorded as one operation at its end, so that positions and commit numbers are those of the history; a run without changes isn't
+    /// recorded. Neither is one that is killed or fills the disk: the run that resumes it prints the line after which it has resumed.
     private func record(isComplete: Bool) throws {
         guard summary.operations > summary.unchanged else { return }
         let operation = try StorageOperation(
@@ -115,12 +114,12 @@ final class HistoryImporter {
         try writer.record(operation, metadata: options.metadata, at: lastTime)
     }
 
-    /// Reads the first line, and passes what an earlier run has stored.
+    /// Reads the first line, and skips what an earlier run has stored.
     private func begin() throws {
         line = try nextLine()
         guard let first = line else { return }
         progress.source = String(ByteHash.hash(first.bytes, seed: 0), radix: 16)
-        // One that failed at its first commit has stored nothing that this one could go on with.
+        // A run that failed at its first commit has stored nothing to resume from.
         if let earlier = try ImportProgress.load(progress.source, writer), earlier.bytes > 0 {
             while reader.offset < earlier.bytes, line != nil { line = try nextLine() }
             guard reader.offset == earlier.bytes, reader.hash == earlier.hash else {
@@ -143,7 +142,7 @@ final class HistoryImporter {
         return nil
     }
 
-    /// What is wrong with the line that was read last; it belongs to the commit that it would have begun or joined.
+    /// The error of the last line; it belongs to the commit that the line would have begun or joined.
     private var parseError: InputError?
 
     private func parseLine() throws {
@@ -166,7 +165,7 @@ final class HistoryImporter {
 // MARK: Commits
 
 extension HistoryImporter {
-    /// Makes one commit of the lines that follow. Returns the error that ends the import.
+    /// Makes one commit from the next lines. Returns the error that ends the import.
     ///
     /// A line that can't be read belongs to the commit that its `tx` names, or, where even that can't be read, to the
     /// commit before it.
@@ -226,7 +225,7 @@ extension HistoryImporter {
         progress.hash = reader.hash
     }
 
-    /// Errors that a line is to blame for; others end the import whatever the options say.
+    /// Returns whether a line caused the error; other errors always end the import.
     private func isAboutInput(_ error: any Error) -> Bool {
         if error is InputError { return true }
         guard let error = error as? StorageError else { return error is CommandError }
@@ -241,7 +240,7 @@ extension HistoryImporter {
             correlation: operation.correlation?.string)
     }
 
-    /// The lines of a commit must agree on who, when and why.
+    /// Checks that the lines of a commit agree on metadata and time.
     private func checkHead(_ metadata: CommitMetadata, _ time: Int64?) throws {
         guard operation.at == time, same(operation.actor, metadata.actor), same(operation.app, metadata.app),
             same(operation.reason, metadata.reason), same(operation.correlation, metadata.correlation)
@@ -311,7 +310,7 @@ extension HistoryImporter {
         operation.table.equals(table.nameBytes)
     }
 
-    /// After a rollback the tables may lack columns that were added for the commit that failed.
+    /// After a rollback, columns that were added for the failed commit may be missing.
     private func forgetTables() {
         tables.removeAll()
         references.forget()

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageKit
 
-/// `storagekit import`: makes commits of a change history.
+/// `storagekit import`: imports the commits of a change history.
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Import a change history from JSON Lines, plain or zstd.",
@@ -42,7 +42,7 @@ struct ImportCommand: AsyncParsableCommand {
     var quiet = false
 
     mutating func run() async throws {
-        // Sound as `nonisolated(unsafe)`, both: made here, used on the writer's queue only while this task waits for it.
+        // Sound as `nonisolated(unsafe)`, both: created here, used on the writer's queue only while this task waits for it.
         nonisolated(unsafe) let reader = try LineReader(path: file)
         let rehearsal = try await change.dryRun ? DryRunCopy(of: store) : nil
         defer { rehearsal?.discard() }
@@ -66,13 +66,13 @@ struct ImportCommand: AsyncParsableCommand {
             if !quiet { try print(summary, took: ContinuousClock.now - started) }
             if summary.skippedLines > 0 { throw ExitStatus.partial }
         } catch {
-            // What was committed before the error stays; closing tidies up after it.
+            // Commits before the error stay; an error of closing would only hide it.
             try? await storage.close()
             throw tableError(error) ?? error
         }
     }
 
-    /// What to do with a file that holds the rows of a table; nil where it doesn't look like one.
+    /// Returns what to do with a file that contains a table's rows; nil if it doesn't look like one.
     private func tableError(_ error: any Error) -> CommandError? {
         guard let error = error as? CommandError, error.what.hasPrefix("Line 1, byte 1:"),
             ["csv", "tsv"].contains((file as NSString).pathExtension.lowercased())

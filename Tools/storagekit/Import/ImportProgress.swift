@@ -1,12 +1,12 @@
 import Foundation
 import StorageKit
 
-/// How far an input was imported, kept in the same transaction as its rows, so that a second run goes on where the
-/// first one stopped and a third does nothing.
+/// The progress of an input's import, stored in the same transaction as its rows, so that a second run resumes where the first one stopped, and a
+/// third does nothing.
 ///
-/// An input is recognised by its bytes: by its first line, then by a hash of everything up to where the import came.
+/// An input is identified by its bytes: by its first line, then by a hash of everything that was imported.
 struct ImportProgress {
-    /// Names the input: the hash of its first line.
+    /// The input's identity: the hash of its first line.
     var source: String
     var bytes = 0
     var lines = 0

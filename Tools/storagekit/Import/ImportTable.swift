@@ -2,15 +2,15 @@ import CSQLite
 import Foundation
 import StorageKit
 
-/// One table that imports make: its columns, and the statements that write its rows.
+/// A table that is created by imports: its columns, and the statements that write its rows.
 ///
-/// Not `Sendable`: it lives on the writer's queue for the length of an import.
+/// Not `Sendable`: it is used on the writer's queue for the length of an import.
 final class ImportTable: ImportTarget {
     private struct Column {
         let name: [UInt8]
         let kind: ImportedKind
         let stored: String
-        /// Whether a number is stored as one; a column of texts would turn it into a text.
+        /// Whether a number is stored as a number; a text column would convert it to text.
         let storesNumbers: Bool
     }
 
@@ -19,12 +19,12 @@ final class ImportTable: ImportTarget {
     private let writer: LogWriter
     private var stored: String
     private var keyColumn: String
-    /// Whether the key column is named `_id` because rows have an `id` of their own, or may have.
+    /// Whether the key column is named `_id`, because rows have their own `id`, or may have.
     private var keyCoding: String
     private var columns: [Column] = []
     private var indexOfColumn: [[UInt8]: Int] = [:]
     private var places = ColumnPlaces()
-    /// Names that a column can't have in SQLite any more, folded.
+    /// Names that are no longer available for columns, case-folded.
     private var taken: Set<String> = ["_position", "rowid"]
     /// Values that had to be kept as JSON because their column's kind is another, by column.
     private(set) var deviants: [String: Int] = [:]
@@ -32,20 +32,20 @@ final class ImportTable: ImportTarget {
     private var insert: PreparedStatement?
     private var update: PreparedStatement?
     private var delete: PreparedStatement?
-    /// Texts that are put together for binding; kept until the statement has run.
+    /// Texts that were created for binding; kept until the statement has run.
     private var scratch: [[UInt8]] = []
 
-    /// What is printed of them: names that SQL can't have are others there.
+    /// The columns' names for printing; names that SQL doesn't allow differ there.
     var columnNames: [String] {
         columns.map { column in
             let name = String(decoding: column.name, as: UTF8.self)
             return "\(name) \(column.kind.rawValue)" + (column.stored == name ? "" : " (in SQL \(column.stored))")
         }
     }
-    /// The name that queries use, where it is another; nil where it is the same.
+    /// The name in queries, if it differs; otherwise nil.
     var nameInSQL: String? { stored == name ? nil : stored }
 
-    /// Takes up a table that an earlier import has made; nil where it was made otherwise.
+    /// Opens a table that an earlier import has created; nil if it was created otherwise.
     init?(_ entity: CatalogEntity, writer: LogWriter) {
         guard let key = entity.key.first, entity.key.count == 1, key.coding.hasPrefix(ImportedCoding.key) else {
             return nil
@@ -66,7 +66,7 @@ final class ImportTable: ImportTarget {
         }
     }
 
-    /// Makes a table for the first row of its name, with the columns of that row.
+    /// Creates a table for the first row with its name, with the columns of that row.
     init(creatingFor operation: HistoryOperation, keyNamed keyName: String?, writer: LogWriter) throws {
         name = operation.table.string
         nameBytes = Array(operation.table)
@@ -98,7 +98,7 @@ final class ImportTable: ImportTarget {
 extension ImportTable {
     /// Applies an operation.
     ///
-    /// - Throws: `CommandError` or ``StorageError`` where the row isn't as the operation needs it.
+    /// - Throws: `CommandError` or ``StorageError`` if the row isn't in the state that the operation requires.
     func apply(_ operation: HistoryOperation) throws {
         defer { scratch.removeAll(keepingCapacity: true) }
         switch operation.kind {
@@ -166,7 +166,7 @@ extension ImportTable {
     }
 
     private func columnIndex(of column: HistoryOperation.Column, _ operation: HistoryOperation) throws -> Int {
-        // Rows that leave out columns have the others in the order of the table.
+        // Rows that omit columns have the others in the table's order.
         if let last = places.columns.last, last + 1 < columns.count, column.name.equals(columns[last + 1].name) {
             return last + 1
         }
@@ -176,7 +176,7 @@ extension ImportTable {
         return indexOfColumn[Array(column.name)] ?? -1
     }
 
-    /// Declares the columns that a row has and the table hasn't, all at once: each change of the schema costs a look at it.
+    /// Declares all missing columns of a row at once, because each schema change makes SQLite read the schema again.
     private func addColumns(of operation: HistoryOperation) throws {
         var fresh: [Column] = []
         for column in operation.columns where !(keyColumn == "id" && column.name.equals("id")) {
@@ -203,7 +203,7 @@ extension ImportTable {
         return key
     }
 
-    /// A row's own `id` where the key column has that name: it is the key, or the table was begun otherwise.
+    /// Checks a row's own `id` if the key column has that name: it must equal the key, as in the table's first rows.
     private func checkOwnId(_ value: HistoryValue, _ operation: HistoryOperation) throws {
         if value.isNull, keyCoding == ImportedCoding.key { return }
         guard keyCoding == ImportedCoding.keyInRow, Self.isText(value, equalTo: operation.id) else { throw mixedIds() }
@@ -219,14 +219,14 @@ extension ImportTable {
 // MARK: Values and statements
 
 extension ImportTable {
-    /// Binds a value to a parameter that has none.
+    /// Binds a value to an unbound parameter.
     private func bind(_ value: HistoryValue, to statement: PreparedStatement, _ columnIndex: Int, of columns: [Column])
     {
-        // Not the whole column, which counts two references.
+        // Copies two members instead of the column, which would retain two references.
         let (kind, storesNumbers) = (columns[columnIndex].kind, columns[columnIndex].storesNumbers)
         let index = Int32(columnIndex + 1)
         switch (value, kind) {
-        // That is what a parameter without a value is.
+        // An unbound parameter is NULL.
         case (.null, _): break
         case (.bool(let value), .boolean): statement.bind(value ? 1 : 0, at: index)
         case (.integer(let value), let kind) where storesNumbers && (kind != .boolean || value < 0 || value > 1):
@@ -247,10 +247,10 @@ extension ImportTable {
         }
     }
 
-    /// Binds a copy: the bytes live in this call only.
+    /// Binds a copy, because the bytes are valid during this call only.
     private func keep(_ bytes: [UInt8], _ bind: (UnsafeRawBufferPointer) -> Void) {
         scratch.append(bytes)
-        // The array's storage stays where it is while `scratch` holds it.
+        // The array's storage doesn't move while `scratch` retains it.
         scratch[scratch.count - 1].withUnsafeBytes(bind)
     }
 
@@ -286,7 +286,7 @@ extension HistoryOperation.Kind {
 }
 
 extension JSONWriter {
-    /// The source of a value, as it came.
+    /// Writes the source of a value unchanged.
     fileprivate mutating func imported(_ value: HistoryValue) {
         switch value {
         case .null: null()

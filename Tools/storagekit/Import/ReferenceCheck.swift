@@ -1,21 +1,20 @@
 import Foundation
 import StorageKit
 
-/// Holds each commit of an import to the foreign keys of the tables that it changes, at its end: within a commit the order
-/// of operations is free.
+/// Checks the foreign keys of changed tables at the end of each commit of an import: within a commit, operations may be in any order.
 ///
-/// SQLite's own checks are off during such an import, because with them its actions are on as well, which delete and change
-/// rows that the history deletes and changes by operations of its own.
+/// SQLite's own checks are off during such an import, because they would also enable foreign key actions, which delete and change rows that the
+/// history deletes and changes with separate operations.
 ///
-/// - Complexity: a lookup for each foreign key of a row that is written, and one for each that refers to a row that is
-///   deleted; the latter reads the referring table where it has no index on the referring columns.
+/// - Complexity: a lookup for each foreign key of a row that is written, and one for each that refers to a row that is deleted; the latter reads the
+///   whole referring table if it has no index on the referring columns.
 ///
-/// Not `Sendable`: it lives on the writer's queue for the length of an import.
+/// Not `Sendable`: it is used on the writer's queue for the length of an import.
 final class ReferenceCheck {
-    /// One row whose references have to lead somewhere at the end of the commit.
+    /// A row whose references must be valid at the end of the commit.
     private struct Suspect {
         let reference: StoredForeignKey
-        /// The key of the row that refers, or the values that a row was referred to by.
+        /// The key of the referring row, or the values that a row was referred to by.
         let values: [ExactValue]
         let isReferring: Bool
         let line: Int
@@ -31,16 +30,16 @@ final class ReferenceCheck {
 
     func beginCommit() { suspects.removeAll(keepingCapacity: true) }
 
-    /// After a rollback the schema may be another.
+    /// Call it after a rollback, because the schema may have changed.
     func forget() {
         all = nil
         byTable = [:]
     }
 
-    /// Before a row is updated or deleted.
+    /// Call it before a row is updated or deleted.
     func rowWillChange(_ entity: CatalogEntity, _ key: [ExactValue], _ operation: HistoryOperation) throws {
         for reference in try references(of: entity).incoming {
-            // A key stays what it is in an update.
+            // An update doesn't change the key.
             if operation.kind == .update, reference.isToKey(of: entity) { continue }
             let names = reference.parentColumns.map(quoted).joined(separator: ", ")
             let select = try writer.statement(
@@ -54,7 +53,7 @@ final class ReferenceCheck {
         }
     }
 
-    /// After a row was inserted or updated.
+    /// Call it after a row was inserted or updated.
     func rowWasWritten(_ entity: CatalogEntity, _ key: [ExactValue], _ operation: HistoryOperation) throws {
         for reference in try references(of: entity).outgoing where try leadsNowhere(reference, from: key, of: entity) {
             note(reference, key, isReferring: true, operation)
@@ -70,7 +69,7 @@ final class ReferenceCheck {
                 id: operation.id.string))
     }
 
-    /// - Throws: `CommandError` with the line of the first row whose references lead nowhere.
+    /// - Throws: `CommandError` with the line of the first row with a dangling reference.
     func endCommit() throws {
         for suspect in suspects {
             let reference = suspect.reference

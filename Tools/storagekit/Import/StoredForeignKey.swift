@@ -1,19 +1,19 @@
 import StorageKit
 
-/// A foreign key of the schema, and how rows that break it are found.
+/// A foreign key of the schema, and the condition that finds rows that violate it.
 struct StoredForeignKey {
     let child: String
     let parent: String
     var childColumns: [String] = []
     var parentColumns: [String] = []
     var parentExists = true
-    /// Whether a referring row holds the very value that it refers to, so that an index can find it: SQLite compares them as
-    /// the parent's column does.
+    /// Whether a referring row stores exactly the value that it refers to, so that an index can find it: SQLite compares them with the parent
+    /// column's affinity and collation.
     var isNarrow = false
 
     /// The condition on a row `c` of the child that refers to no row.
     ///
-    /// The plus sign takes the column's affinity away, so that the parent's is applied, as SQLite does for foreign keys.
+    /// The plus sign removes the column's affinity, so that the parent's is applied, as SQLite does for foreign keys.
     var isDangling: String {
         let given = childColumns.map { "c.\(quoted($0)) IS NOT NULL" }
         guard parentExists else { return given.joined(separator: " AND ") }
@@ -27,7 +27,7 @@ struct StoredForeignKey {
         return parentColumns.allSatisfy { key.contains($0.folded) }
     }
 
-    /// Those of every table of the store, with history or without.
+    /// Returns the foreign keys of all tables of the store, with or without history.
     static func all(_ writer: LogWriter) throws -> [StoredForeignKey] {
         let select = try writer.statement(
             """

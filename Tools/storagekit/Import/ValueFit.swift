@@ -2,16 +2,14 @@ import CSQLite
 import Foundation
 import StorageKit
 
-/// Decides which value a column of a table that wasn't made by an import holds for a value of a line: exactly that value,
-/// or none.
+/// Decides whether a column of a table that wasn't created by an import can store a line's value exactly.
 ///
-/// SQLite converts values to the affinity of a column. A conversion would store something else than the line says, so it
-/// is found before: values of the storage class that a column prefers fit, and of others SQLite itself is asked, in a
-/// table in memory with a column for each affinity.
+/// SQLite converts values to a column's affinity, which could change the line's value, so conversions are detected before: values of the column's
+/// preferred storage class fit, and others are tested with SQLite itself, in an in-memory table with a column for each affinity.
 ///
-/// Not `Sendable`: it lives on the writer's queue for the length of an import.
+/// Not `Sendable`: it is used on the writer's queue for the length of an import.
 final class ValueFit {
-    /// A value as it is bound. Slices live as long as the line.
+    /// A value as it is bound. Slices are valid as long as the line.
     enum Form {
         case null
         case integer(Int64)
@@ -25,7 +23,7 @@ final class ValueFit {
 
     deinit { scratch?.close() }
 
-    /// - Throws: `InputError` that says what the column would store instead.
+    /// - Throws: `InputError` with the value that the column would store instead.
     func form(of value: HistoryValue, in column: CatalogColumn, _ operation: HistoryOperation) throws -> Form {
         switch value {
         case .null: return .null
@@ -72,7 +70,7 @@ final class ValueFit {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// Whether a column would hold the value as it is.
+    /// Returns whether a column would store the value unchanged.
     func fits(_ value: ExactValue, _ column: CatalogColumn) throws -> Bool {
         try stored(value, in: column.affinity) == value
     }
@@ -89,7 +87,7 @@ final class ValueFit {
     private func stored(_ value: ExactValue, in affinity: ColumnAffinity) throws -> ExactValue {
         let database = try opened()
         let name = affinity.rawValue.lowercased()
-        // RETURNING would tell the value before the column has converted it.
+        // RETURNING would report the value before the column's conversion.
         let update = try PreparedStatement(database, "UPDATE held SET \"\(name)\" = ?1")
         value.bind(to: update, at: 1)
         try update.execute()
@@ -115,7 +113,7 @@ extension ColumnAffinity {
 }
 
 extension ValueFit.Form {
-    /// Binds the value to a parameter that has none.
+    /// Binds the value to an unbound parameter.
     func bind(to statement: PreparedStatement, at index: Int32) {
         switch self {
         case .null: break
@@ -129,7 +127,7 @@ extension ValueFit.Form {
 }
 
 extension ExactValue {
-    /// A copy.
+    /// Copies the value.
     init(_ form: ValueFit.Form) {
         switch form {
         case .null: self = .null

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where what was typed at a prompt is kept, as the XDG base directories have it.
+/// The file of a prompt's history, in the XDG state directory.
 enum HistoryFile {
-    /// The file of a prompt, in a folder that is there and nobody else's; nil where there is none.
+    /// Returns the file of a prompt, in a folder that exists and is private to the user; nil if there is none.
     static func path(_ name: String, environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
-        // A path that isn't absolute is to be ignored.
+        // A path that isn't absolute must be ignored.
         let stated = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         guard let state = stated ?? environment["HOME"].map({ "\($0)/.local/state" }) else { return nil }
         let folder = "\(state)/storagekit"

@@ -9,7 +9,7 @@ import Synchronization
 final class LineEditor {
     enum Input: Equatable {
         case line(String)
-        /// Ctrl-C: what was typed is given up.
+        /// Ctrl-C: the typed line is discarded.
         case interrupted
         /// Ctrl-D in an empty line.
         case end
@@ -17,7 +17,7 @@ final class LineEditor {
 
     private static let historyLimit: Int32 = 1000
     private static let isInterrupted = Atomic<Bool>(false)
-    /// A pipe by which the handler of the signal, which may run in any thread, ends the wait for a key.
+    /// A pipe with which the signal handler, which may run in any thread, ends the wait for a key.
     private static let wakeUp: (read: Int32, write: Int32) = {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return (-1, -1) }
@@ -31,17 +31,17 @@ final class LineEditor {
     private let editor: OpaquePointer
     private let history: OpaquePointer
     private let historyPath: String?
-    /// What may stand in place of the word before the cursor.
+    /// Returns the candidates for the word before the cursor.
     private let candidates: (_ line: String) -> WordCandidates
     /// The text of the prompt; libedit reads it whenever it draws the line.
     private var prompt: UnsafeMutablePointer<CChar>?
 
-    /// An editor where a person types and reads; nil elsewhere, and where there is no memory for it.
+    /// Creates an editor if input and output are terminals; nil otherwise, and without memory for it.
     ///
-    /// - Parameter name: Which history it has: `sql`, `replay`.
+    /// - Parameter name: The name of its history: `sql`, `replay`.
     init?(_ name: String, candidates: @escaping (_ line: String) -> WordCandidates) {
         guard isatty(0) == 1, isatty(1) == 1 else { return nil }
-        // Otherwise every byte above 127 would be a character.
+        // Without a locale, every byte above 127 would be a character.
         setlocale(LC_CTYPE, "")
         guard Self.wakeUp.read >= 0, let list = history_init() else { return nil }
         guard let pointer = storagekit_edit_open("storagekit") else {
@@ -52,9 +52,9 @@ final class LineEditor {
         historyPath = HistoryFile.path(name)
         self.candidates = candidates
         storagekit_history_limit(history, Self.historyLimit)
-        // A history that can't be read is an empty one.
+        // A history that can't be read counts as empty.
         if let historyPath { _ = storagekit_history_load(history, historyPath) }
-        // It lives as long as the editor, which it ends.
+        // Unretained is sound: this object outlives the editor, which it ends.
         storagekit_edit_set_owner(editor, Unmanaged.passUnretained(self).toOpaque())
         storagekit_edit_prepare(
             editor, history, { LineEditor.owner(of: $0)?.prompt }, { editor, _ in LineEditor.complete(editor) },
@@ -81,7 +81,7 @@ final class LineEditor {
         var count: Int32 = 0
         let line = el_gets(editor, &count)
         if Self.isInterrupted.load(ordering: .relaxed) {
-            // Where the terminal is gone, the next read ends.
+            // If the terminal is gone, the next read ends.
             _ = write(1, "^C\n", 3)
             return .interrupted
         }
@@ -90,7 +90,7 @@ final class LineEditor {
         return .line(text.hasSuffix("\n") ? String(text.dropLast()) : text)
     }
 
-    /// Puts what was typed into the history, and that into its file.
+    /// Adds typed text to the history, and saves the history to its file.
     func remember(_ text: String) {
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
         guard !line.allSatisfy(\.isWhitespace) else { return }
@@ -99,7 +99,7 @@ final class LineEditor {
         if let historyPath { _ = storagekit_history_save(history, historyPath) }
     }
 
-    /// Reads one character. A signal that comes meanwhile is one, too: that of Ctrl-C.
+    /// Reads one character. An interrupt that arrives meanwhile counts as the character Ctrl-C.
     private static func readKey(_ key: UnsafeMutablePointer<wchar_t>?) -> Int32 {
         guard let key else { return -1 }
         var bytes: [CChar] = []
@@ -127,7 +127,7 @@ final class LineEditor {
             }
             bytes.append(byte)
             var state = mbstate_t()
-            // -1 is no character, and -2 the beginning of one.
+            // -1 means an invalid character, and -2 an incomplete one.
             let length = mbrtowc(key, bytes, bytes.count, &state)
             if length >= 0 { return 1 }
             if length == -1 { bytes.removeAll() }
@@ -140,7 +140,7 @@ final class LineEditor {
         storagekit_edit_owner(editor).map { Unmanaged<LineEditor>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Types what all candidates have in common, or lists them.
+    /// Inserts the common prefix of all candidates, or lists them.
     private static func complete(_ editor: OpaquePointer?) -> UInt8 {
         guard let owner = owner(of: editor), let line = el_line(editor)?.pointee, let start = line.buffer,
             let cursor = line.cursor
@@ -151,7 +151,7 @@ final class LineEditor {
         let addition = found.addition
         if addition.isEmpty {
             let text = "\n" + found.listing(width: Terminal(descriptor: 1).width ?? Terminal.fallbackWidth)
-            // Where the terminal is gone, the next read ends.
+            // If the terminal is gone, the next read ends.
             _ = text.withCString { write(1, $0, strlen($0)) }
             return UInt8(CC_REDISPLAY)
         }

@@ -6,7 +6,7 @@ struct SQLWords: Sendable {
     struct Table: Sendable {
         let name: String
         let columns: [String]
-        /// Whether it is made from the log, and beside a table of the store.
+        /// Whether it is a table of history, beside a table of the store.
         var isHistory = false
     }
 
@@ -19,7 +19,7 @@ struct SQLWords: Sendable {
 
     let tables: [Table]
 
-    /// What may stand in place of the word at the end of a line.
+    /// Returns the candidates for the word at the end of a line.
     func candidates(for line: String) -> WordCandidates {
         let typed = Self.lastWord(of: line)
         let before = line.dropLast(typed.count)
@@ -32,7 +32,7 @@ struct SQLWords: Sendable {
             let all = tables.map(\.name) + columns(for: line)
             names = all.filter { Self.folded($0).hasPrefix(bare) }.map(Self.quoted)
             if !typed.isEmpty, !typed.hasPrefix("\"") {
-                // As the user writes them.
+                // Keywords in the case that the user types.
                 let isLower = typed.contains(where: \.isLowercase)
                 names += Self.keywords.filter { $0.lowercased().hasPrefix(bare) }
                     .map { isLower ? $0.lowercased() : $0.uppercased() }
@@ -45,7 +45,7 @@ struct SQLWords: Sendable {
         return WordCandidates(typed: typed, words: words.sorted(), end: words.first?.hasSuffix("(") == true ? "" : " ")
     }
 
-    /// Those of the tables that the line names, or of the store's own.
+    /// Returns the columns of the tables that the line names, or of the store's own tables.
     private func columns(for line: String) -> [String] {
         let words = Set(line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(Self.folded))
         let named = tables.filter { words.contains(Self.folded($0.name)) }
@@ -54,14 +54,14 @@ struct SQLWords: Sendable {
 
     private static func folded(_ text: some StringProtocol) -> String { text.lowercased() }
 
-    /// The name at the end of a line, with its quotation mark where it has one.
+    /// Returns the name at the end of a line, with its quotation mark if it has one.
     private static func lastWord(of line: String) -> String {
         let quotes = line.count { $0 == "\"" }
         if !quotes.isMultiple(of: 2), let open = line.lastIndex(of: "\"") { return String(line[open...]) }
         return String(line.reversed().prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
     }
 
-    /// A name as SQL has to have it.
+    /// Returns a name, quoted if SQL requires it.
     private static func quoted(_ name: String) -> String {
         let isPlain =
             name.first?.isNumber == false

@@ -1,18 +1,18 @@
 import Foundation
 
-/// What may stand in place of the word before the cursor.
+/// Candidates for the word before the cursor.
 struct WordCandidates {
-    /// The word as far as it is typed.
+    /// The typed part of the word.
     let typed: String
-    /// Those that begin with it, whatever its case, or do so once they are in quotation marks.
+    /// The words that begin with it, ignoring case, possibly after adding a quotation mark.
     let words: [String]
-    /// What follows a word that is whole.
+    /// The text to add after a complete word.
     var end = " "
 
-    /// How many characters of the line the addition stands for: those that are written otherwise.
+    /// The number of typed characters that the addition replaces, if they are spelled differently.
     var replaces: Int { shared.hasPrefix(typed) || shared.count < typed.count ? 0 : typed.count }
 
-    /// What is to be typed; empty where the words have no more in common.
+    /// The text to insert; empty if the words have no longer common prefix.
     var addition: String {
         let end = words.count == 1 ? end : ""
         if shared.hasPrefix(typed) { return shared.dropFirst(typed.count) + end }
@@ -24,7 +24,7 @@ struct WordCandidates {
         return words.dropFirst().reduce(first) { $0.commonPrefix(with: $1, options: .caseInsensitive) }
     }
 
-    /// The words in lines of a width.
+    /// Returns the words in columns, in lines of a width.
     func listing(width: Int) -> String {
         let widest = (words.map { DisplayWidth.of($0) }.max() ?? 0) + 2
         let columns = max(width / widest, 1)

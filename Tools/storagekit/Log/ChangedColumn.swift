@@ -5,9 +5,9 @@ import StorageKit
 /// Values are compared as they are shown, without quotes.
 struct ChangedColumn: Equatable, Sendable {
     let column: String
-    /// The value before; any where nil.
+    /// The value before; any if nil.
     let old: String?
-    /// The value after; any where nil.
+    /// The value after; any if nil.
     let new: String?
 
     init(_ text: String) throws {

@@ -1,11 +1,11 @@
 import StorageCore
 import StorageKit
 
-/// A line of the user's own for each commit: `{commit} {time} {actor}`.
+/// A user-defined line for each commit: `{commit} {time} {actor}`.
 ///
 /// `{{` and `}}` stand for braces, `\n` and `\t` for a line break and a tab.
 struct CommitTemplate: Equatable, Sendable {
-    /// What can be asked of a commit.
+    /// The fields of a commit.
     enum Field: String, CaseIterable, Sendable {
         case commit, positions, from, to, time, age, actor, app, reason, correlation, key, tags, notes, events, changes
         case rows
@@ -53,10 +53,10 @@ struct CommitTemplate: Equatable, Sendable {
             examples: "\(likely)The fields are \(fields); a brace is {{ or }}.")
     }
 
-    /// Whether the keys of changed rows are asked for.
+    /// Whether the template contains the keys of changed rows.
     var needsRows: Bool { parts.contains(.field(.rows)) }
 
-    /// The text of a commit. Control characters of values are escaped, those of the template aren't.
+    /// Returns the text of a commit. Control characters in values are escaped, those of the template aren't.
     func text(of commit: AnnotatedCommit, rows: ChangedRows, now: Int64) -> String {
         parts.map { part in
             switch part {

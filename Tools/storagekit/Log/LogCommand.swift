@@ -90,13 +90,13 @@ struct LogCommand: AsyncParsableCommand, FormattedPagedCommand {
     }
 }
 
-/// Writes commits as they are found.
+/// Prints commits as they are found.
 private final class LogPrinter {
-    /// How much is printed of a commit.
+    /// The detail to print of a commit.
     enum Content: Equatable {
         case template(CommitTemplate)
         case line
-        /// How many rows changed, by table.
+        /// The number of changed rows, by table.
         case counts
         /// Each change with its columns.
         case changes
@@ -116,7 +116,7 @@ private final class LogPrinter {
         self.output = output
     }
 
-    /// - Returns: `negative` if something was asked for and nothing is like that.
+    /// - Returns: `negative` if filters were given and nothing matches.
     func run(descending: Bool, limit: Int) throws -> ExitStatus? {
         if output.format == .human, !isTemplate, scan.filter.isBounded {
             try output.line("range \(scan.filter.logRange)", .dim)
@@ -193,7 +193,7 @@ private final class LogPrinter {
         }
     }
 
-    /// On a terminal that is too narrow for all, the positions make room for what changed: the commit's number finds them.
+    /// On a narrow terminal the positions are omitted in favour of the changes: the commit's number leads to them.
     private func oneLine(_ entry: AnnotatedCommit) -> StyledLine {
         var counts = StyledLine()
         for (index, change) in entry.changes.enumerated() {
@@ -210,8 +210,8 @@ private final class LogPrinter {
         return line
     }
 
-    /// The matching events of a commit, oldest first. They are read once more instead of being kept, because a commit
-    /// may be larger than memory.
+    /// Calls `body` with the matching events of a commit, oldest first. They are read a second time instead of being kept, because a commit may be
+    /// larger than memory.
     private func forEachEvent(of entry: AnnotatedCommit, _ body: (StorageEvent) throws -> Void) throws {
         var filter = scan.filter
         filter.logRange.after = max(filter.logRange.after, entry.positions.lowerBound - 1)

@@ -1,7 +1,7 @@
 import Foundation
 import StorageKit
 
-/// What `log` asks of the rows that commits change.
+/// The conditions of `log` on the rows that commits change.
 struct RowConditions {
     private let condition: String?
     private let changed: [ChangedColumn]
@@ -35,8 +35,8 @@ struct RowConditions {
         for change in changed { try names.check(column: change.column, of: entities) }
     }
 
-    /// Says of an event whether a condition in SQL is true of the row after it. SQL has the whole row in the table of its
-    /// versions, which is asked once for the events of each segment.
+    /// Returns a function that tests whether an SQL condition is true for the row after an event. SQL finds the whole row in the table of its
+    /// versions, which is queried once for the events of each segment.
     private func lookup(
         _ condition: String, _ filter: ChangeFilter
     ) throws -> (_ segment: ClosedRange<Int64>, _ position: Int64) throws -> Bool {
@@ -58,7 +58,7 @@ struct RowConditions {
                     )
                     """)
         } catch let error as StorageError {
-            // The statement around the condition is none that was typed.
+            // The user has typed the condition, but not the statement around it.
             throw CommandError(missingIn: entity.stored, error, catalog: store.catalog)
                 ?? CommandError(
                     .usage, "--where isn't a condition in SQL: \(condition)",
@@ -86,7 +86,7 @@ struct RowConditions {
 }
 
 extension ChangeScan {
-    /// What to say where no commit matches because its actor is written otherwise; nil where that isn't so.
+    /// Returns a hint if no commit matches because the actor is spelled differently; otherwise nil.
     func unknownActors() throws -> String? {
         guard let wanted = filter.query.actors, store.head.position > 0 else { return nil }
         var known: Set<String> = []

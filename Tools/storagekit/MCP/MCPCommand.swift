@@ -42,11 +42,11 @@ struct MCPCommand: AsyncParsableCommand {
                     "Name it in the program's settings, as command \"storagekit\" with arguments \"mcp\", \"-s\", \(ShellWords.quoted(path))."
             )
         }
-        // A name that is wrong is reported at once, and not by each tool.
+        // A wrong name is reported at once, and not by each tool call.
         try await store.openForReading().close()
         let server = MCPServer(store: path, limits: MCPLimits(bytes: maximumBytes, seconds: timeLimit))
         let signals = Self.end(server)
-        // Away from the threads that other tasks need: it waits for its input all the time.
+        // Not on the cooperative pool, because it blocks on its input all the time.
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 MCPInput(server: server).run()
@@ -56,7 +56,7 @@ struct MCPCommand: AsyncParsableCommand {
         for signal in signals { signal.cancel() }
     }
 
-    /// Leaves no command running where the server is asked to end.
+    /// Ends all running commands when the server receives a terminating signal.
     private static func end(_ server: MCPServer) -> [any DispatchSourceSignal] {
         [SIGTERM, SIGINT, SIGHUP].map { number in
             signal(number, SIG_IGN)

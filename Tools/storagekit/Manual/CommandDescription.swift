@@ -1,12 +1,12 @@
 import Foundation
 
-/// What ArgumentParser reports of a command and its options, as far as the manual and completion need it.
+/// ArgumentParser's description of a command and its options, as far as the manual and completion need it.
 struct CommandDescription: Decodable {
     private struct Document: Decodable {
         let command: CommandDescription
     }
 
-    /// - Parameter report: What ArgumentParser reports of the tool, in JSON.
+    /// - Parameter report: ArgumentParser's description of the tool, as JSON.
     static func read(_ report: String) throws -> CommandDescription {
         try JSONDecoder().decode(Document.self, from: Data(report.utf8)).command
     }
@@ -39,7 +39,7 @@ struct CommandDescription: Decodable {
     }
 
     let commandName: String
-    /// Whether help and manual have it.
+    /// Whether help and manual include it.
     let shouldDisplay: Bool
     let abstract: String?
     let discussion: String?

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The manual page of the tool, made from what the commands say of themselves.
+/// The manual page of the tool, generated from the commands' descriptions.
 struct ManualPage {
     private let tool: CommandDescription
     private let version: String
     private var roff = RoffWriter()
 
-    /// - Parameter description: What ArgumentParser reports of the tool, in JSON.
+    /// - Parameter description: ArgumentParser's description of the tool, as JSON.
     init(_ description: String, version: String) throws {
         tool = try CommandDescription.read(description)
         self.version = version
@@ -16,9 +16,9 @@ struct ManualPage {
     mutating func text() -> String {
         roff = RoffWriter()
         let name = tool.commandName
-        // Without a date, so that the same program always makes the same page.
+        // Without a date, so that the same program always generates the same page.
         roff.request("TH", name.uppercased(), "1", "", "StorageKit \(version)", "StorageKit Manual")
-        // Options that are broken at their hyphens couldn't be copied.
+        // Without hyphenation, because options that are broken at hyphens couldn't be copied.
         roff.request("nh")
         roff.request("ad l")
         roff.section("NAME")

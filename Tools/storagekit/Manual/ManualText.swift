@@ -1,4 +1,4 @@
-/// What the manual says beyond what the commands say of themselves.
+/// The manual's text in addition to the commands' descriptions.
 enum ManualText {
     static let description = """
         A StorageKit store keeps every change of its rows as an event in a log, in one SQLite file. This tool reads \

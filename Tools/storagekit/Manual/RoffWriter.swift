@@ -1,4 +1,4 @@
-/// Writes a manual page in the macros of man(7), in ASCII alone, so that every formatter reads it.
+/// Writes a manual page with the macros of man(7), in ASCII only, so that every formatter can read it.
 struct RoffWriter {
     private(set) var text = ""
 
@@ -8,7 +8,7 @@ struct RoffWriter {
         text += ([".\(name)"] + quoted).joined(separator: " ") + "\n"
     }
 
-    /// Writes a line of text that was made by ``escaped(_:)`` or ``bold(_:)``.
+    /// Writes a line of text that was created by ``escaped(_:)`` or ``bold(_:)``.
     mutating func line(_ line: String) {
         // At the beginning of a line these would be a request.
         let isRequest = line.hasPrefix(".") || line.hasPrefix("'")
@@ -17,7 +17,7 @@ struct RoffWriter {
 
     mutating func section(_ title: String) { request("SH", Self.escaped(title)) }
 
-    /// Writes paragraphs. Lines that begin with two spaces stand as they are.
+    /// Writes paragraphs. Lines that begin with two spaces aren't filled.
     mutating func paragraphs(_ text: String) {
         var isExample = false
         var isOpen = false
@@ -48,7 +48,7 @@ struct RoffWriter {
         }
     }
 
-    /// Writes a term with what it means.
+    /// Writes a term with its description.
     mutating func term(_ term: String, _ text: String) {
         request("TP")
         line(term)
@@ -58,7 +58,7 @@ struct RoffWriter {
     static func bold(_ text: String) -> String { "\\fB\(escaped(text))\\fR" }
     static func italic(_ text: String) -> String { "\\fI\(escaped(text))\\fR" }
 
-    /// Text that comes out as it is: what would be a command, or typeset as another character, is written by its name.
+    /// Returns text that is output literally: characters that would be a command, or typeset as another character, are written by name.
     static func escaped(_ text: String) -> String {
         var output = ""
         for scalar in text.unicodeScalars {

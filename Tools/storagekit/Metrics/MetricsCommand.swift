@@ -2,7 +2,7 @@ import ArgumentParser
 import StorageKit
 import StorageSync
 
-/// `storagekit metrics`: what the file knows, for Prometheus.
+/// `storagekit metrics`: metrics of the store's file, for Prometheus.
 struct MetricsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics", abstract: "Print metrics of a store for Prometheus.",

@@ -2,10 +2,10 @@ import ArgumentParser
 import Foundation
 import StorageKit
 
-/// What every command has that changes a store: who did it and why is in the log afterwards.
+/// The options of every command that changes a store; the log records the author and the reason.
 ///
-/// It has the options of ``ConfirmationOptions`` itself: in a debug build the parser checks a group again for each group around it, and
-/// for each of its rules, which took longer than most commands.
+/// It declares the options of ``ConfirmationOptions`` itself: in a debug build the parser validates a nested group repeatedly, once for each
+/// enclosing group and each rule, which took longer than most commands.
 struct ChangeOptions: ParsableArguments, Confirming {
     @Flag(name: .long, help: "Only show what would be done.")
     var dryRun = false
@@ -16,10 +16,10 @@ struct ChangeOptions: ParsableArguments, Confirming {
     @Option(name: [.customShort("m"), .long], help: "The reason, recorded in the log.")
     var reason: String?
 
-    /// The commit's metadata: the operating-system user did it, with this tool.
+    /// The commit's metadata: the operating-system user as the actor, and this tool as the app.
     var metadata: CommitMetadata { CommitMetadata(actor: NSUserName(), app: "storagekit", reason: reason) }
 
-    /// A reason that the log can't take must be refused before anything is done.
+    /// Refuses a reason that the log can't store, before anything is done.
     func validate() throws {
         do {
             try metadata.validate()

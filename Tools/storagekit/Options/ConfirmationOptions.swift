@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What every command has that writes something: to look first, and not to be asked.
+/// The options of every command that writes: a dry run, and no confirmation.
 struct ConfirmationOptions: ParsableArguments, Confirming {
     @Flag(name: .long, help: "Only show what would be done.")
     var dryRun = false

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Options of which one says that nobody is to be asked.
+/// Options that include one to skip the confirmation.
 protocol Confirming {
     var yes: Bool { get }
 }
 
 extension Confirming {
-    /// Asks whether to go on.
+    /// Asks whether to continue.
     ///
-    /// - Throws: `usage` where nobody can be asked; `negative` where the answer is no.
+    /// - Throws: `usage` if there is no terminal to ask on; `negative` if the answer is no.
     func confirm(_ question: String) throws {
         if yes { return }
         guard Terminal(descriptor: 0).isTerminal else {
@@ -23,8 +23,7 @@ extension Confirming {
         }
     }
 
-    /// Asks whether to go on where somebody can be asked, and goes on elsewhere: for what a script says by the command
-    /// alone, but a person may regret.
+    /// Asks whether to continue on a terminal, and continues elsewhere: for commands that scripts may run without `--yes`, but a person may regret.
     func confirmIfAttended(_ question: String) throws {
         guard Terminal(descriptor: 0).isTerminal else { return }
         try confirm(question)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Which changes a command looks at. Options of one kind widen the choice, different kinds narrow it.
+/// The filter of changes for a command. Repeating an option widens the selection, different options narrow it.
 struct FilterOptions: ParsableArguments {
     // A point may begin with a hyphen (-2h), which would otherwise be taken for an option.
     @Option(
@@ -36,12 +36,12 @@ struct FilterOptions: ParsableArguments {
 
     init() {}
 
-    /// The operations asked for; nil if all are.
+    /// The requested operations; nil for all.
     var kinds: Set<HistoryOperation.Kind>? {
         op.isEmpty ? nil : op.reduce(into: Set()) { $0.formUnion($1.kinds) }
     }
 
-    /// Whether everything passes.
+    /// Whether nothing is filtered out.
     var isEmpty: Bool {
         since == nil && until == nil && actor.isEmpty && app.isEmpty && reason.isEmpty && correlation.isEmpty
             && table.isEmpty && op.isEmpty && column.isEmpty

@@ -2,7 +2,7 @@ import ArgumentParser
 
 extension TimeDisplay: ExpressibleByArgument {}
 
-/// How a command writes its results.
+/// The format of a command's results.
 struct FormatOptions: ParsableArguments {
     @Option(name: .long, help: "The output format; not every command supports each.")
     var format: OutputFormat = .human
@@ -10,7 +10,7 @@ struct FormatOptions: ParsableArguments {
     @Option(name: .long, help: "When to use colours.")
     var color: ColorChoice = .auto
 
-    // Points are read while the command line still is, so `TimeDisplay.current` has looked for it already.
+    // Points are parsed with the command line, so `TimeDisplay.current` has already looked for it.
     @Option(name: .long, help: "Read and show times in UTC or in your zone. Default: your zone on a terminal.")
     var time: TimeDisplay?
 
@@ -20,7 +20,7 @@ struct FormatOptions: ParsableArguments {
     var style: Style { format == .human ? Self.style(color) : .plain }
 
     static func style(_ color: ColorChoice) -> Style {
-        // One that isn't valid was reported before.
+        // An invalid template was reported before.
         Terminal(descriptor: 1).style(color, links: (try? PointLinks.current.get()) ?? nil)
     }
 

@@ -1,8 +1,8 @@
 import StorageKit
 
-/// The words of commands that walk through history: a range, then tables, rows or cells.
+/// The arguments of commands that read history: a range, then tables, rows or cells.
 enum HistoryWords {
-    /// The same where a point alone stands for what leads to it, unless a table is called like it.
+    /// Splits the words, with a single point as a range up to it, unless a table has that name.
     static func split(_ words: [String], naming catalog: Catalog) throws -> (PointRange?, [TargetArgument]) {
         guard let first = words.first, let point = try? PointArgument(first, now: SystemTime.now),
             !catalog.entities.contains(where: { $0.name.utf8.elementsEqual(first.utf8) })
@@ -10,7 +10,7 @@ enum HistoryWords {
         return (PointRange(after: nil, through: point), try words.dropFirst().map(TargetArgument.init))
     }
 
-    /// The range, if the first word is one, and the targets after it.
+    /// Splits the words into a range, if the first word is one, and the targets after it.
     static func split(_ words: [String]) throws -> (PointRange?, [TargetArgument]) {
         var words = words[...]
         var range: PointRange?

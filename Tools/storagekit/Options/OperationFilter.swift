@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Kinds of operations as `--op` names them: `i,u,d` or whole words.
+/// Operations as `--op` names them: `i,u,d` or whole words.
 struct OperationFilter: Equatable, Sendable, ExpressibleByArgument {
     let kinds: Set<HistoryOperation.Kind>
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Whether long output goes through a pager where a terminal shows it.
+/// Whether long output to a terminal goes through a pager.
 struct PagerOption: ParsableArguments {
     @Flag(name: .long, help: "Don't page long output on a terminal.")
     var noPager = false
@@ -8,19 +8,19 @@ struct PagerOption: ParsableArguments {
     init() {}
 }
 
-/// A command whose output may be longer than a screen, and ends.
+/// A command whose output is finite, but may be longer than a screen.
 protocol PagedCommand {
-    /// Whether its output is paged where a terminal shows it.
+    /// Whether its output to a terminal is paged.
     var isPaged: Bool { get }
 }
 
-/// One that has the formats of most commands.
+/// A paged command with the usual formats.
 protocol FormattedPagedCommand: PagedCommand {
     var pager: PagerOption { get }
     var format: FormatOptions { get }
 }
 
 extension FormattedPagedCommand {
-    /// Programs read the other formats.
+    /// Only the format for people is paged.
     var isPaged: Bool { !pager.noPager && format.format == .human }
 }

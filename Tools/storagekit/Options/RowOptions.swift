@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How rows are shown: what psql and sqlite3 have for wide ones.
+/// How rows are shown: options for wide rows, as in psql and sqlite3.
 struct RowOptions: ParsableArguments {
     @Flag(
         name: [.customShort("x"), .long, .customLong("line")],

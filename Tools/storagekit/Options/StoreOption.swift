@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Which store a command works on: `-s`, `--store`, or the environment.
+/// The store that a command works on: `-s`, `--store`, or the environment.
 struct StoreOption: ParsableArguments {
     static let environmentKey = "STORAGEKIT_STORE"
 
@@ -23,9 +23,8 @@ struct StoreOption: ParsableArguments {
                 : "Here \(verb) \(Suggestions.list(found)): add -s \(ShellWords.quoted(found[0]))")
     }
 
-    /// The files of this folder that look like stores, the likeliest first: those that a program writes to, which have a bell, by
-    /// their last change, newest first. The rest are copies or were only just made, and a copy is younger than what it was made from,
-    /// so of them the oldest is first.
+    /// The files in this folder that look like stores, likeliest first: those that a program writes to, which have a `.bell` file, most recently
+    /// changed first. The rest are copies or new files; a copy is younger than its original, so of them the oldest is first.
     private static func storesHere() -> [String] {
         let names = Set((try? FileManager.default.contentsOfDirectory(atPath: ".")) ?? [])
         func changed(_ name: String) -> Date {

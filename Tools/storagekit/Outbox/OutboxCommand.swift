@@ -71,7 +71,7 @@ struct OutboxCommand: AsyncParsableCommand {
         if limit < 0 { throw ValidationError("--limit must not be negative.") }
     }
 
-    /// Whether writes are named one by one: then there have to be some.
+    /// Whether single writes are named: then it is an error if none is found.
     private var isNamed: Bool { document != nil || position != nil }
 
     private func isMeant(_ write: OutboxStatus.Write) -> Bool {
@@ -87,7 +87,7 @@ struct OutboxCommand: AsyncParsableCommand {
         }
     }
 
-    /// The outboxes that are meant.
+    /// Returns the selected outboxes.
     private func outboxes(in db: GRDB.Database) throws -> [OutboxStatus] {
         let all = try OutboxStatus.all(in: db)
         let found = all.filter { (key == nil || $0.manager == key) && (path == nil || $0.path == path) }
@@ -120,7 +120,7 @@ struct OutboxCommand: AsyncParsableCommand {
 // MARK: Changing
 
 extension OutboxCommand {
-    /// The outboxes that are changed, each with the writes that are.
+    /// Returns the outboxes to change, each with its writes to change.
     private func changed(in db: GRDB.Database) throws -> [OutboxStatus] {
         let outboxes = try outboxes(in: db)
         switch action {

@@ -4,7 +4,7 @@ import StorageSync
 /// Shows outboxes with their writes.
 struct OutboxOutput {
     private let output: ResultOutput
-    /// How many writes of an outbox are shown to people.
+    /// The maximum number of writes of an outbox to show to people.
     private let limit: Int
     private let index: LogIndex
 
@@ -94,7 +94,7 @@ extension OutboxStatus.Write.State {
 }
 
 extension PendingWrite.Kind {
-    /// As lines for programs name operations everywhere.
+    /// The operation's name in lines for programs.
     var name: String {
         switch self {
         case .save: "insert"

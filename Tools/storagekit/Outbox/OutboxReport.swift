@@ -1,12 +1,12 @@
 import StorageKit
 import StorageSync
 
-/// Tells what `retry` and `discard` do, or have done.
+/// Reports what `retry` and `discard` would do, or have done.
 struct OutboxReport: Sendable {
     let action: OutboxCommand.Action
     let format: FormatOptions
 
-    /// - Parameter outboxes: Those that are changed, each with the writes that are.
+    /// - Parameter outboxes: The outboxes to change, each with its writes to change.
     func write(_ outboxes: [OutboxStatus], isDryRun: Bool) throws {
         let output = ResultOutput(format)
         if output.format == .human {

@@ -4,7 +4,7 @@ import StorageCore
 enum CSVRow {
     /// The row without the end of its line.
     ///
-    /// - Parameter cells: nil for NULL, of which CSV has nothing between the commas; an empty text is `""` there.
+    /// - Parameter cells: nil for NULL, which is written as nothing; an empty text is written as `""`.
     static func text(_ cells: [String?]) -> String { cells.map(quoted).joined(separator: ",") }
 
     private static func quoted(_ cell: String?) -> String {

@@ -6,7 +6,7 @@ extension AnnotatedCommit {
 }
 
 extension CommitSummary.Counts {
-    /// Adds `+3 ~1`: what didn't happen isn't counted.
+    /// Adds `+3 ~1`: zero counts are omitted.
     func add(to line: inout StyledLine) {
         for (index, part) in parts.enumerated() { line.add((index > 0 ? " " : "") + part.text, part.role) }
     }
@@ -35,7 +35,7 @@ extension StyledLine {
 enum CommitText {
     /// `t:12  @101..@140  2024-05-01T10:00:00Z  anna (web)  tag:release-3`
     ///
-    /// - Parameter positions: Nil where they have no room.
+    /// - Parameter positions: Nil if there is no room for them.
     static func headline(_ info: CommitInfo, at positions: ClosedRange<Int64>?, tags: [StorageTag] = []) -> StyledLine {
         var line = StyledLine(.commit(info.number), .heading)
         if let positions {

@@ -2,7 +2,7 @@ import StorageCore
 import StorageKit
 
 extension CommitText {
-    /// What is known of a commit, name by name; what isn't known is empty.
+    /// Returns the fields of a commit; unknown ones are empty.
     static func fields(of entry: AnnotatedCommit, _ stored: LogUsage) -> [(String, String)] {
         let metadata = entry.info.metadata
         let head: [(String, String)] = [
@@ -16,7 +16,7 @@ extension CommitText {
         return all.filter { !$0.1.isEmpty }
     }
 
-    /// What a commit's header has beyond the usual.
+    /// Returns the less common fields of a commit's header.
     static func details(_ commit: CommitInfo) -> [(String, String)] {
         let metadata = commit.metadata
         return [

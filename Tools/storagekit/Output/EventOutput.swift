@@ -5,7 +5,7 @@ extension StorageEvent {
         "position", "commit", "time", "actor", "app", "reason", "op", "table", "id", "column", "old", "new",
     ]
 
-    /// The event for CSV and Markdown: a row for each column that changed.
+    /// Returns the event for CSV and Markdown: a row for each changed column.
     func cells(only columns: [String]? = nil) -> [[String?]] {
         let metadata = commit.metadata
         let head: [String?] = [
@@ -44,8 +44,8 @@ extension PrintableChange {
     ///
     /// - Parameters:
     ///   - columns: The only ones; all if nil.
-    ///   - notes: what follows a column's value, in the order of `changedColumns`.
-    ///   - isWhole: Whether long blobs are shown whole.
+    ///   - notes: Texts to append to the columns' values, in the order of `changedColumns`.
+    ///   - isWhole: Whether long blobs are shown in full.
     func columnLines(
         indent: Int, only columns: [String]? = nil, notes: [String] = [], isWhole: Bool = false
     ) -> [StyledLine] {
@@ -106,7 +106,7 @@ extension StorageEvent {
 }
 
 extension VerticalRow {
-    /// An event with what its commit says of it, and then its columns.
+    /// Creates a row with an event, its commit's metadata, and its columns.
     init(_ event: StorageEvent, only columns: [String]?, notes: [String] = [], isWhole: Bool) {
         self.init("@\(event.position)")
         let metadata = event.commit.metadata

@@ -2,7 +2,7 @@
 enum MarkdownRow {
     /// The row without the end of its line.
     ///
-    /// - Parameter cells: nil for NULL, which is empty, as an empty text is.
+    /// - Parameter cells: nil for NULL, which is written as nothing, like an empty text.
     static func text(_ cells: [String?]) -> String {
         "| " + cells.map { escaped($0 ?? "") }.joined(separator: " | ") + " |"
     }

@@ -2,14 +2,14 @@ import StorageKit
 
 /// Row changes that are about to be made, for people.
 enum PlanText {
-    /// So many rows are printed; the rest is counted.
+    /// The maximum number of rows to print; the rest is counted.
     static let rowLimit = 20
 
     /// The first rows, each with its columns.
     ///
     /// - Parameters:
-    ///   - count: How many rows there are, of which `rows` are the first.
-    ///   - limit: How many are shown.
+    ///   - count: The total number of rows, of which `rows` are the first.
+    ///   - limit: The maximum number to show.
     static func lines(_ rows: [RowDifference], of count: Int, limit: Int = rowLimit) -> [StyledLine] {
         var lines = rows.prefix(limit).flatMap { [$0.changeLine(indent: 0)] + $0.columnLines(indent: 4) }
         let hidden = count - min(rows.count, limit)

@@ -1,12 +1,12 @@
 import StorageCore
 
-/// Where a command writes its results, in the format that was asked for.
+/// Writes a command's results in the requested format.
 ///
-/// Not `Sendable`: it is made where it is used.
+/// Not `Sendable`: it is used where it is created.
 final class ResultOutput {
     let format: OutputFormat
     let style: Style
-    /// Where lines for people are cut; nil in files and pipes.
+    /// The width at which lines for people are truncated; nil in files and pipes.
     let width: Int?
     private let output = StandardOutput()
     private var json = JSONWriter()
@@ -17,7 +17,7 @@ final class ResultOutput {
         self.init(options.format, style: options.style, isTruncated: isTruncated)
     }
 
-    /// - Parameter isTruncated: Whether lines for people end at the edge of a terminal.
+    /// - Parameter isTruncated: Whether lines for people are truncated at a terminal's width.
     init(_ format: OutputFormat, style: Style, isTruncated: Bool = true) {
         self.format = format
         self.style = style
@@ -27,12 +27,12 @@ final class ResultOutput {
     func line(_ line: StyledLine) throws { try output.writeLine(line.rendered(style, width: width)) }
     func line(_ text: String = "", _ role: Style.Role = .plain) throws { try line(StyledLine(text, role)) }
 
-    /// Writes a row as lines that aren't cut.
+    /// Writes a row as lines that aren't truncated.
     func row(_ row: VerticalRow) throws {
         for line in row.lines() { try output.writeLine(line.rendered(style, width: nil)) }
     }
 
-    /// Writes lines that were laid out already.
+    /// Writes lines that are already laid out.
     func lines(_ lines: [String]) throws {
         for line in lines { try output.writeLine(line) }
     }
@@ -42,7 +42,7 @@ final class ResultOutput {
     /// Writes one object: a line of JSON Lines, or an element of the array that a JSON document is.
     func record(_ record: some JSONRecord) throws { try object(record, hasVersion: true) }
 
-    /// Writes one object with nothing but what the user asked for in it.
+    /// Writes one object that contains only what the user selected.
     func object(_ record: some JSONRecord) throws { try object(record, hasVersion: false) }
 
     private func object(_ record: some JSONRecord, hasVersion: Bool) throws {
@@ -51,7 +51,7 @@ final class ResultOutput {
         try write(record, hasVersion: hasVersion)
         if format == .json {
             try output.write(json.bytes)
-            // A new writer, because this one would set a comma before the next object.
+            // A new writer, because this one would write a comma before the next object.
             json = JSONWriter()
         } else {
             json.endLine()
@@ -86,8 +86,8 @@ final class ResultOutput {
         try output.writeLine(format == .md ? MarkdownRow.text(cells) : CSVRow.text(cells))
     }
 
-    /// Passes results on if the last ones went some time ago, so that what is found rarely is seen at once and what
-    /// is found often goes in large pieces. To be called after each result.
+    /// Flushes if the last flush was some time ago, so that rare results are seen at once and frequent ones are written in large pieces. Call it
+    /// after each result.
     func flushIfDue() throws {
         let now = ContinuousClock.now
         if let lastFlush, now - lastFlush < .milliseconds(30) { return }
@@ -95,10 +95,10 @@ final class ResultOutput {
         try output.flush()
     }
 
-    /// Passes everything on, so that it can be seen.
+    /// Flushes all results.
     func flush() throws { try output.flush() }
 
-    /// Ends a document of records, of which there may be none.
+    /// Ends a document of records, which may be empty.
     func finish() throws {
         if format == .json { try output.write(records == 0 ? "[]\n" : "\n]\n") }
         try output.flush()

@@ -3,7 +3,7 @@ struct VerticalRow {
     private var fields: [(name: String, line: StyledLine)] = []
     private let title: String
 
-    /// - Parameter title: What the row is called: `RECORD 1`.
+    /// - Parameter title: The row's title: `RECORD 1`.
     init(_ title: String) { self.title = title }
 
     mutating func add(_ name: String, _ value: StyledLine) { fields.append((TerminalText.visible(name), value)) }
@@ -12,7 +12,7 @@ struct VerticalRow {
         if !value.isEmpty { add(name, StyledLine(value, role)) }
     }
 
-    /// Values are never cut: that is what this form is for.
+    /// Values are never truncated, which is the purpose of this form.
     func lines() -> [StyledLine] {
         let widest = fields.map { DisplayWidth.of($0.name) }.max() ?? 0
         return [StyledLine("-[ \(title) ]-", .heading)]

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import StorageKit
 
-/// `storagekit projections`: how the projections of a store are doing.
+/// `storagekit projections`: the status of a store's projections.
 struct ProjectionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "projections", abstract: "List, pause, resume or reset projections.",
@@ -112,7 +112,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
         try output.flush()
     }
 
-    /// Changes what the store remembers of a projection; the program finds it so when it opens the store next.
+    /// Changes a projection's stored state, which its program reads when it next opens the store.
     private func change() async throws {
         guard let name else {
             throw CommandError(

@@ -2,7 +2,7 @@ import ArgumentParser
 import GRDB
 import StorageKit
 
-/// `storagekit at`: SQL against the past.
+/// `storagekit at`: SQL on past states.
 struct AtCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "at", abstract: "Query the tables as of a point.",
@@ -124,7 +124,7 @@ private final class SnapshotQueries {
         return nil
     }
 
-    /// A word that is a table's name is all of its rows. No query is one word only.
+    /// A single word is a table's name, which selects all of its rows. No query is a single word.
     private func query(_ words: String) throws -> String {
         let isWord = !words.contains { $0.isWhitespace || $0 == ";" || $0 == "(" }
         let names = store.catalog.entities.filter { !$0.isReserved }
@@ -133,7 +133,7 @@ private final class SnapshotQueries {
         {
             return "SELECT * FROM \(quoted(entity.stored))"
         }
-        // As every command says it of a table that isn't there.
+        // The same error as other commands for a table that doesn't exist.
         if isWord { _ = try EntityNames(store).users(named: words) }
         return words
     }
@@ -142,7 +142,7 @@ private final class SnapshotQueries {
         try MaterializedSnapshot(at: store.position(of: point), of: store.database, schema: command.schema.schema)
     }
 
-    /// Tells people which state they see, so that a relative point can be repeated exactly.
+    /// Writes for people which state they see, so that a relative point can be repeated exactly.
     private func writeHeading(_ points: PointArgument...) throws {
         guard output.format == .human else { return }
         var line = StyledLine("at ", .dim)
@@ -165,7 +165,7 @@ private final class SnapshotQueries {
         let state = try state(point)
         let views = try MaterializedSnapshot.views(of: store.database)
         let tables = try tables(of: sql, in: state, at: point, views)
-        // Views after the tables, which go first where both have the same name.
+        // Views after the tables, which take precedence if both have the same name.
         try state.prepare(tables: tables.names, searching: tables.searched, from: store.database)
         state.add(views: views)
         try state.read(from: store.database) { past in
@@ -205,7 +205,7 @@ private final class SnapshotQueries {
         }
     }
 
-    /// The tables of then.
+    /// Lists the tables as of the point.
     private func list() throws -> ExitStatus? {
         try writeHeading(command.point)
         let state = try state(command.point)
@@ -215,7 +215,7 @@ private final class SnapshotQueries {
                 try Int64.fetchOne(past, sql: "SELECT count(*) FROM \(quoted(entity.stored))") ?? 0
             }
             try printer.write([
-                // As a query has to name it.
+                // The table's name in SQL.
                 StorageEvent.Field(column: "table", value: .text(entity.stored)),
                 StorageEvent.Field(column: "rows", value: .integer(count)),
             ])
@@ -228,7 +228,7 @@ private final class SnapshotQueries {
 // MARK: Comparing
 
 extension SnapshotQueries {
-    /// Tells how the answer at one point differs from that at another. The first answer is held, in a temporary table.
+    /// Writes how the answer at one point differs from that at another. The first answer is kept in a temporary table.
     private func compare(_ sql: String, at one: PointArgument, with other: PointArgument) throws -> ExitStatus? {
         try writeHeading(one, other)
         let before = try ResultBuffer(keyNames: command.key?.split(separator: ",").map(String.init))

@@ -2,13 +2,13 @@ import Foundation
 import StorageKit
 
 extension CommandError {
-    /// A statement names a table or a column that isn't there; nil where SQLite has something else against it.
+    /// The error for a statement that names a missing table or column; nil if SQLite's error is another one.
     ///
     /// - Parameters:
     ///   - sql: The statement.
-    ///   - error: What SQLite says of it.
+    ///   - error: SQLite's error.
     ///   - catalog: The tables and columns that it may name.
-    ///   - tables: Tables that it may name as well.
+    ///   - tables: Further tables that it may name.
     init?(missingIn sql: String, _ error: StorageError, catalog: Catalog, tables: [String] = []) {
         if let name = error.missingTable {
             self.init(missingTable: name, among: catalog.live.map(\.stored) + tables)
@@ -17,7 +17,7 @@ extension CommandError {
         guard let name = error.missingColumn else { return nil }
         let words = Set(sql.lowercased().split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
         let isNamed = { (table: String) in
-            // One whose name isn't a word is in quotes.
+            // A table whose name isn't a word is in quotes.
             words.contains(table.lowercased()) || sql.contains("\"\(table)\"")
         }
         let named = catalog.live.filter { entity in
@@ -27,7 +27,7 @@ extension CommandError {
         let columns = named.flatMap(\.live).map(\.stored)
         let column = name.split(separator: ".").last.map(String.init) ?? name
         let similar = Suggestions.nearest(to: column, among: columns)
-        // The tables of the history have more columns.
+        // Tables of history have further columns.
         let why =
             tables.contains(where: isNamed)
             ? "" : "The columns of \(Suggestions.list(named.map(\.stored))) are \(Suggestions.list(columns))."
@@ -38,7 +38,7 @@ extension CommandError {
 }
 
 extension StorageError {
-    /// The column that SQLite has looked for in vain.
+    /// The column that SQLite hasn't found.
     fileprivate var missingColumn: String? {
         guard code == .database else { return nil }
         for text in ["no such column: ", "has no column named "] {

@@ -1,9 +1,9 @@
 import StorageKit
 
 extension CommandError {
-    /// What to type instead of text that isn't a query, but works in other tools; nil where it is one with another fault.
+    /// The error with the line to type instead of text that works in other tools but isn't a query; nil for a query with another error.
     ///
-    /// - Parameter error: What SQLite has against it.
+    /// - Parameter error: SQLite's error.
     init?(unreadable sql: String, _ error: StorageError) {
         let first = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
         switch first {

@@ -1,9 +1,8 @@
 import Foundation
 import StorageKit
 
-/// A comparison in a query that no row can meet as it was meant: of a column of numbers that SQLite gives no type with a text
-/// that looks like a number. Imported columns have none, so that `1` and `1.0` stay apart, and a number there is less than
-/// every text.
+/// A comparison in a query that can't match as intended: of a numeric column without a declared type with a text that looks like a number. Imported
+/// columns have no type, so that `1` and `1.0` remain different, and in SQLite a number is less than any text.
 struct ComparisonHint: Equatable {
     let column: String
     let literal: String
@@ -21,8 +20,8 @@ struct ComparisonHint: Equatable {
 
     private static let comparisons: Set<String> = ["=", "==", "<", ">", "<=", ">=", "<>", "!="]
 
-    /// The first such comparison; nil where there is none. A name is a column's whatever table it belongs to, so a name that
-    /// another table has for texts is left alone.
+    /// Returns the first such comparison; nil if there is none. Columns are identified by name only, so a name that another table uses for texts is
+    /// ignored.
     static func find(in sql: String, _ catalog: Catalog) -> ComparisonHint? {
         let columns = catalog.live.flatMap(\.live)
         let words = words(of: sql)
@@ -43,7 +42,7 @@ struct ComparisonHint: Equatable {
         return nil
     }
 
-    /// The words of a query, as far as comparisons need them.
+    /// Returns the words of a query, as far as comparisons need them.
     private static func words(of sql: String) -> [Word] {
         var rest = Substring(sql)
         var words: [Word] = []
@@ -55,7 +54,7 @@ struct ComparisonHint: Equatable {
                 words.append(first == "'" ? .text(quoted) : .name(quoted))
             } else if first.isLetter || first == "_" {
                 let name = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
-                // A table's name before a quoted column says nothing.
+                // A table's name before a quoted column is ignored.
                 if name.last != "." { words.append(.name(name.split(separator: ".").last.map(String.init) ?? "")) }
                 rest = rest.dropFirst(name.count)
             } else if "=<>!".contains(first) {
@@ -70,7 +69,7 @@ struct ComparisonHint: Equatable {
         return words
     }
 
-    /// What stands between quotes; two of them are one.
+    /// Returns the text between quotes; a doubled quote is one.
     private static func quoted(_ rest: inout Substring, by quote: Character) -> String {
         rest = rest.dropFirst()
         var text = ""
@@ -88,7 +87,7 @@ struct ComparisonHint: Equatable {
 }
 
 extension ComparisonHint {
-    /// Writes it where it doesn't get among the results.
+    /// Writes the hint to standard error, so that it doesn't mix with the results.
     func write() {
         // Without standard error there is nowhere to write it.
         try? FileHandle.standardError.write(contentsOf: Data((TerminalText.visible(text) + "\n").utf8))

@@ -3,9 +3,9 @@ import Foundation
 import StorageKit
 import Synchronization
 
-/// Lets Ctrl-C end a query and not the program.
+/// Makes Ctrl-C end a query and not the program.
 ///
-/// Isolation: the handler of the signal reads atomics only; SQLite allows its call from one.
+/// Isolation: the signal handler only reads atomics; SQLite allows its call from a handler.
 final class QueryInterrupt: Sendable {
     private static let running = Atomic<UInt>(0)
     private static let wasRaised = Atomic<Bool>(false)

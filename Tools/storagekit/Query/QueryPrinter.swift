@@ -1,17 +1,17 @@
 import StorageKit
 
-/// Writes the rows of queries in the format that was asked for.
+/// Writes the rows of queries in the requested format.
 ///
-/// Rows for people are laid out in pages, so that the first stand there at once and memory stays small.
+/// Rows for people are laid out in pages, so that the first ones appear at once and memory use stays small.
 final class QueryPrinter {
     private static let page = 200
 
     private let output: ResultOutput
     private let shown: RowDisplay
-    /// The places of the chosen columns among those of the last row.
+    /// The indexes of the selected columns in the last row.
     private var choice: (columns: [String], indices: [Int])?
     private var titles: [String]?
-    /// The columns of an answer that may have no rows.
+    /// The columns of an answer that may be empty.
     private var expected: (prefix: [String], columns: [String])?
     private var held: [[TableCell]] = []
     private(set) var rows = 0
@@ -21,7 +21,7 @@ final class QueryPrinter {
         self.shown = shown
     }
 
-    /// Says which columns the rows have, so that an answer without rows has a header, too.
+    /// Sets the columns of the rows, so that an answer without rows has a header, too.
     func expect(_ columns: [String], prefix: [String] = []) { expected = (prefix, columns) }
 
     /// Writes one row.
@@ -49,7 +49,7 @@ final class QueryPrinter {
         try output.flushIfDue()
     }
 
-    /// The places of the columns that are asked for, in the order in which they are; nil where all are.
+    /// Returns the indexes of the requested columns, in the requested order; nil for all.
     private func chosen(_ columns: [String]) throws -> [Int]? {
         guard let fields = shown.fields else { return nil }
         if let choice, choice.columns == columns { return choice.indices }
@@ -82,7 +82,7 @@ final class QueryPrinter {
         return TableCell(TerminalText.visible(text), field.value == .null && role == .plain ? .dim : role)
     }
 
-    /// What stands in place of rows: who reads it knows that the query ran.
+    /// Writes the header of an answer without rows, which shows that the query ran.
     private func writeHeader(_ columns: [String]) throws {
         switch output.format {
         case .human:

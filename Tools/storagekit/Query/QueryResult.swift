@@ -1,19 +1,19 @@
 import CSQLite
 import StorageKit
 
-/// The rows of a query of the user's, a row at a time.
+/// The rows of a user's query, one at a time.
 ///
 /// Values of columns that come from an entity's table keep the meaning that the catalog gives them.
 final class QueryResult {
     let columns: [String]
-    /// The place of each column in the statement's rows.
+    /// The index of each column in the statement's rows.
     let indices: [Int32]
     private let statement: PreparedStatement
-    /// What the catalog says of each column.
+    /// The catalog's type and coding of each column.
     let kinds: [(type: String, coding: String)]
 
-    /// - Parameter sql: The query as it was typed: `_position`, which every table of an entity has, is shown if it is named
-    ///   there, and not because of a `*`.
+    /// - Parameter sql: The query as it was typed: `_position`, which every entity's table has, is shown only if the query names it, and not because
+    ///   of a `*`.
     init(_ statement: PreparedStatement, catalog: Catalog, sql: String) {
         self.statement = statement
         let count = sqlite3_column_count(statement.pointer)

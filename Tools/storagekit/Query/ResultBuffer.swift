@@ -1,7 +1,6 @@
 import StorageKit
 
-/// The rows of one answer by their keys, to hold another answer against. They stand in a temporary table, so that memory
-/// stays small.
+/// The rows of one answer by their keys, to compare another answer with. They are in a temporary table, so that memory use stays small.
 final class ResultBuffer {
     enum Match {
         case equal
@@ -18,7 +17,7 @@ final class ResultBuffer {
     private var find: PreparedStatement?
     private var take: PreparedStatement?
 
-    /// - Parameter keyNames: The columns that make the key; the first one where nil.
+    /// - Parameter keyNames: The columns of the key; the first one if nil.
     init(keyNames: [String]?) throws {
         self.keyNames = keyNames
         scratch = try ScratchTables()
@@ -31,10 +30,10 @@ final class ResultBuffer {
         try insert.execute()
     }
 
-    /// Looks for a row of the same key and takes it out.
+    /// Finds a row with the same key, and removes it.
     func take(_ row: [StorageEvent.Field]) throws -> Match {
         guard let find, let take else {
-            // The first answer had no rows, but its key must be right all the same.
+            // The first answer had no rows, but the key must still be valid.
             if keyIndices.isEmpty { keyIndices = try indices(in: row) }
             return .missing
         }

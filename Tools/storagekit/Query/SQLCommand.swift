@@ -38,7 +38,7 @@ struct SQLCommand: AsyncParsableCommand, FormattedPagedCommand {
 
     var isPaged: Bool { sql != nil && isPagedAtPrompt }
 
-    /// The same of one answer at the prompt.
+    /// Whether an answer at the prompt is paged.
     var isPagedAtPrompt: Bool { !pager.noPager && format.format == .human }
 
     func run() async throws {

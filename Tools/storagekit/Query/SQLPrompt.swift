@@ -4,7 +4,7 @@ import Foundation
 import StorageKit
 import Synchronization
 
-/// Takes queries at a terminal, one after the other, as `sql` without a query does.
+/// Reads queries from a terminal, one after another, for `sql` without a query.
 final class SQLPrompt {
     static let help = """
         SELECT …;     a query, in one line or several
@@ -20,12 +20,12 @@ final class SQLPrompt {
     private let editor: LineEditor
     private var isExpanded: Bool
 
-    /// What Tab completes, as of the last query.
+    /// The words that Tab completes, as of the last query.
     private final class CurrentWords {
         var words = SQLWords(tables: [])
     }
 
-    /// A prompt where a person types and reads; nil elsewhere.
+    /// Creates a prompt if input and output are terminals; otherwise nil.
     init?(_ command: SQLCommand) {
         let words = CurrentWords()
         guard command.format.format == .human,
@@ -36,7 +36,7 @@ final class SQLPrompt {
     }
 
     func run() async throws {
-        // Ctrl-C ends what is typed and what is running. Between the two there is nothing for it to end.
+        // Ctrl-C discards the typed line or ends the running query. Between the two it has no effect.
         let previous = signal(SIGINT) { _ in }
         defer { signal(SIGINT, previous) }
         words.words = try await command.store.read { try SQLWords($0) }
@@ -57,7 +57,7 @@ final class SQLPrompt {
                     continue
                 }
                 text += line + "\n"
-                // What a string or a comment holds doesn't end a query.
+                // A semicolon in a string or a comment doesn't end a query.
                 guard sqlite3_complete(text) != 0 else { continue }
                 editor.remember(text)
                 await answer(text)
@@ -66,7 +66,7 @@ final class SQLPrompt {
         }
     }
 
-    /// - Returns: Whether there is more to come.
+    /// - Returns: Whether to continue.
     private func obey(_ words: [String]) async -> Bool {
         do {
             switch words.first {
@@ -107,7 +107,7 @@ final class SQLPrompt {
             Pager.finish()
             report(CommandError(.inconclusive, "The query was interrupted."))
         } catch is BrokenPipe {
-            // The pager's user has seen enough.
+            // The user has closed the pager.
         } catch {
             Pager.finish()
             report(error)
@@ -117,7 +117,7 @@ final class SQLPrompt {
 
     private func report(_ error: any Error) {
         let style = Terminal(descriptor: 2).style(command.format.color)
-        // Without standard error there is nowhere to say it.
+        // Without standard error there is nowhere to report it.
         try? FileHandle.standardError.write(contentsOf: Data(CommandError(wrapping: error).rendered(style: style).utf8))
     }
 

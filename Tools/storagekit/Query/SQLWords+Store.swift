@@ -1,13 +1,13 @@
 import StorageKit
 
 extension SQLWords {
-    /// What the tables of history have beside the columns of their entity.
+    /// The columns of history tables in addition to those of their entity.
     private static let historyColumns = [
         "_position", "_until", "_commit", "_time", "_actor", "_reason", "_op", "_changed", "number", "first", "last",
         "time", "actor", "app", "reason", "correlation", "events",
     ]
 
-    /// The names that queries on a store can have.
+    /// Creates the names that queries on a store can use.
     init(_ store: HistoryReader) throws {
         let known = store.catalog.live.filter { !$0.isReserved }
         var tables = known.map { Table(name: $0.stored, columns: $0.live.map(\.stored)) }

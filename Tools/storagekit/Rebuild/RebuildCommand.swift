@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit rebuild`: makes tables again from the log.
+/// `storagekit rebuild`: rebuilds tables from the log.
 struct RebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild", abstract: "Rebuild tables from the log.",
@@ -62,7 +62,7 @@ struct RebuildCommand: AsyncParsableCommand {
             let bar = StageProgress { _ in "events" }
             let options = RebuildOptions(compares: compare, swaps: swap || keep || !compare, keepsOld: keep)
             let rebuild = Rebuild(storage.engine, names, options: options) { progress in
-                // While tables change places there is nothing to count.
+                // While tables are swapped there is no progress to show.
                 guard progress.phase == .reading else { return bar.finish() }
                 bar.update("rebuild", done: Int(progress.completed), of: Int(progress.total))
             }
@@ -77,7 +77,7 @@ struct RebuildCommand: AsyncParsableCommand {
         if !report.isSwapped, !report.differences.isEmpty { throw ExitStatus.negative }
     }
 
-    /// Where only was compared, or there was no table, nothing of the store is another.
+    /// Records a rebuild; nil if tables were only compared or there were none, so that nothing was changed.
     private func record(_ report: RebuildReport, in storage: Storage) async throws -> Int64? {
         guard report.isSwapped, !report.rows.isEmpty else { return nil }
         let subject = tables.isEmpty ? nil : report.rows.keys.sorted().joined(separator: ", ")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit record`: what another program wrote past the log becomes events.
+/// `storagekit record`: turns changes that other programs made without the log into events.
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record", abstract: "Record changes that another program made past the log.",
@@ -55,7 +55,7 @@ struct RecordCommand: AsyncParsableCommand {
         }
     }
 
-    /// What would be recorded. A table that can't be, such as one with two rows of one key, fails here.
+    /// Returns what would be recorded. A table that can't be recorded, such as one with a duplicate key, fails here.
     private func rehearse(_ names: [String]) async throws -> RevertReport {
         let rehearsal = try await DryRunCopy(of: store)
         defer { rehearsal.discard() }
@@ -66,7 +66,7 @@ struct RecordCommand: AsyncParsableCommand {
             try await storage.close()
             return report
         } catch {
-            // The copy goes with its folder, and the error says why.
+            // The copy is removed with its folder, and the error reports the reason.
             try? await storage.close()
             throw error
         }

@@ -1,12 +1,12 @@
 import Foundation
 import StorageKit
 
-/// Where a replay is to stop: at `error`, where a cell is given a value (`orders/42#status = closed`), or where a condition in
-/// SQL is true of an event (`new_total > 1000`).
+/// Where a replay stops: at an `error`, when a cell is set to a value (`orders/42#status = closed`), or when an SQL condition is true for an event
+/// (`new_total > 1000`).
 struct Breakpoint {
     enum Kind {
         case error
-        /// `nil` stands for any value.
+        /// A nil value matches any value.
         case cell(RowProbe, isEqual: Bool, value: String?)
         case sql(EventCondition)
     }
@@ -31,7 +31,7 @@ struct Breakpoint {
         return false
     }
 
-    /// - Parameter whole: The event with the whole row before and after it, where a breakpoint needs that.
+    /// - Parameter whole: The event with the whole row before and after it, if a breakpoint needs that.
     func isHit(
         by event: () -> StorageEvent, at index: Int, of batch: EventBatch, whole: RowEvent?, in catalog: Catalog
     ) throws -> Bool {
@@ -49,7 +49,7 @@ struct Breakpoint {
 
     // MARK: Reading
 
-    /// SQL knows no `#` outside of texts, and a target needs a slash before it.
+    /// SQL has no `#` outside of texts, and a target needs a slash before it.
     private static func cell(
         _ text: String, _ names: EntityNames
     ) -> (target: String, isEqual: Bool, value: String?)? {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit compare-replay`: one history through two versions of a projection.
+/// `storagekit compare-replay`: replays one history through two versions of a projection.
 struct CompareReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare-replay", abstract: "Compare two versions of a projection over the history.",

@@ -1,9 +1,9 @@
 import GRDB
 import StorageKit
 
-/// A projection that a replay folds as it goes, in a temporary database.
+/// A projection that a replay folds while stepping, in a temporary database.
 ///
-/// Not `Sendable`: it lives inside one read.
+/// Not `Sendable`: it is used inside one read.
 final class FoldedProjection {
     private let projection: any Projection
     private let store: HistoryReader
@@ -15,7 +15,7 @@ final class FoldedProjection {
         scratch = try ScratchProjection(projection, of: store.connection, catalog: store.catalog)
     }
 
-    /// Makes it what it is after a position. Rules only lead forward, so on the way back it is made anew.
+    /// Brings the projection to a position. It can only be applied forward, so going back rebuilds it.
     func go(to position: Int64) throws {
         if scratch.position > position {
             scratch = try ScratchProjection(projection, of: store.connection, catalog: store.catalog)

@@ -1,9 +1,9 @@
 import Foundation
 import StorageKit
 
-/// A projection that was written in SQL, in a file.
+/// A projection written in SQL, in a file.
 enum ProjectionFile {
-    /// - Throws: A `notFound` where there is no such file, a `usage` where it can't be read as a projection.
+    /// - Throws: `notFound` if there is no such file, `usage` if it can't be parsed as a projection.
     static func load(_ path: String) throws -> SQLProjection {
         let data: Data
         do {

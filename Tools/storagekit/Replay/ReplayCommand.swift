@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import StorageKit
 
-/// `storagekit replay`: history again, step by step.
+/// `storagekit replay`: replays history step by step.
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Step through history, with breakpoints and watches.",
@@ -105,9 +105,9 @@ struct ReplayCommand: AsyncParsableCommand {
         return stop
     }
 
-    /// What `--projection` names.
+    /// The projection that `--projection` names.
     private enum Choice {
-        /// One of the store's own: an entity's table, or the full-text index of one. It follows the entity's events.
+        /// A projection of the store: an entity's table, or its full-text index. It applies the entity's events.
         case entity(String)
         case sql(SQLProjection)
     }

@@ -1,6 +1,6 @@
 import StorageKit
 
-/// Writes what a replay passes.
+/// Prints the events that a replay steps through.
 final class ReplayPrinter {
     let output: ResultOutput
     /// Whether only watches and stops are printed.
@@ -18,7 +18,7 @@ final class ReplayPrinter {
         self.isQuiet = isQuiet
     }
 
-    /// Forgets which commit was printed last, so that the next event names its own.
+    /// Resets the last printed commit, so that the next event prints its own.
     func breakOff() { commit = nil }
 
     func write(_ event: StorageEvent, _ part: CommitPart, in batch: EventBatch) throws {
@@ -88,7 +88,7 @@ final class ReplayPrinter {
         try output.flushIfDue()
     }
 
-    /// What became of a row of the projection that is folded.
+    /// Writes a change of a row of the folded projection.
     func writeFolded(_ change: RowDifference, at position: Int64) throws {
         guard !isQuiet else { return }
         if output.format == .human {
@@ -102,7 +102,7 @@ final class ReplayPrinter {
         try output.flushIfDue()
     }
 
-    /// Tells where it stands and why.
+    /// Writes where the replay has stopped and why.
     func write(_ stop: ReplayStop, at position: Int64) throws {
         let commit = try store.index.commit(at: position)?.info.number
         let location = "@\(position)" + (commit.map { " (t:\($0))" } ?? "")

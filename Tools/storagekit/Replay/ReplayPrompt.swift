@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import StorageKit
 
-/// Takes commands for a replay from standard input, a line each.
+/// Reads commands for a replay from standard input, one for each line.
 final class ReplayPrompt {
     static let help = """
         n [COUNT]      the next event            p [COUNT]      back one event
@@ -21,10 +21,10 @@ final class ReplayPrompt {
     private let color: ColorChoice
     private let unit: ReplayUnit
     private let isTerminal = Terminal(descriptor: 0).isTerminal
-    /// Where a person types and reads; nil elsewhere, where lines are read as they come.
+    /// The line editor of a terminal; nil if input isn't a terminal.
     private let editor: LineEditor?
     private var state: MaterializedSnapshot?
-    /// Where it stood before the last movement.
+    /// The position before the last movement.
     private var lastStop: Int64
     private var last = ReplayStop.point
     private var lastMovement: String?
@@ -42,7 +42,7 @@ final class ReplayPrompt {
         editor = output.format == .human ? LineEditor("replay") { words.candidates(for: $0) } : nil
     }
 
-    /// - Returns: Why it stood where it stood at the end.
+    /// - Returns: Why the replay stopped last.
     func loop() throws -> ReplayStop {
         while let line = try read() {
             let text = line.trimmingCharacters(in: .whitespaces)
@@ -51,7 +51,7 @@ final class ReplayPrompt {
             do {
                 guard try obey(repeated) else { break }
             } catch let error where !(error is BrokenPipe) {
-                // Somebody at a terminal can correct it; a script can't.
+                // A user at a terminal can correct it; a script can't.
                 guard isTerminal else { throw error }
                 let style = Terminal(descriptor: 2).style(color)
                 FileHandle.standardError.write(Data(CommandError(wrapping: error).rendered(style: style).utf8))
@@ -82,7 +82,7 @@ final class ReplayPrompt {
         }
     }
 
-    /// - Returns: Whether there is more to come.
+    /// - Returns: Whether to continue.
     private func obey(_ line: String) throws -> Bool {
         let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
         let rest = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
@@ -163,7 +163,7 @@ final class ReplayPrompt {
             while let row = try result.next() { try printer.write(row) }
             try printer.finish()
         }
-        // A full-text index is made beside its table when a query names it.
+        // A full-text index is built beside its table when a query names it.
         let indexes = try FullTextIndex.load(store.connection)
         let tables = state.catalog.live.map { ($0.stored, $0.live.map(\.stored) + ["_position"]) }
         let texts = try indexes.map { ($0.table, try $0.storedColumns(store.catalog) + [$0.table, "rank"]) }
@@ -177,9 +177,9 @@ final class ReplayPrompt {
         }
     }
 
-    /// Runs a query on the tables of the projection that is folded.
+    /// Runs a query on the tables of the folded projection.
     ///
-    /// - Returns: Whether it names only these.
+    /// - Returns: Whether the query names only these tables.
     private func query(_ sql: String, of folded: FoldedProjection) throws -> Bool {
         let names = Set(folded.tables.map { $0.name.folded })
         let entities = store.catalog.live.map { ($0.stored, $0.live.map(\.stored) + ["_position"]) }
@@ -202,7 +202,7 @@ final class ReplayPrompt {
         return true
     }
 
-    /// The tables as they are here: taken along from where they were asked for last, where that is less work.
+    /// Returns the tables as of the current position, derived from the last snapshot if that is less work.
     private func snapshot() throws -> MaterializedSnapshot {
         if let state, try state.move(to: run.position, from: store.database) { return state }
         let state = try MaterializedSnapshot(at: run.position, of: store.database, schema: .asRecorded)

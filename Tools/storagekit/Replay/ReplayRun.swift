@@ -1,19 +1,18 @@
 import StorageKit
 
-/// Steps through a range of history, forward and back, with an eye on breakpoints and watches.
+/// Steps through a range of history, forward and back, and evaluates breakpoints and watches.
 ///
-/// The log has each event with the values before and after, so going back undoes events and never starts over. Not
-/// `Sendable`: it lives inside one read.
+/// The log has the values before and after each event, so going back undoes events and never starts over. Not `Sendable`: it is used inside one read.
 final class ReplayRun {
     let store: HistoryReader
     let printer: ReplayPrinter
-    /// The range; what lies before it is history already.
+    /// The range to step through; the state before it includes all earlier events.
     let logRange: LogRange
     private let shown: ChangeScan
     private(set) var position: Int64
     var breakpoints: [Breakpoint] = []
     var watches: [RowProbe] = []
-    /// What is folded on the way.
+    /// The projection that is folded while stepping.
     var folded: FoldedProjection?
     private lazy var wholeRows = Result { try WholeRowReader(store.connection, catalog: store.catalog) }
 
@@ -26,10 +25,10 @@ final class ReplayRun {
         position = filter.logRange.after
     }
 
-    /// Goes to a position without looking at what lies between.
+    /// Moves to a position without evaluating the events between.
     func jump(to position: Int64) { self.position = position }
 
-    /// The events after a position up to another: those to step through, or all where others may be of interest.
+    /// Returns the events after a position up to another: those to step through, or all if breakpoints, watches or the projection may need others.
     private func scan(after: Int64, through: Int64) -> ChangeScan {
         var filter = shown.filter
         if !breakpoints.isEmpty || !watches.isEmpty || folded != nil {
@@ -44,7 +43,7 @@ final class ReplayRun {
 
     // MARK: Forward
 
-    /// Goes on by so many events or commits, to the next breakpoint, or to a position.
+    /// Steps forward by a number of events or commits, to the next breakpoint, or to a position.
     func forward(_ count: Int = .max, by unit: ReplayUnit, through limit: Int64? = nil) throws -> ReplayStop {
         let through = min(limit ?? logRange.through, logRange.through)
         var left = count
@@ -75,7 +74,7 @@ final class ReplayRun {
         return through < logRange.through ? .point : .end
     }
 
-    /// Lets the projection apply what was passed, and prints the changes of its rows.
+    /// Makes the projection apply the passed events, and prints the changes of its rows.
     private func fold(_ stop: inout ReplayStop?) throws {
         guard let folded else { return }
         do {
@@ -90,9 +89,9 @@ final class ReplayRun {
         }
     }
 
-    /// Takes one event in.
+    /// Processes one event.
     ///
-    /// - Returns: Whether it is one of those to step through.
+    /// - Returns: Whether the event is one of those to step through.
     private func pass(
         _ index: Int, of batch: EventBatch, in part: CommitPart, stopping stop: inout ReplayStop?
     ) throws -> Bool {
@@ -112,7 +111,7 @@ final class ReplayRun {
             }
         }
         try folded?.add(batch, at: index, commit: part.info)
-        // A condition is for the rows that are stepped through; a cell names its own.
+        // A condition applies to the events that are stepped through; a cell names its own row.
         let whole =
             isShown && breakpoints.contains(where: \.needsRows)
             ? try wholeRows.get().event(batch, at: index, commit: part.info) : nil
@@ -126,7 +125,7 @@ final class ReplayRun {
 
     // MARK: Back
 
-    /// Undoes so many events or commits.
+    /// Undoes a number of events or commits.
     func back(_ count: Int, by unit: ReplayUnit) throws -> ReplayStop {
         var left = count
         var isShownCommit = false

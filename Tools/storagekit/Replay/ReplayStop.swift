@@ -1,14 +1,14 @@
-/// Why a replay stands where it stands.
+/// Why a replay has stopped.
 enum ReplayStop: Equatable {
-    /// As many events or commits were passed as were asked for.
+    /// The requested number of events or commits was passed.
     case step
-    /// A condition was true of the event at a position.
+    /// A condition was true for the event at a position.
     case condition(String, at: Int64)
     /// An event couldn't be applied; the error.
     case failure(String, at: Int64)
-    /// There is nothing more in the range, on this side.
+    /// The end or the beginning of the range was reached.
     case end, beginning
-    /// It went to a point that was named.
+    /// It has moved to a requested point.
     case point
 
     var name: String {
@@ -22,7 +22,7 @@ enum ReplayStop: Equatable {
         }
     }
 
-    /// Whether something was found that was looked for.
+    /// Whether a breakpoint or an error has stopped it.
     var isBreak: Bool {
         switch self {
         case .condition, .failure: true

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a replay goes on by.
+/// The unit of a replay's steps.
 enum ReplayUnit: String, CaseIterable, ExpressibleByArgument, Sendable {
     case event, commit
 }

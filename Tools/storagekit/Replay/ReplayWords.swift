@@ -1,6 +1,6 @@
 import StorageKit
 
-/// What Tab completes at the prompt of a replay.
+/// The words that Tab completes at the prompt of a replay.
 struct ReplayWords {
     private static let commands = ["b", "c", "d", "g", "help", "n", "N", "p", "P", "quit", "s", "w", "."]
 
@@ -9,7 +9,7 @@ struct ReplayWords {
 
     init(_ store: HistoryReader) {
         self.store = store
-        // Without names, Tab completes no query.
+        // Without names, Tab completes no queries.
         sql = try? SQLWords(store)
     }
 
@@ -26,7 +26,7 @@ struct ReplayWords {
         case "b", "d", "w": kind = .target
         default: return WordCandidates(typed: typed, words: [])
         }
-        // What can't be read completes nothing; the command says why.
+        // A store that can't be read completes nothing; the command reports the error.
         let found = (try? StoreCandidates(store: store, tables: []).values(kind, typed)) ?? []
         let words = found.filter { $0.isTypable && $0.begins(with: typed) }
         return WordCandidates(

@@ -1,20 +1,20 @@
 import CSQLite
 import StorageKit
 
-/// Looks at events whether they change one row, or one cell of it.
+/// Detects events that change one row, or one cell of it.
 struct RowProbe {
     let target: TargetArgument
     private let row: RowTarget
     private let address: RowAddress
 
-    /// - Throws: A `notFound` for a row or column that never was.
+    /// - Throws: `notFound` for a row or column that never existed.
     init(_ target: TargetArgument, _ store: HistoryReader) throws {
         self.target = target
         row = try store.row(target)
         address = row.address
     }
 
-    /// Whether an event is one of the row's.
+    /// Returns whether an event belongs to the row.
     func matches(_ batch: EventBatch, _ index: Int) -> Bool {
         batch.withView { view in
             // Most events are of other tables.
@@ -22,7 +22,7 @@ struct RowProbe {
         }
     }
 
-    /// What an event of the row makes of each column that is looked at.
+    /// Returns the changes of the watched columns by an event of the row.
     func changes(_ event: StorageEvent) -> [(column: String, old: StorageEvent.Field?, new: StorageEvent.Field?)] {
         event.changedColumns(only: row.column.map { [$0] })
     }

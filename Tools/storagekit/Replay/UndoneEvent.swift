@@ -1,6 +1,6 @@
 import StorageKit
 
-/// An event on the way back: what undoing it does.
+/// The change that undoing an event makes.
 struct UndoneEvent: PrintableChange {
     let event: StorageEvent
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageKit
 
-/// `storagekit restore`: a new store that ends at a point of another's history.
+/// `storagekit restore`: creates a store that ends at a point of a backup's history.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Restore a backup to a new store, up to a point.",
@@ -64,9 +64,9 @@ struct RestoreCommand: AsyncParsableCommand {
         try result.flush()
     }
 
-    /// The position that the new store is to end at.
+    /// Returns the position at which the new store ends.
     ///
-    /// - Throws: `notFound` where it isn't in the backup, or is a time before its first commit.
+    /// - Throws: `notFound` if it isn't in the backup, or is a time before its first commit.
     private func position() async throws -> Int64 {
         let command = self
         var source = StoreOption()
@@ -79,7 +79,7 @@ struct RestoreCommand: AsyncParsableCommand {
                 }
             }
         } catch let error as CommandError {
-            // No option names the store that the commands of its advice are to read.
+            // The error's commands need the backup's name, because no option of this command names the store.
             throw error.naming(store: backup)
         }
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// What happens where a row has changed since.
+/// What to do if a row has changed since.
 enum ConflictChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
     case abort, skip, overwrite
 

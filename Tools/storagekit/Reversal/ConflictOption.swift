@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What the commands that revert changes do where a later change is in the way.
+/// What commands that revert changes do about conflicts with later changes.
 struct ConflictOption: ParsableArguments {
     @Option(help: "What to do on conflict: abort, skip or overwrite.")
     var onConflict: ConflictChoice = .abort

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit redo`: brings back what was undone last.
+/// `storagekit redo`: redoes the last undo.
 struct RedoCommand: ReversalCommand {
     static let configuration = CommandConfiguration(
         commandName: "redo", abstract: "Redo the most recent undo.",

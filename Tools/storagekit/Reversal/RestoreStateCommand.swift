@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit restore-state`: makes tables hold again what they held.
+/// `storagekit restore-state`: restores tables to an earlier state.
 struct RestoreStateCommand: ReversalCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore-state", abstract: "Restore tables or rows to their state at a point.",

@@ -1,26 +1,26 @@
 import ArgumentParser
 
-/// A command that reverts changes: first it is planned, then done.
+/// A command that reverts changes: it first plans, then applies.
 ///
-/// Each declares its options itself, for the reason that ``ChangeOptions`` gives: two levels more made five times the work of all the rest.
+/// Each command declares its options itself, for the reason that ``ChangeOptions`` gives: two more levels took five times as long as everything else.
 protocol ReversalCommand: AsyncParsableCommand {
     var store: StoreOption { get }
     var conflicts: ConflictOption { get }
     var change: ChangeOptions { get }
     var format: FormatOptions { get }
 
-    /// What it does, with what was named looked up in the store.
+    /// Returns what the command does, with names resolved in the store.
     func reversalRun() async throws -> ReversalRun
 }
 
 extension ReversalCommand {
     func run() async throws { try await reversalRun().run() }
 
-    /// What the command does with its options.
+    /// Creates the run for the command's options.
     ///
     /// - Parameters:
-    ///   - title: What is done, for the question.
-    ///   - body: Does it, or tries it.
+    ///   - title: A title for the question.
+    ///   - body: Makes the changes, or tries them.
     func reversal(_ title: String, _ body: @escaping ReversalRun.Body) -> ReversalRun {
         ReversalRun(
             store: store, change: change, format: format, policy: conflicts.onConflict.policy, title: title, body: body)

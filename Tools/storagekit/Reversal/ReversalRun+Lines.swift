@@ -4,7 +4,7 @@ import StorageKit
 extension ReversalRun.Plan {
     private var outcome: RevertOutcome { report.outcome }
 
-    /// What would be done, as a dry run shows it.
+    /// Returns the planned changes, as a dry run shows them.
     func lines(limit: Int = PlanText.rowLimit) -> [StyledLine] {
         var lines = subject.map { [$0] } ?? []
         lines += PlanText.lines(report.plan, of: outcome.count, limit: limit)
@@ -14,7 +14,7 @@ extension ReversalRun.Plan {
 
     var conflictLines: [StyledLine] { outcome.conflicts.map { Self.line($0, catalog) } }
 
-    /// `t:13: 1 row updated.`, or what would be; nil where conflicts are all that there is.
+    /// Returns `t:13: 1 row updated.`, or what would be done; nil if there are only conflicts.
     func resultLine(isDone: Bool) -> StyledLine? {
         guard outcome.count > 0 else { return outcome.conflicts.isEmpty ? StyledLine("Nothing to do.") : nil }
         let summary = PlanText.summary(of: outcome)

@@ -6,23 +6,23 @@ struct ReversalRun: Sendable {
     let change: ChangeOptions
     let format: FormatOptions
     let policy: ConflictPolicy
-    /// What the command does, for the question; behind it comes the commit that it is about.
+    /// The command's title in the question, followed by the commit.
     let title: String
     typealias Body =
         @Sendable (Storage, ConflictPolicy, _ metadata: CommitMetadata, _ isDryRun: Bool)
         async throws -> RevertReport
 
-    /// Does it, or tries it.
+    /// Makes the changes, or tries them.
     let body: Body
 
-    /// What would be done.
+    /// The planned changes.
     struct Plan: Sendable {
         let title: String
         let report: RevertReport
-        /// Which commit is reverted, by whom it was and why: what makes sense of a plan.
+        /// The reverted commit with its author and reason, which make a plan understandable.
         let subject: StyledLine?
         let catalog: Catalog
-        /// Whether there are conflicts, and the command doesn't say what to do about them.
+        /// Whether there are conflicts, and no option says what to do about them.
         let isRefused: Bool
 
         /// `Undo t:12  2024-05-01T10:00:00Z  anna: 1 row updated. Continue?`
@@ -57,7 +57,7 @@ struct ReversalRun: Sendable {
         return done.report.outcome.conflicts.isEmpty ? nil : .partial
     }
 
-    /// What the question is about: the rows, as a dry run shows them.
+    /// Shows the rows before the question, as a dry run does.
     private func showPlan(_ plan: Plan) throws {
         let output = ResultOutput(format)
         try PlanText.write(plan.report.plan, of: plan.report.outcome.count, to: output)
@@ -80,7 +80,7 @@ struct ReversalRun: Sendable {
 // MARK: Steps
 
 extension ReversalRun {
-    /// Tries it, and keeps nothing. All conflicts are reported together, so the plan doesn't abort at the first.
+    /// Tries the changes and discards them. All conflicts are reported together, so the plan doesn't abort at the first.
     func plan(in storage: Storage) async throws -> Plan {
         let report = try await body(storage, policy == .abort ? .skip : policy, change.metadata, true)
         let (subject, catalog) = try await storage.readHistory { store in
@@ -91,16 +91,16 @@ extension ReversalRun {
             isRefused: policy == .abort && !report.outcome.conflicts.isEmpty)
     }
 
-    /// Does what was planned.
+    /// Applies a plan.
     func apply(_ plan: Plan, in storage: Storage) async throws -> Plan {
         let report = try await body(storage, policy, change.metadata, false)
         return Plan(title: title, report: report, subject: plan.subject, catalog: plan.catalog, isRefused: false)
     }
 
-    /// The plan alone; where another program writes, of a copy.
+    /// Returns only the plan; made on a copy if another program has the store open for writing.
     func planned() async throws -> Plan { try await store.write(isDryRun: true) { try await plan(in: $0) } }
 
-    /// Does what somebody has seen and confirmed, and nothing else.
+    /// Applies exactly the plan that a user has seen and confirmed.
     func applyConfirmed(_ confirmed: Plan) async throws -> Plan {
         try await store.write(isDryRun: false) { storage in
             let plan = try await plan(in: storage)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit revert`: takes commits back.
+/// `storagekit revert`: reverts commits.
 struct RevertCommand: ReversalCommand {
     static let configuration = CommandConfiguration(
         commandName: "revert", abstract: "Revert a commit, or a range of commits.",
@@ -37,7 +37,7 @@ struct RevertCommand: ReversalCommand {
     }
 }
 
-/// A commit that any point in it names, or the commits of a range.
+/// A commit, named by any point in it, or the commits of a range.
 enum RevertedCommits: Sendable {
     case one(PointArgument)
     case range(PointRange)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit undo`: takes the newest commit back.
+/// `storagekit undo`: reverts the newest commit.
 struct UndoCommand: ReversalCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo", abstract: "Undo the most recent commit.",

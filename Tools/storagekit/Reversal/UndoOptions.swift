@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// What undo and redo have in common: the newest commit is found by them, not named.
+/// The common options of undo and redo, which find the newest commit themselves.
 struct UndoOptions: ParsableArguments {
-    // Who names a commit wants another command.
+    // Accepted only to report that a named commit needs another command.
     @Argument(help: .hidden)
     var commits: [String] = []
 

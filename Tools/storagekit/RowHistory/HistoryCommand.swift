@@ -48,8 +48,8 @@ struct HistoryCommand: AsyncParsableCommand, FormattedPagedCommand {
     }
 }
 
-/// Walks through the versions of a row twice: once along their chain, which leads from the newest to the oldest, to
-/// find which are wanted and how long each value had lasted; then to write them.
+/// Reads the versions of a row twice: first along their chain, from the newest to the oldest, to find the wanted ones and how long each value had
+/// lasted; then to write them.
 private final class HistoryPrinter {
     private let target: TargetArgument
     private let scan: ChangeScan

@@ -7,12 +7,12 @@ struct RowVersions {
         /// For each column that an update changed, how long its old value had lasted, in microseconds.
         var ages: [Int64?] = []
 
-        /// The same in words, in the order of the columns.
+        /// The ages as text, in the order of the columns.
         var notes: [String] { ages.map { age in age.map { "after \(Age.text(microseconds: $0))" } ?? "" } }
     }
 
     private let row: RowTarget
-    /// The only columns whose ages are wanted; all if nil.
+    /// The columns to determine ages of; all if nil.
     private let columns: [String]?
     private let scan: ChangeScan
 
@@ -22,15 +22,14 @@ struct RowVersions {
         self.scan = scan
     }
 
-    /// The wanted versions, newest first.
+    /// Returns the wanted versions, newest first.
     ///
     /// - Parameters:
-    ///   - start: The position of a version to begin with; the newest where nil.
-    ///   - needsAges: Whether to follow the chain on until all ages are known.
+    ///   - start: The position of the first version; the newest if nil.
+    ///   - needsAges: Whether to follow the chain further until all ages are known.
     func find(limit: Int, from start: Int64? = nil, needsAges: Bool) throws -> [Version] {
         var versions: [Version] = []
-        /// Places in `versions` of values whose beginning isn't known yet, by the column's name, which a later column may
-        /// have taken over.
+        /// The values in `versions` whose beginning isn't known yet, by the column's name, which a later column may reuse.
         var open: [String: [(version: Int, offset: Int, time: Int64)]] = [:]
         let isFull = { versions.count >= limit }
         try forEachOutline(from: start) { outline, index in
@@ -39,7 +38,7 @@ struct RowVersions {
             guard needsAges else { return !isFull() }
             let (shape, time) = (outline.shape(ofEvent: index), outline.commit(ofEvent: index).time)
             let columns = shape.columns.map(name)
-            // An insert sets all columns, those that it leaves NULL too.
+            // An insert sets all columns, including those that are NULL.
             for column in shape.operation == .insert ? Array(open.keys) : columns {
                 for value in open.removeValue(forKey: column) ?? [] {
                     versions[value.version].ages[value.offset] = value.time - time
@@ -59,7 +58,7 @@ struct RowVersions {
         return versions
     }
 
-    /// The position of the version before one; nil where it is the first.
+    /// Returns the position of the previous version; nil for the first.
     func previous(of position: Int64) throws -> Int64? {
         guard let outline = try scan.store.log.outline(containing: position) else { return nil }
         let previous = outline.previous(ofEvent: Int(position - outline.header.first))
@@ -76,7 +75,7 @@ struct RowVersions {
         }
     }
 
-    /// The name under which events tell a column.
+    /// Returns the name of a column in events.
     private func name(_ column: UInt32) -> String {
         row.entity.columns.first { $0.id == column }?.name ?? "column \(column)"
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `storagekit schema`: tables and columns, now and then, and what became of them.
+/// `storagekit schema`: tables and columns, current and past, and their changes.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Show the schema, its history, or its difference between two points.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit schema diff`: how two points differ in tables and columns.
+/// `storagekit schema diff`: the differences in tables and columns between two points.
 struct SchemaDiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show the schema changes between two points.",

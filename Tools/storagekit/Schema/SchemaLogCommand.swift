@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit schema log`: what became of tables and columns, commit by commit.
+/// `storagekit schema log`: the changes of tables and columns, commit by commit.
 struct SchemaLogCommand: AsyncParsableCommand, FormattedPagedCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "List schema changes, newest first.",
@@ -48,7 +48,7 @@ struct SchemaLogCommand: AsyncParsableCommand, FormattedPagedCommand {
         if let status { throw status }
     }
 
-    /// - Returns: `negative` if something was asked for and nothing is like that.
+    /// - Returns: `negative` if filters were given and nothing matches.
     private func run(_ store: HistoryReader) throws -> ExitStatus? {
         let logRange = try store.logRange(nil, since: since, until: until)
         let output = ResultOutput(format)
@@ -69,7 +69,7 @@ struct SchemaLogCommand: AsyncParsableCommand, FormattedPagedCommand {
         return count == 0 && (!tables.isEmpty || since != nil || until != nil) ? .negative : nil
     }
 
-    /// The entities that have or had one of the names that were typed.
+    /// Returns the entities that have or had one of the given names.
     private func entities(_ store: HistoryReader) throws -> Set<UInt32> {
         guard !tables.isEmpty else { return [] }
         var known: [ExactText: Set<UInt32>] = [:]

@@ -2,7 +2,7 @@ import StorageKit
 
 /// Writes tables with their columns.
 struct SchemaPrinter {
-    /// A projection of the program, and what it reads; everything where it names nothing.
+    /// A projection of the program, and the entities that it reads; all if it names none.
     struct Reader {
         let name: String
         let kind: String
@@ -88,7 +88,7 @@ struct SchemaPrinter {
         index.prefixes.isEmpty ? [] : ["prefixes of \(index.prefixes.map(String.init).joined(separator: " "))"]
     }
 
-    /// What there is to say of a column beside its type.
+    /// Returns notes on a column in addition to its type.
     private static func notes(_ column: CatalogColumn, of entity: CatalogEntity) -> [String] {
         var notes: [String] = []
         if column.keyOrdinal > 0 { notes.append(entity.key.count > 1 ? "key \(column.keyOrdinal)" : "key") }

@@ -53,7 +53,7 @@ struct SchemaTablesCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Throws: `notFound` where the catalog has no such table, with where it is to be found.
+    /// - Throws: `notFound` if the catalog has no such table, with advice where to find it.
     private func require(
         _ name: String, in catalog: Catalog, at position: Int64?, of store: HistoryReader
     ) throws {

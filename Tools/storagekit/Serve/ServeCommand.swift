@@ -9,7 +9,7 @@ import StorageServer
     import UnixSignals
 #endif
 
-/// `storagekit serve`: a store as a hub.
+/// `storagekit serve`: serves a store as a hub.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve a store as a hub over HTTP.",
@@ -88,7 +88,7 @@ struct ServeCommand: AsyncParsableCommand {
     extension ServeCommand {
         private func serve() async throws {
             let path = try store.path()
-            // A name that is wrong makes no store.
+            // A wrong name must not create a store.
             if !create { try await store.openForReading().close() }
             let storage = try Storage.open(path: path)
             do {
@@ -101,7 +101,7 @@ struct ServeCommand: AsyncParsableCommand {
                 try await run(storage, at: path)
                 try await storage.close()
             } catch {
-                // Whatever was done is done; closing tidies up and its own failure would hide why.
+                // What was committed stays; an error of closing would hide the original one.
                 try? await storage.close()
                 throw error
             }
@@ -118,13 +118,13 @@ struct ServeCommand: AsyncParsableCommand {
             let server = try await HubServer(
                 storage, tokens: tokens, configuration: configuration, logger: logger,
                 onRunning: { port in
-                    // If nobody reads it, it serves all the same.
+                    // It serves even if the announcement can't be written.
                     try? Self.announce("\(scheme)://\(host):\(port)", of: path, hasTokens: hasTokens)
                 })
             var services = ServiceGroupConfiguration(services: [server], logger: logger)
             services.maximumGracefulShutdownDuration = .seconds(30)
             let group = ServiceGroup(configuration: services)
-            // Before anybody hears that it serves.
+            // Before the server is announced.
             let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
             let ending = Task { await Self.end(group, by: signals) }
             defer { ending.cancel() }
@@ -137,7 +137,7 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
 
-        /// The first signal shuts down in order; the second one doesn't wait for that. What was acknowledged is on the disk by then.
+        /// The first signal shuts down gracefully; the second one ends the server at once. Acknowledged writes are already durable.
         private static func end(_ group: ServiceGroup, by signals: UnixSignalsSequence) async {
             var isEnding = false
             for await signal in signals {
@@ -166,7 +166,8 @@ struct ServeCommand: AsyncParsableCommand {
                 configuration.tls = .init(certificateChainFile: tlsCertificate, privateKeyFile: tlsKey)
             }
             configuration.origins = Set(origin)
-            // Who reaches a loopback address by another name is a page that has made its own name mean this machine, or behind a proxy.
+            // A request to a loopback address under another name comes from a page whose own name resolves to this machine (DNS rebinding), or
+            // through a proxy.
             let loopback: Set = ["localhost", "127.0.0.1", "[::1]"]
             let isLoopback = loopback.contains(host) || host == "::1" || host.hasPrefix("127.")
             configuration.hosts = Set(hostName)

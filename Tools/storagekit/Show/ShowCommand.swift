@@ -116,7 +116,7 @@ private final class ShowPrinter {
         }
     }
 
-    /// - Parameter points: What the values of fields name.
+    /// - Parameter points: The points that values of fields name.
     private func fields(_ fields: [(String, String)], points: [String: PointArgument]) -> [String] {
         var table = TableLayout([.init(""), .init("")], width: output.width)
         for (name, value) in fields where !value.isEmpty {

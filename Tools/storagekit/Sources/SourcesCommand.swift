@@ -3,7 +3,7 @@ import Foundation
 import StorageKit
 import StorageSync
 
-/// `storagekit sources`: how old the rows of query sources are, and what went wrong with them.
+/// `storagekit sources`: the age of query sources' rows, and their failures.
 struct SourcesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sources", abstract: "Show the query sources of a store, with their age and last errors.",

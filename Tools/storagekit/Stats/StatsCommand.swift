@@ -3,7 +3,7 @@ import CSQLite
 import Foundation
 import StorageKit
 
-/// `storagekit stats`: how much there is and what it takes.
+/// `storagekit stats`: the amount of data in a store and its size.
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Count events, commits, rows and bytes.",
@@ -49,7 +49,7 @@ struct StoreStats {
     private var sealed: Int64 = 0
     private var unsealed: Int64 = 0
     private var rawBytes: Int64 = 0
-    /// With the tombstones, which are what the log needs to find a deleted row again.
+    /// Includes the tombstones, with which the log finds deleted rows.
     private var logBytes: Int64 = 0
     private let fileBytes: Int64
     private let walBytes: Int64
@@ -59,7 +59,7 @@ struct StoreStats {
     private var operationEvents = CommitSummary.Counts()
     private var entities: [String: Entity] = [:]
 
-    /// - Parameter progress: is called with the position that was reached.
+    /// - Parameter progress: Called with the position that was reached.
     init(_ store: HistoryReader, path: String, progress: (Int64) -> Void) throws {
         head = store.head
         fileBytes = Self.size(of: path)
@@ -92,7 +92,7 @@ struct StoreStats {
         var counts: [UInt32: CommitSummary.Counts] = [:]
         try store.log.forEachBatch(in: 1...head.position) { batch in
             batch.withView { view in
-                // Events of one shape are of one table and operation, so it is shapes that are counted.
+                // All events of a shape have the same table and operation, so events are counted by shape.
                 var ofShape = [Int](repeating: 0, count: view.shapeCount)
                 for index in 0..<view.count { ofShape[Int(view.events[index].shape)] += 1 }
                 for (index, count) in ofShape.enumerated() where count > 0 {

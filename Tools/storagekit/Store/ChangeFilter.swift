@@ -1,23 +1,23 @@
 import StorageKit
 
-/// Which changes a command looks at, with every name and point resolved.
+/// The filter of changes for a command, with every name and point resolved.
 struct ChangeFilter {
-    /// What the log's reader can decide by itself.
+    /// The conditions that the log's reader evaluates itself.
     var query = LogQuery()
-    /// Parts of a reason, of which one must be there.
+    /// Texts of which a commit's reason must contain one.
     var reasons: [String] = []
-    /// Correlation ids, of which a commit has one; any where empty.
+    /// Correlation ids of which a commit must have one; any if empty.
     var correlations: Set<String> = []
-    /// What an event must be beyond that; nil where every event is taken.
+    /// A further condition on events; nil if there is none.
     var passes: ((EventBatch, Int, CommitInfo) throws -> Bool)?
-    /// Rows that were named. Events of `tables` pass beside them.
+    /// The named rows. Events of `tables` pass as well.
     var rows: [RowTarget] = []
-    /// Names of the tables of which every row passes, where rows were named too.
+    /// Names of the tables of which every row passes, if rows were named, too.
     var tables: Set<String> = []
     var logRange: LogRange
-    /// Whether the range is worth printing: it was given.
+    /// Whether a range was given, so that it is worth printing.
     var isBounded = false
-    /// Whether anything is left out.
+    /// Whether anything is filtered out.
     var isNarrow = false
 
     func wants(_ commit: CommitInfo) -> Bool {
@@ -31,9 +31,9 @@ struct ChangeFilter {
 }
 
 extension HistoryReader {
-    /// Resolves what was typed.
+    /// Resolves a command's arguments.
     ///
-    /// - Parameter operations: Those asked for, all if nil.
+    /// - Parameter operations: The requested operations; all if nil.
     func filter(
         _ options: FilterOptions, range: PointRange? = nil, targets: [TargetArgument] = [], includesSchema: Bool = false
     ) throws -> ChangeFilter {
@@ -62,7 +62,7 @@ extension HistoryReader {
                 filter.rows.append(try row(target))
             }
         }
-        // Targets widen each other; --table narrows what they leave.
+        // Targets widen each other; --table narrows their union.
         var tables = targets.isEmpty ? nil : filter.tables.union(filter.rows.map(\.entity.name))
         if !options.table.isEmpty { tables = tables.map { $0.intersection(options.table) } ?? Set(options.table) }
         filter.query.tables = tables
@@ -71,7 +71,7 @@ extension HistoryReader {
 }
 
 extension FilterOptions {
-    /// The operations asked for in the words of the log; nil if all are.
+    /// The requested operations as the log names them; nil for all.
     var operations: Set<StorageEvent.Operation>? {
         kinds.map { kinds in
             Set(

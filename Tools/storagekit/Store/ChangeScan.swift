@@ -1,14 +1,14 @@
 import CSQLite
 import StorageKit
 
-/// Walks through the events that pass a filter.
+/// Reads the events that pass a filter.
 ///
-/// Where only rows are asked for, it follows the chains of their versions instead of reading the log.
+/// If only rows are requested, it follows the chains of their versions instead of reading the log.
 struct ChangeScan {
     let store: HistoryReader
     let filter: ChangeFilter
 
-    /// Hands over the events, until `body` answers false.
+    /// Calls `body` with each event, until it returns false.
     func forEachEvent(descending: Bool, _ body: (EventBatch, Int, CommitInfo) throws -> Bool) throws {
         try forEachPart(descending: descending) { batch, part in
             for index in part.matching where try !body(batch, index, part.info) { return false }
@@ -16,7 +16,7 @@ struct ChangeScan {
         }
     }
 
-    /// Hands over the parts of commits, with those events that pass, until `body` answers false.
+    /// Calls `body` with the parts of commits and their passing events, until it returns false.
     func forEachPart(descending: Bool, _ body: (EventBatch, CommitPart) throws -> Bool) throws {
         guard let passes = filter.passes else { return try forEachCandidate(descending: descending, body) }
         try forEachCandidate(descending: descending) { batch, part in
@@ -41,7 +41,7 @@ struct ChangeScan {
         }
     }
 
-    /// Whether an event is among those that are asked for, by its table, its row and its column alone.
+    /// Returns whether an event matches the requested tables, rows and columns.
     func wants(_ batch: EventBatch, _ index: Int) -> Bool {
         let entity = batch.withView { $0.shape(of: index).entity }
         if CatalogEntity.isReserved(entity), filter.query.includesSchema { return true }
@@ -52,7 +52,7 @@ struct ChangeScan {
         return store.catalog.entity(id: entity).map { tables.contains($0.name) } ?? false
     }
 
-    /// Whether an event belongs to one of the rows, or to a table that is asked for as a whole.
+    /// Returns whether an event belongs to one of the rows, or to a table that is requested as a whole.
     private func isAskedFor(_ index: Int, of batch: EventBatch, among rows: [(RowTarget, RowAddress)]) -> Bool {
         batch.withView { view in
             let shape = view.shape(of: index)
@@ -90,7 +90,7 @@ struct ChangeScan {
         }
     }
 
-    /// What the log's reader does for a whole log, for one event of a row.
+    /// Evaluates the filter of the log's reader for one event of a row.
     func wants(_ index: Int, of outline: SegmentOutline, row: RowTarget) -> Bool {
         let commit = outline.commit(ofEvent: index)
         guard filter.logRange.positions.contains(outline.header.first + Int64(index)), !filter.logRange.isEmpty,
@@ -111,14 +111,14 @@ struct ChangeScan {
 }
 
 extension ChangeScan {
-    /// Hands over the commits with events that pass, until `body` answers false.
+    /// Calls `body` with the commits that have passing events, until it returns false.
     ///
-    /// - Parameter namingRows: Whether the first rows of each are wanted, too; there are none otherwise.
+    /// - Parameter namingRows: Whether to pass the first rows of each commit, too; none otherwise.
     func forEachCommit(
         descending: Bool, namingRows: Bool = false, _ body: (CommitSummary, ChangedRows) throws -> Bool
     ) throws {
         var assembly = CommitAssembly(store.index, store.catalog, descending: descending)
-        // A part may end the commit before it and its own.
+        // A part may end both the previous commit and its own.
         var (before, current) = (ChangedRows(commit: 0), ChangedRows(commit: 0))
         var isStopped = false
         try forEachPart(descending: descending) { batch, part in

@@ -3,7 +3,7 @@ import StorageKit
 
 /// The first rows that a commit changes in each table, to name them.
 struct ChangedRows {
-    /// So many rows of a table are named; the rest is counted.
+    /// The maximum number of rows of a table to name; the rest is counted.
     static let limit = 3
 
     let commit: Int64
@@ -11,7 +11,7 @@ struct ChangedRows {
 
     init(commit: Int64) { self.commit = commit }
 
-    /// Takes what is still missing from a part of the commit.
+    /// Adds rows of a part of the commit, up to the limit.
     mutating func add(_ part: CommitPart, of batch: EventBatch, _ catalog: Catalog) {
         for index in part.matching.sorted() {
             let entity = batch.withView { $0.shape(of: index).entity }
@@ -29,7 +29,7 @@ struct ChangedRows {
         list(ids[table] ?? [], changes)
     }
 
-    /// The same as it is typed: `posts/a/1, posts/b and 40 more`.
+    /// The rows as they are typed: `posts/a/1, posts/b and 40 more`.
     func targets(in table: String, of changes: Int) -> String {
         list((ids[table] ?? []).map { TargetArgument(table: table, id: $0).description }, changes)
     }
@@ -37,7 +37,7 @@ struct ChangedRows {
     private func list(_ names: [String], _ changes: Int) -> String {
         let hidden = changes - names.count
         let shown = names.joined(separator: ", ")
-        // Several changes of one row are no more rows.
+        // Several changes may belong to one row.
         return names.count < Self.limit || hidden <= 0 ? shown : "\(shown) and \(NumberText.grouped(hidden)) more"
     }
 }

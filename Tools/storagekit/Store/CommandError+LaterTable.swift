@@ -1,16 +1,16 @@
 import StorageKit
 
 extension CommandError {
-    /// A query names a table of the present that isn't there as of a point: it was created later, or has another name there.
+    /// The error for a query that names a current table that doesn't exist as of a point: it was created later, or had another name then.
     ///
     /// - Parameters:
     ///   - name: The table, as the query names it.
     ///   - then: The catalog as recorded at `position`.
-    ///   - point: How the position was written.
-    ///   - store: The store of both.
-    ///   - former: What to type where it has another name there, which is given.
-    ///   - first: What to type for its first state, of which the commit and the table are given.
-    /// - Returns: nil where the present has no such table either.
+    ///   - point: The point as it was written.
+    ///   - store: The store of both catalogs.
+    ///   - former: Returns what to type if the table had another name then, given that name.
+    ///   - first: Returns what to type for the table's first state, given its commit and the table.
+    /// - Returns: nil if there is no such current table either.
     init?(
         laterTable name: String, than position: Int64, recorded then: Catalog, at point: PointArgument,
         in store: HistoryReader,

@@ -1,11 +1,11 @@
 import StorageKit
 
 extension CommandError {
-    /// A point that isn't there.
+    /// The error for a point that doesn't exist.
     ///
     /// - Parameters:
-    ///   - point: How it was written.
-    ///   - first: The first commit of the store; nil where it is empty.
+    ///   - point: The point as it was written.
+    ///   - first: The first commit of the store; nil if it is empty.
     init(_ missing: MissingPoint, at point: PointArgument, first: CommitInfo?) {
         switch missing {
         case .position(var position, let head):

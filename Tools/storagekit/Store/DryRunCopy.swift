@@ -1,12 +1,12 @@
 import Foundation
 import StorageKit
 
-/// A copy of a store in a temporary folder, on which a command shows what it would do.
+/// A copy of a store in a temporary folder, for a command's dry run.
 struct DryRunCopy {
     let path: String
     private let folder: URL
 
-    /// Copies the store; where there is none yet, there is none in the folder either.
+    /// Copies the store; if there is none yet, the folder stays empty.
     init(of store: StoreOption) async throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,7 +1,7 @@
 import StorageKit
 
 extension CommandError {
-    /// A query names a table that isn't there.
+    /// The error for a query that names a missing table.
     init(missingTable name: String, among names: [String], next: String = "") {
         let similar = Suggestions.nearest(to: name, among: names)
         self.init(
@@ -15,19 +15,19 @@ extension CommandError {
 /// Finds tables and columns by the names that people type.
 struct EntityNames {
     let catalog: Catalog
-    /// Where tables without history are looked for, to say so of them.
+    /// The store in which tables without history are looked up, for their own error.
     private let store: HistoryReader?
 
     init(catalog: Catalog) { (self.catalog, store) = (catalog, nil) }
 
     init(_ store: HistoryReader) { (catalog, self.store) = (store.catalog, store) }
 
-    /// Every entity that has or had a name, the one that has it now first; the store's own are known, too.
+    /// Returns every entity that has or had a name, the current one first; including the store's own.
     func entities(named name: String) throws(CommandError) -> [CatalogEntity] {
         try entities(named: name, among: catalog.entities)
     }
 
-    /// The same of users' tables only: for what compares or changes their states.
+    /// Returns every user's entity that has or had a name, for commands that compare or change states.
     func users(named name: String) throws(CommandError) -> [CatalogEntity] {
         try entities(named: name, among: users)
     }
@@ -36,7 +36,7 @@ struct EntityNames {
         let found = known.filter { $0.name.utf8.elementsEqual(name.utf8) }
         guard found.isEmpty else { return found.filter { !$0.isDropped } + found.filter(\.isDropped) }
         let names = Set(users.map(\.name)).sorted()
-        // Where even that can't be read, the table just isn't there.
+        // If even that can't be read, the table counts as missing.
         if let store, let others = try? UnrecordedTables.names(in: store.connection, catalog: catalog),
             others.contains(where: { $0.folded == name.folded })
         {
@@ -76,9 +76,9 @@ struct EntityNames {
     /// The entities of users, dropped ones included.
     var users: [CatalogEntity] { catalog.entities.filter { !$0.isReserved } }
 
-    /// Somebody who types a point where a table is expected probably wants a range.
+    /// A user who types a point where a table is expected probably wants a range.
     private static func hint(for name: String) -> String {
-        // A number alone may be a commit, a position, or a row whose table stands before it.
+        // A number alone may be a commit, a position, or a row whose table is missing before it.
         if let likely = PointSuggestion.likely(name), name.allSatisfy(\.isNumber) {
             return "A row is TABLE/\(name), a point \(likely)."
         }

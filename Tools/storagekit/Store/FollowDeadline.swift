@@ -1,8 +1,8 @@
-/// Looks when a command that follows a store has to stop.
+/// Determines when a command that follows a store must stop.
 enum FollowDeadline {
-    /// Calls `end` when the time is over, nobody reads the output any more, or the file is gone.
+    /// Calls `end` when the time is over, the output has no reader any more, or the file is gone.
     ///
-    /// - Parameter seconds: Nil where the time is never over.
+    /// - Parameter seconds: Nil for no time limit.
     static func start(for seconds: Double?, on file: FollowedFile, _ end: @escaping @Sendable () -> Void) -> Task<
         Void, any Error
     > {

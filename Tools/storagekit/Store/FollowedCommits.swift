@@ -2,9 +2,9 @@ import StorageKit
 
 /// The commits of a store that a command follows while it is read.
 enum FollowedCommits {
-    /// Yields when something may have been committed; the head is what counts.
+    /// Yields when something may have been committed; compare the head.
     ///
-    /// - Parameter start: Begins to look when to stop, and returns what ends that; nil to follow until the stream is given up.
+    /// - Parameter start: Starts checking when to stop, and returns what ends the check; nil to follow until the stream is cancelled.
     static func stream(
         of storage: Storage,
         until start: ((_ end: @escaping @Sendable () -> Void) -> Task<Void, any Error>)? = nil

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The file that a command follows, by what the file system knows it by: another file can take its name, and the one that is open
-/// gets no more commits then.
+/// The file that a command follows, identified by device and inode: another file can replace it under its name, and the open one then gets no more
+/// commits.
 struct FollowedFile: Sendable {
     private let path: String
     private let identity: [UInt64]?
@@ -18,7 +18,7 @@ struct FollowedFile: Sendable {
 
     var isThere: Bool { Self.identity(path) == identity }
 
-    /// - Throws: `CommandError` where it isn't there any more.
+    /// - Throws: `CommandError` if it is gone.
     func check() throws {
         guard !isThere else { return }
         throw CommandError(

@@ -1,8 +1,8 @@
 import StorageKit
 
-/// Points as they are written, resolved by the store, with errors that say what to type.
+/// Resolves points as they are written, with errors that say what to type.
 extension HistoryReader {
-    /// The last position that belongs to the past as a point sees it; 0 is the time before the first event.
+    /// Returns the last position that a point includes; 0 is before the first event.
     func position(of point: PointArgument) throws -> Int64 {
         let position = try naming(point) {
             if case .time(let time) = point { return try points.position(atOrBefore: time) }
@@ -12,12 +12,12 @@ extension HistoryReader {
         return position
     }
 
-    /// The position that rows are to go back to.
+    /// Returns the position that rows are restored to.
     ///
     /// - Parameters:
-    ///   - point: What was typed.
-    ///   - command: The same command with another point, to be typed instead.
-    /// - Throws: `notFound` where it is a time before the first commit: who means a state without rows says so with @0.
+    ///   - point: The point as it was typed.
+    ///   - command: Returns the same command with another point, to be typed instead.
+    /// - Throws: `notFound` for a time before the first commit: a state without rows must be requested with @0.
     func position(toRestore point: PointArgument, typing command: (String) -> String) throws -> Int64 {
         let position = try position(of: point)
         guard position == 0, case .time = point, let first = try index.commit(1)?.info else { return position }
@@ -27,7 +27,7 @@ extension HistoryReader {
             next: "As it was first: \(command("t:1"))")
     }
 
-    /// The position that a tag or note of a point gets.
+    /// Returns the position for a tag or note of a point.
     func taggedPosition(of point: PointArgument) throws -> Int64 {
         try naming(point) {
             if case .time = point { return try log.lastChange(through: position(of: point)) }
@@ -35,7 +35,7 @@ extension HistoryReader {
         }
     }
 
-    /// The commit that a point names: the one at it, or the last before it. The head's is the newest that `log` lists.
+    /// Returns the commit at a point, or the last one before it. For the head it is the newest that `log` lists.
     func commit(of point: PointArgument) throws -> LogIndex.Commit {
         try naming(point) {
             guard case .time = point else { return try points.commit(of: point.storagePoint) }
@@ -46,14 +46,14 @@ extension HistoryReader {
         }
     }
 
-    /// - Throws: A `notFound` that names tags that are like it.
+    /// - Throws: `notFound` with similar tags.
     func tag(named name: String) throws -> StorageTag { try naming(.tag(name)) { try points.tag(named: name) } }
 
-    /// `@26 (t:7)`: a position, and the commit that it belongs to. Of what the store records of itself, such as an import, it is
-    /// the commit before it, the newest that `log` lists up to there: a record changes no row.
+    /// Returns `@26 (t:7)`: a position, and its commit. For a commit that only records an operation, such as an import, it is the newest commit up to
+    /// there that `log` lists, because a record changes no rows.
     func pointText(_ position: Int64) throws -> String { try pointLine(position).plain }
 
-    /// The same in a colour, with points that can be clicked.
+    /// Returns the same with colour and links.
     func pointLine(_ position: Int64, _ role: Style.Role = .plain) throws -> StyledLine {
         var (shown, commit) = (position, try index.commit(at: position)?.info.number)
         if commit != nil, case let last = try log.lastChange(through: position), last > 0, last < position,
@@ -69,7 +69,7 @@ extension HistoryReader {
         return line
     }
 
-    /// The range of history that a range and two bounds leave together.
+    /// Returns the intersection of a range and two bounds.
     func logRange(_ range: PointRange?, since: PointArgument? = nil, until: PointArgument? = nil) throws -> LogRange {
         var logRange = LogRange(after: 0, through: head.position)
         if let after = range?.after, let through = range?.through, try position(of: after) > position(of: through) {
@@ -98,7 +98,7 @@ extension HistoryReader {
 }
 
 extension PointArgument {
-    /// The point for the store's own calls, which know times by dates.
+    /// The point for the store's own calls, which use dates for times.
     fileprivate var storagePoint: StoragePoint {
         switch self {
         case .position(let position): .position(position)

@@ -1,13 +1,13 @@
 import Foundation
 import StorageKit
 
-/// A row's key as one text: of several parts, they are separated by commas, and a comma inside of a part is `%2C`.
+/// A row's key as one text: the parts of a composite key are separated by commas, and a comma inside a part is `%2C`.
 enum KeyText {
     static func text(of key: [StorageEvent.Field]) -> String {
         text(key.map { ValueText.id($0.value, coding: $0.coding) })
     }
 
-    /// - Parameter entity: Says what the parts of the key mean; what isn't known is shown as it is.
+    /// - Parameter entity: Determines the types of the key's parts; unknown ones are shown as stored.
     static func text(of key: [StorageValue], in entity: CatalogEntity?) -> String {
         let columns = entity?.key ?? []
         return text(
@@ -26,7 +26,7 @@ enum KeyText {
     }
 
     static func decoded(_ part: String) -> String {
-        // The percent sign last, so that what it yields isn't looked at again.
+        // The percent sign last, so that its result isn't decoded again.
         part.replacing("%2C", with: ",").replacing("%2c", with: ",").replacing("%25", with: "%")
     }
 
@@ -34,12 +34,12 @@ enum KeyText {
         part.contains(",") || part.contains("%2") ? part.replacing("%", with: "%25").replacing(",", with: "%2C") : part
     }
 
-    /// The values that a part of a key can stand for, likeliest first: what it is depends on the column's type.
+    /// Returns the values that a part of a key can mean, likeliest first, depending on the column's type.
     static func values(_ text: String, of column: CatalogColumn) -> [StorageValue] {
         let type = column.type.uppercased()
         let integer = Int64(text).map { StorageValue.integer($0) }
         let isText = type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") || type == "JSON"
-        // SQLite keeps text as it is in text columns, and turns what looks like a number into one in others.
+        // SQLite keeps text unchanged in text columns, and converts text that looks like a number in others.
         let blob = blob(text).map { StorageValue.blob($0) }
         if isText { return [.text(text), blob].compactMap { $0 } }
         let uuid = UUID(uuidString: text)?.storageValue
@@ -48,7 +48,7 @@ enum KeyText {
         return [integer, real, .text(text), blob, uuid].compactMap { $0 }
     }
 
-    /// Bytes in hexadecimal digits, as ids that are blobs are shown.
+    /// Parses bytes from hexadecimal digits, the form of ids that are blobs.
     private static func blob(_ text: String) -> Data? {
         text.isEmpty ? nil : Hexadecimal.bytes(text.lowercasedASCII).map { Data($0) }
     }

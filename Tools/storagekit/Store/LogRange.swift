@@ -1,4 +1,4 @@
-/// A resolved range of history: what came after one position, up to and including another.
+/// A resolved range of history: the events after one position, up to and including another.
 struct LogRange: Equatable, Sendable {
     var after: Int64
     var through: Int64

@@ -1,6 +1,6 @@
 import StorageKit
 
-/// How much the log takes for some events. Rows of the log are compressed as a whole, so neighbours count too.
+/// The storage that the log uses for some events. Segments are compressed as a whole, so neighbouring events count, too.
 struct LogUsage {
     private(set) var count: Int64 = 0
     private(set) var sealed: Int64 = 0
@@ -10,7 +10,7 @@ struct LogUsage {
 
     init() {}
 
-    /// The rows of the log that hold some positions.
+    /// Measures the segments that contain some positions.
     init(_ positions: ClosedRange<Int64>, in store: HistoryReader) throws {
         var next = positions.upperBound
         while next >= positions.lowerBound, let row = try store.index.segment(atOrBefore: next) {

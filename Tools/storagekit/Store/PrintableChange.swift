@@ -20,7 +20,7 @@ extension PrintableChange {
 
     var target: TargetArgument { TargetArgument(table: table, id: id) }
 
-    /// Each column that is printed, with the value before and the one after.
+    /// Returns the columns to print, with the values before and after.
     ///
     /// - Parameter columns: The only ones; all if nil.
     func changedColumns(only columns: [String]? = nil) -> [(column: String, old: Field?, new: Field?)] {

@@ -2,17 +2,17 @@ import CSQLite
 import Foundation
 import StorageKit
 
-/// A row that was named on the command line and exists, or did once.
+/// A row that was named on the command line and exists, or has existed.
 struct RowTarget {
     let entity: CatalogEntity
     let key: [StorageValue]
-    /// The column that is looked at; nil for all.
+    /// The named column; nil for all.
     let column: String?
 
     /// The same row as events name it.
     var address: RowAddress { RowAddress(entity: entity.id, values: key) }
 
-    /// The row as it is shown, which may not be as it was typed: in a key of one column a comma needs no code.
+    /// Returns the row as it is shown, which may differ from the typed form: in a single-column key a comma needs no escape.
     func target(in table: String) -> TargetArgument {
         TargetArgument(table: table, id: KeyText.text(of: key, in: entity), column: column)
     }
@@ -21,7 +21,7 @@ struct RowTarget {
 extension HistoryReader {
     /// Finds the row that a target names.
     ///
-    /// - Throws: A `notFound` that names tables, rows or columns that are like it.
+    /// - Throws: `notFound` with similar tables, rows or columns.
     func row(_ target: TargetArgument) throws -> RowTarget {
         let names = EntityNames(self)
         let entities = try names.entities(named: target.table)
@@ -38,11 +38,11 @@ extension HistoryReader {
         throw try missing(target, id: id, in: entities[0])
     }
 
-    /// The keys that a text can mean, likeliest first: what it is depends on the types of the key's columns.
+    /// Returns the keys that a text can mean, likeliest first, depending on the types of the key's columns.
     private static func keys(_ id: String, of entity: CatalogEntity) throws(CommandError) -> [[StorageValue]] {
         let columns = entity.key
         guard columns.count != 1 else {
-            // As it stands first: of a key of one part a comma needs no code.
+            // The unescaped form first: in a single-part key a comma needs no escape.
             let decoded = KeyText.decoded(id)
             return (KeyText.values(id, of: columns[0]) + (decoded == id ? [] : KeyText.values(decoded, of: columns[0])))
                 .map { [$0] }
@@ -77,7 +77,7 @@ extension HistoryReader {
                     : "Rows with keys next to it: \(similar.joined(separator: ", ")).")
     }
 
-    /// The first ids of which the text is a part, whatever its case.
+    /// Returns the first ids that contain the text, ignoring case.
     private func containing(_ id: String, in entity: CatalogEntity) throws -> [String] {
         guard !entity.isDropped, entity.key.count == 1, id.count >= 3 else { return [] }
         let column = quoted(entity.key[0].stored)
@@ -95,7 +95,7 @@ extension HistoryReader {
         return ids
     }
 
-    /// The ids around one in the order of the table's key.
+    /// Returns the ids around one in the order of the table's key.
     private func neighbours(of id: String, in entity: CatalogEntity) throws -> [String] {
         guard !entity.isDropped, entity.key.count == 1, let value = try Self.keys(id, of: entity).first?.first else {
             return []

@@ -1,7 +1,7 @@
 import StorageKit
 
 extension StorageOperation {
-    /// - Parameter outcome: What became of it.
+    /// - Parameter outcome: Its outcome.
     init(_ command: String, subject: String? = nil, outcome: some JSONRecord) throws {
         var json = JSONWriter()
         try json.object(outcome)

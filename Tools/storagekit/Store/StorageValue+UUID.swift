@@ -2,9 +2,9 @@ import Foundation
 import StorageKit
 
 extension StorageValue {
-    /// The UUID whose bytes this is, in a column of UUIDs.
+    /// Returns the UUID with these bytes, in a column of UUIDs.
     func uuid(_ coding: String) -> UUID? {
-        // Other bytes may have been put there with SQL, and are shown as such.
+        // Other bytes may have been stored with SQL; they are shown as bytes.
         coding == ColumnSchema.uuid ? try? UUID(storageValue: self) : nil
     }
 }

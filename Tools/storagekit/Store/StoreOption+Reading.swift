@@ -19,7 +19,7 @@ extension StoreOption {
         return result
     }
 
-    /// The same of a store at a path, for what must answer at once: where something is locked it throws.
+    /// Runs `body` on one state of the store at a path, without waiting: throws if something is locked.
     static func readWithoutWaiting<Result: Sendable>(
         _ path: String, _ body: @escaping @Sendable (HistoryReader) throws -> Result
     ) async throws -> Result {

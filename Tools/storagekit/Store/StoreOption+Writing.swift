@@ -5,8 +5,8 @@ extension StoreOption {
     /// Opens the store, lets `body` write to it, and closes it.
     ///
     /// - Parameters:
-    ///   - isDryRun: Whether `body` only tries. Where somebody else has the store open for writing, that is done on a copy.
-    ///   - mends: Whether it is to mend tables that aren't what the log says; anything else isn't done on top of such.
+    ///   - isDryRun: Whether `body` only tries. If another program has the store open for writing, that is done on a copy.
+    ///   - mends: Whether it repairs tables that differ from the log; other changes are refused on such tables.
     func write<Result>(
         isDryRun: Bool, mends: Bool = false, _ body: (Storage) async throws -> Result
     ) async throws -> Result {
@@ -14,7 +14,7 @@ extension StoreOption {
             if !mends { try await storage.checkEnd() }
             return try await body(storage)
         }
-        // Opening for writing would make a new store where the name is wrong.
+        // Opening for writing would create a new store if the name is wrong.
         let storage = try openForReading()
         if ServedCommand.isServed { try await storage.readHistory { try ServedCommand.report($0) } }
         try await storage.close()
@@ -46,7 +46,7 @@ extension StoreOption {
             try await storage.close()
             return result
         } catch {
-            // Whatever was done is done; closing tidies up and its own failure would hide why.
+            // What was committed stays; an error of closing would hide the original one.
             try? await storage.close()
             throw error
         }
@@ -54,7 +54,7 @@ extension StoreOption {
 }
 
 extension Storage {
-    /// - Throws: `corrupt` where what is to be written would lie on top of tables and a log that have come apart.
+    /// - Throws: `corrupt` if the tables and the log have diverged, so that nothing must be written.
     func checkEnd() async throws {
         try await engine.read { (db: GRDB.Database) in
             let connection = try db.connection

@@ -1,7 +1,7 @@
 import Foundation
 import StorageKit
 
-/// Writes stored values as the JSON that they came from or stand for. The one place that knows how.
+/// Writes stored values as the JSON that they came from or represent. Only this type knows how.
 ///
 /// - A column of UUIDs (`coding` is "uuid") holds their bytes.
 /// - A column of type `BOOLEAN` holds 0 and 1 for false and true.
@@ -22,7 +22,7 @@ enum StoredValueWriter {
         }
     }
 
-    /// Whether bytes are the source of one JSON value. SQL of somebody else may have put anything into the column.
+    /// Returns whether bytes are the source of one JSON value. Other programs may have stored anything with SQL.
     private static func isJSON(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var scanner = JSONScanner()
         do throws(InputError) {

@@ -1,12 +1,11 @@
 import StorageKit
 
-/// Tables of a store that have no history: they were left out when a database was adopted, or its program writes them past
-/// the log on purpose.
+/// Tables of a store without history: they were omitted when a database was adopted, or the program deliberately writes them without the log.
 enum UnrecordedTables {
     /// The library's own tables beside those that begin with `storage_`.
     private static let reserved = ["sync_", "hub_", "query_source_"]
 
-    /// Their names, in order. Those of projections and of full-text indexes are made from the log, and aren't among them.
+    /// Returns their names, in order. Tables of projections and full-text indexes are derived from the log, and aren't included.
     static func names(in database: Connection, catalog: Catalog) throws -> [String] {
         let derived = Set(try StoredProjection.all(in: database).flatMap(\.tables.tables).map(\.folded))
         let select = try PreparedStatement(

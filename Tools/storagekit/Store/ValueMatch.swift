@@ -10,7 +10,7 @@ struct ValueMatch {
         case kept
     }
 
-    /// Place among the event's columns; negative for the key, -1 being its first part.
+    /// The index among the event's columns; negative for the key, -1 being its first part.
     let index: Int
     let change: Change
 }
@@ -19,10 +19,10 @@ struct ValueMatch {
 struct ValueSearch {
     let pattern: ValuePattern
     let catalog: Catalog
-    /// Which matches count.
+    /// Returns whether a kind of match counts.
     let isWanted: (ValueMatch.Change) -> Bool
 
-    /// The matching values of an event. Nothing is copied where nothing can match.
+    /// Returns the matching values of an event. Nothing is copied if nothing can match.
     func matches(_ batch: EventBatch, _ index: Int) -> [ValueMatch] {
         batch.withView { view in
             let shape = view.shape(of: index)
@@ -65,7 +65,7 @@ struct ValueSearch {
             let coding = column().flatMap({ catalog.column(id: $0) })?.coding,
             let uuid = view.value(value).uuid(coding)?.uuidString
         {
-            // It is shown in capitals, and often typed without.
+            // UUIDs are shown in capitals, and often typed in lower case.
             return pattern.matches(uuid) || pattern.matches(uuid.lowercased())
         }
         if value.hasBytes { return pattern.matches(value.bytes(from: view.bytes)) }

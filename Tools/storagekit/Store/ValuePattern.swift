@@ -1,15 +1,15 @@
 import Foundation
 
-/// What `grep` looks for in values: text as it stands, or a regular expression (ICU's, as in Foundation).
+/// The pattern that `grep` searches values for: literal text, or a regular expression (ICU's, as in Foundation).
 ///
-/// Not `Sendable`: it is made where it is used.
+/// Not `Sendable`: it is used where it is created.
 final class ValuePattern {
     private let bytes: [UInt8]
     private let expression: NSRegularExpression?
-    /// Whether a number or a boolean could match, written as it is shown.
+    /// Whether a number or a boolean could match in its shown form.
     let canMatchNumbers: Bool
 
-    /// - Throws: A `usage` for a regular expression that can't be read.
+    /// - Throws: `usage` for an invalid regular expression.
     init(_ text: String, isExpression: Bool, ignoresCase: Bool) throws(CommandError) {
         bytes = Array(text.utf8)
         guard isExpression || ignoresCase else {
@@ -30,7 +30,7 @@ final class ValuePattern {
         canMatchNumbers = true
     }
 
-    /// Whether every byte may stand in a number, in `true`, `false` or `Infinity`.
+    /// Returns whether every byte can occur in a number, `true`, `false` or `Infinity`.
     private static func canMatchNumbers(_ bytes: [UInt8]) -> Bool {
         let signs = Set("0123456789.+-e{}\":$realtrufsInfinityNa".utf8)
         return bytes.allSatisfy(signs.contains)
@@ -42,7 +42,7 @@ final class ValuePattern {
         return matches(text)
     }
 
-    /// Goes from one place of the pattern's first byte to the next.
+    /// Searches from one occurrence of the pattern's first byte to the next.
     private func contains(_ value: UnsafeRawBufferPointer) -> Bool {
         guard let first = bytes.first, var start = value.baseAddress else { return bytes.isEmpty }
         var count = value.count
@@ -56,7 +56,7 @@ final class ValuePattern {
 
     func matches(_ text: String) -> Bool { firstRange(in: text) != nil }
 
-    /// The first place that matches.
+    /// Returns the range of the first match.
     func firstRange(in text: String) -> Range<String.Index>? {
         guard let expression else {
             return text.range(of: String(decoding: bytes, as: UTF8.self), options: .literal)

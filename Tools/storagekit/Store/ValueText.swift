@@ -2,13 +2,13 @@ import Foundation
 import StorageCore
 import StorageKit
 
-/// Stored values as people read them.
+/// Stored values as text for people.
 enum ValueText {
     static let null = "∅"
 
-    /// Text stands as it is, unless it could be taken for something else.
+    /// Returns a value as text. Text is unquoted unless it would be ambiguous.
     ///
-    /// - Parameter isWhole: Whether a long blob is shown whole.
+    /// - Parameter isWhole: Whether a long blob is shown in full.
     static func text(_ field: StorageEvent.Field, isWhole: Bool = false) -> String {
         if let uuid = field.value.uuid(field.coding) { return uuid.uuidString }
         switch field.value {
@@ -26,7 +26,7 @@ enum ValueText {
     /// The value as a cell of CSV or Markdown; nil for NULL.
     static func cell(_ field: StorageEvent.Field) -> String? { field.value == .null ? nil : plain(field) }
 
-    /// The value for tables of other programs: text as it is, nothing for NULL, the rest as in JSON.
+    /// Returns the value for tables of other programs: text unchanged, nothing for NULL, the rest as in JSON.
     static func plain(_ field: StorageEvent.Field) -> String {
         if let uuid = field.value.uuid(field.coding) { return uuid.uuidString }
         switch field.value {
@@ -39,7 +39,7 @@ enum ValueText {
         }
     }
 
-    /// A value as a row's id is written: text as it is, numbers in digits, bytes in hexadecimal ones.
+    /// Returns a value in the form of a row's id: text unchanged, numbers as digits, bytes as hexadecimal digits.
     static func id(_ value: StorageValue, coding: String) -> String {
         if let uuid = value.uuid(coding) { return uuid.uuidString }
         return switch value {
@@ -49,7 +49,7 @@ enum ValueText {
         }
     }
 
-    /// So many bytes are shown of a blob; the rest is counted, because no one reads it and lines would get long.
+    /// The maximum number of a blob's bytes to show; the rest is counted, because lines would get long.
     private static let blobLimit = 64
 
     private static func blob(_ bytes: Data, limit: Int) -> String {
@@ -57,7 +57,7 @@ enum ValueText {
         return bytes.count <= limit ? "x'\(digits)'" : "x'\(digits)…' (\(NumberText.grouped(bytes.count)) bytes)"
     }
 
-    /// In quotes, with those inside of it escaped, so that its end is seen.
+    /// Returns text in quotes, with inner quotes escaped, so that its end is visible.
     private static func quoted(_ text: String) -> String {
         "\"" + text.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\"", with: "\\\"") + "\""
     }

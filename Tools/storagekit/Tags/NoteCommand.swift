@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// `storagekit note`: comments on points, after the fact.
+/// `storagekit note`: notes on points, added later.
 struct NoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "note", abstract: "List notes, or annotate a commit or event.",
@@ -59,7 +59,7 @@ struct NoteCommand: AsyncParsableCommand {
         }
     }
 
-    /// All notes, or that of the point.
+    /// Lists all notes, or that of the point.
     private func list() async throws {
         let command = self
         let isEmpty = try await store.read { store in

@@ -69,7 +69,7 @@ struct TagCommand: AsyncParsableCommand {
         }
     }
 
-    /// Where the tag is to point. A tag that is there stays where it is, if only its note is given.
+    /// Returns the position for the tag. An existing tag keeps its position if only its note is given.
     private func position(for name: String, _ store: HistoryReader) throws -> Int64 {
         let known = try store.tags.tag(named: name)
         if let known, point == nil, note != nil, !force { return known.position }

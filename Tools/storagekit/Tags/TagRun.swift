@@ -1,6 +1,6 @@
 import StorageKit
 
-/// Changes a tag or note for a command: plans it, asks where something would be lost, applies and reports.
+/// Changes a tag or note for a command: plans, asks if something would be lost, applies and reports.
 struct TagRun: Sendable {
     typealias Body =
         @Sendable (Storage, _ metadata: CommitMetadata, _ isDryRun: Bool) async throws -> TagReport
@@ -8,10 +8,10 @@ struct TagRun: Sendable {
     let store: StoreOption
     let change: ChangeOptions
     let format: FormatOptions
-    /// The tag's name; nil where it is a note.
+    /// The tag's name; nil for a note.
     let tag: String?
 
-    /// What is changed, as it is said.
+    /// The name of the changed tag or note in messages.
     private var name: String { tag.map { "tag:\($0)" } ?? "the note" }
 
     init(store: StoreOption, change: ChangeOptions, format: FormatOptions, tag: String?) {

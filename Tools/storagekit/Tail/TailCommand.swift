@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageKit
 
-/// `storagekit tail`: the newest events, and those to come.
+/// `storagekit tail`: the newest events, and later ones as they are committed.
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail", abstract: "Show the newest events, and follow new ones.",
@@ -68,9 +68,9 @@ struct TailCommand: AsyncParsableCommand {
         if isEmpty, !follow { throw ExitStatus.negative }
     }
 
-    /// Writes what was there already.
+    /// Writes the existing events.
     ///
-    /// - Returns: The head that this was read at, and whether filters left nothing.
+    /// - Returns: The head at which it read, and whether nothing passed the filters.
     private func begin(_ store: HistoryReader) throws -> (head: Int64, isEmpty: Bool) {
         let output = ResultOutput(format)
         var filter = try store.filter(filter, includesSchema: schema)
@@ -103,12 +103,12 @@ struct TailCommand: AsyncParsableCommand {
         return (store.head.position, isNegative)
     }
 
-    /// Writes what came after a position.
+    /// Writes the events after a position.
     ///
-    /// - Returns: The head that this was read at.
+    /// - Returns: The head at which it read.
     private func write(after last: Int64, _ store: HistoryReader) throws -> Int64 {
         let output = ResultOutput(format)
-        // `--until` may lie ahead of the head as a time; so it is resolved anew.
+        // `--until` may be a time after the head, so it is resolved again each time.
         var filter = try store.filter(filter, includesSchema: schema)
         filter.logRange.after = max(filter.logRange.after, last)
         filter.query.positions = filter.logRange.positions

@@ -74,7 +74,7 @@ struct TokensCommand: AsyncParsableCommand {
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "tokens")
-        // The file of tokens belongs to a store, which may be open elsewhere.
+        // Checks that the store exists: the token file belongs to it. The store may be open in another process.
         try await store.openForReading().close()
         let tokens = try HubTokenFile(besideStore: try store.path())
         switch (action, name) {

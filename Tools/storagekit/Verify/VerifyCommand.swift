@@ -3,7 +3,7 @@ import GRDB
 import StorageCore
 import StorageKit
 
-/// `storagekit verify`: whether the store is what was written.
+/// `storagekit verify`: checks that the store is intact.
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify the whole store against its log.",
@@ -23,7 +23,7 @@ struct VerifyCommand: AsyncParsableCommand {
         try format.require([.human, .json, .jsonl], of: "verify")
         let started = ContinuousClock.now
         let storage = try await Self.naming { try store.openForReading() }
-        // What can't even say which state it has is verified all the same.
+        // A store whose state can't be read is verified anyway.
         if ServedCommand.isServed { try? await storage.readHistory { try ServedCommand.report($0) } }
         let bars = StageProgress { _ in "events" }
         defer { bars.finish() }
@@ -31,7 +31,7 @@ struct VerifyCommand: AsyncParsableCommand {
             try await storage.verify { bars.update("verify", done: Int($0), of: Int($1)) }
         }
         bars.finish()
-        // What is too damaged to be counted is in the report.
+        // If segments can't be counted because of damage, the report says so.
         let segments = try? await storage.engine.read { try Self.segmentCount($0.connection) }
         let unrecorded = try? await storage.readHistory {
             try UnrecordedTables.names(in: $0.connection, catalog: $0.catalog)
@@ -48,7 +48,7 @@ struct VerifyCommand: AsyncParsableCommand {
         if !report.isSound { throw ExitStatus.corrupt }
     }
 
-    /// A file that is so damaged that it can't be opened is an answer to this command, not a wrong name.
+    /// A file that is too damaged to be opened is a result of this command, not a wrong name.
     private static func naming<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -64,7 +64,7 @@ struct VerifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// Sealed rows of the log; nil if the damage is such that they can't be counted.
+    /// Returns the number of sealed segments; nil if damage prevents counting them.
     private static func segmentCount(_ connection: Connection) -> Int64? {
         guard let select = try? PreparedStatement(connection, "SELECT count(*) FROM storage_log WHERE sealed != 0"),
             (try? select.step()) == true
@@ -73,14 +73,14 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 }
 
-/// The report in words and in JSON.
+/// The report as text and as JSON.
 private struct VerifyAnswer {
     let report: VerifyReport
     let segments: Int64?
-    /// Tables of which the log says nothing, so nothing was compared.
+    /// Tables without history, which weren't compared.
     let unrecorded: [String]
 
-    /// From the first to the last position that can be vouched for; `notVerified` lists what is left out between.
+    /// The range from the first to the last verified position; `notVerified` lists the gaps in it.
     var verified: ClosedRange<Int64>? {
         guard let requested = report.requested else { return nil }
         var first = requested.lowerBound

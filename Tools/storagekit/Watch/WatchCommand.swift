@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageKit
 
-/// `storagekit watch`: a live page, search, grouped list, aggregate or SELECT of any store.
+/// `storagekit watch`: shows a live page, search, grouped list, aggregate or SELECT of any store.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Show the rows of a table, updated live.",
@@ -109,13 +109,13 @@ struct WatchCommand: AsyncParsableCommand {
         let subscriptions = timeline?.subscriptions ?? storage.subscriptions
         let (updates, continuation) = AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.makeStream()
         let handle = try await rows.follow(storage, by: subscriptions, into: continuation)
-        // It takes the page through what happened since the point, and then lets it follow the store.
+        // It replays the changes since the point on the page, which then follows the store.
         let film = timeline.map { timeline in
             Task {
                 do {
                     try await timeline.play(.commitsPerSecond(pace))
                 } catch {
-                    // Where the command ends before the film does, nobody listens any more.
+                    // If the command ends before the replay does, the stream has no reader any more.
                     continuation.finish(throwing: error)
                 }
             }
@@ -124,13 +124,13 @@ struct WatchCommand: AsyncParsableCommand {
         var watchman: Task<Void, any Error>?
         for try await update in updates {
             try printer.show(update)
-            // The time counts from the first page on, so that there is one however slow the machine is.
+            // The time limit starts with the first page, so that at least one is shown on any machine.
             if watchman == nil { watchman = FollowDeadline.start(for: seconds, on: file) { continuation.finish() } }
         }
         try printer.finish()
         watchman?.cancel()
         film?.cancel()
-        // Kept until here: without it nothing is followed.
+        // Kept until here: releasing the handle ends the subscription.
         withExtendedLifetime(handle) {}
         if StandardOutput.isReaderGone { throw BrokenPipe() }
         try file.check()

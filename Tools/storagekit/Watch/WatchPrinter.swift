@@ -5,10 +5,10 @@ import StorageKit
 final class WatchPrinter {
     private let watched: WatchedRows
     private let output: ResultOutput
-    /// Whether the page is drawn in the place of the one before.
+    /// Whether each page is drawn over the previous one.
     private let isScreen: Bool
     private var rows: [[StorageValue]] = []
-    /// Whether a page was shown, to which the next is compared.
+    /// Whether a page was shown, with which the next is compared.
     private var hasPage = false
     enum Screen {
         static let clear = "\u{1B}[H\u{1B}[2J"
@@ -22,14 +22,14 @@ final class WatchPrinter {
 
     func show(_ update: ListUpdate<[StorageValue]>) throws {
         if let error = update.error {
-            // The rows stay; the reason is printed where it doesn't get among them.
+            // The rows stay; the reason goes to standard error, so that it doesn't mix with them.
             FileHandle.standardError.write(Data("storagekit: \(error.message) Retrying.\n".utf8))
             return
         }
         let before = rows
         update.difference.apply(to: &rows)
         defer { hasPage = true }
-        // A condition in SQL reads the whole page again with each commit of the table; most leave it as it was.
+        // With an SQL condition each commit to the table reads the whole page again; most don't change it.
         guard update.whole == nil || !hasPage || rows != before else { return }
         switch output.format {
         case .human: try draw(update)
@@ -57,8 +57,7 @@ final class WatchPrinter {
         }
     }
 
-    /// The steps from one page to the next where the whole of it was read again: by their keys, rows stay, and are updated
-    /// where they differ, or are removed and inserted.
+    /// Writes the steps from one page to the next after the whole page was read again: rows are matched by key, and updated, removed or inserted.
     private func writeChanges(from before: [[StorageValue]], _ update: ListUpdate<[StorageValue]>) throws {
         let keys = watched.keyIndices
         let difference = ListDifference(

@@ -3,21 +3,21 @@ import GRDB
 import StorageCore
 import StorageKit
 
-/// A SELECT that `watch` follows: the user's own, or a table's page with rows of other tables in it.
+/// A SELECT that `watch` follows: the user's, or a page of a table that includes rows of other tables.
 struct WatchedQuery: Sendable {
     let columns: [WatchedRows.Column]
     private let text: QuerySQL.Text
-    /// The place of each column in the statement's rows.
+    /// The index of each column in the statement's rows.
     private let indices: [Int32]
 
-    /// A row, known by the value of its first column.
+    /// A row, identified by the value of its first column.
     private struct Row: Identifiable, Hashable, Sendable {
         let values: [StorageValue]
 
         var id: StorageValue { values.first ?? .null }
     }
 
-    /// - Throws: `StorageError` for what isn't one SELECT.
+    /// - Throws: `StorageError` for anything but a single SELECT.
     init(_ text: QuerySQL.Text, _ store: HistoryReader) throws {
         let statement = try PreparedStatement(query: text.sql, on: store.connection)
         let result = QueryResult(statement, catalog: store.catalog, sql: text.sql)
@@ -28,7 +28,7 @@ struct WatchedQuery: Sendable {
         indices = result.indices
     }
 
-    /// Puts what is new into a stream, until the store is closed or the task is cancelled.
+    /// Sends updates to a stream, until the store is closed or the task is cancelled.
     func follow(
         _ storage: Storage, into updates: AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.Continuation
     ) -> Task<Void, Never> {
@@ -61,10 +61,10 @@ struct WatchedQuery: Sendable {
 }
 
 extension WatchedQuery {
-    /// Rows of another table that each row is shown with: those whose column holds its key.
+    /// Rows of another table to show with each row: those whose column contains its key.
     struct Included {
         let entity: CatalogEntity
-        /// The column, as it is stored.
+        /// The column's stored name.
         let column: String
 
         /// - Parameter text: `TABLE.COLUMN`.
@@ -81,7 +81,7 @@ extension WatchedQuery {
             self.column = column.stored
         }
 
-        /// The rows as a JSON array, in the order of their keys. Blobs, which JSON doesn't have, are in hexadecimal.
+        /// Returns SQL for the rows as a JSON array, in the order of their keys. Blobs, which JSON doesn't have, are hexadecimal.
         fileprivate func sql(of key: String) -> String {
             let members = entity.live.map { column -> String in
                 let name = "c.\(quoted(column.stored))"
@@ -99,7 +99,7 @@ extension WatchedQuery {
         }
     }
 
-    /// The rows of a page, each with rows of other tables.
+    /// Returns the SQL of a page's rows, each with rows of other tables.
     static func page(_ request: RowRequest, of table: QueryTable, including included: [Included]) throws
         -> QuerySQL.Text
     {

@@ -1,6 +1,6 @@
 import StorageKit
 
-/// What `watch` shows of a table whose type nobody knows: its rows, or numbers of them.
+/// What `watch` shows of a table without its Swift type: rows, or aggregates of them.
 struct WatchedRows: Sendable {
     struct Column: Sendable {
         let name: String
@@ -16,7 +16,7 @@ struct WatchedRows: Sendable {
 
     let name: String
     let columns: [Column]
-    /// The place of the column under whose values rows are shown.
+    /// The index of the column by whose values rows are grouped.
     let heading: Int?
     /// The columns that identify a row: those of the key, or of a group; the first one of a SELECT.
     let keyIndices: [Int]
@@ -79,7 +79,7 @@ struct WatchedRows: Sendable {
         source = .list(ListSpec(form, request, counts: true))
     }
 
-    /// Follows it, as long as what is returned is kept.
+    /// Follows the rows as long as the returned handle is kept.
     func follow(
         _ storage: Storage, by engine: SubscriptionEngine,
         into updates: AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.Continuation

@@ -1,7 +1,7 @@
 import Foundation
 import StorageKit
 
-/// The numbers that `watch --aggregate` shows: `count, sum(total), max(total)`.
+/// The aggregates that `watch --aggregate` shows: `count, sum(total), max(total)`.
 struct WatchedTerms {
     let terms: [AggregateTerm]
     private let names: [String]
@@ -11,7 +11,7 @@ struct WatchedTerms {
         ("max", .maximum),
     ]
 
-    /// - Parameter noColumn: The error for a column that isn't there.
+    /// - Parameter noColumn: The error for an unknown column.
     init(_ text: String, _ columns: [String], noColumn: (String) -> CommandError) throws {
         names = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         terms = try names.map { name in
@@ -34,7 +34,7 @@ struct WatchedTerms {
         }
     }
 
-    /// The terms as columns: the least and the greatest value are shown as their column is.
+    /// Returns the terms as columns: minimum and maximum are shown like their column.
     func columns(_ all: [WatchedRows.Column]) -> [WatchedRows.Column] {
         zip(names, terms).map { name, term in
             let isValue = term.function == .minimum || term.function == .maximum

@@ -1,4 +1,4 @@
-/// Draws what a browser shows; without a terminal, so that it can be compared.
+/// Draws the state of a browser into a frame, without a terminal, so that tests can compare frames.
 struct BrowserDrawing {
     private let browser: Browser
     private var frame: Frame
@@ -53,15 +53,15 @@ struct BrowserDrawing {
 
     // MARK: Lines
 
-    /// The names of the columns; nil where lines aren't cells.
+    /// The names of the columns; nil if lines aren't cells.
     private var titleLine: StyledLine? {
         guard !top.titles.isEmpty else { return nil }
         return layout([]).first
     }
 
-    /// Lines of cells, with the columns as wide as all in memory need, so that they don't move while one scrolls.
+    /// Lays out lines of cells. Columns are as wide as all lines in memory need, so that they don't move while scrolling.
     private func layout(_ rows: [[TableCell]]) -> [StyledLine] {
-        // Scrolled to the right, columns keep the width that they have.
+        // When scrolled to the right, columns keep their full width.
         var layout = TableLayout(top.titles.map { .init($0.text) }, width: top.left > 0 ? nil : size.columns - 2)
         for row in rows { layout.add(row) }
         return layout.styledLines(natural: top.window.widths.map { min($0, Self.widestColumn) })
@@ -89,7 +89,7 @@ struct BrowserDrawing {
         }
     }
 
-    /// A line that matches the search is seen.
+    /// Highlights a line that matches the search.
     private func highlighted(_ content: StyledLine, _ line: ScreenLine) -> StyledLine {
         guard let search = top.search, search.matches(line) else { return content }
         return content.with(.changed)
@@ -151,7 +151,7 @@ struct BrowserDrawing {
         }
     }
 
-    /// Over the last rows, as many as are needed.
+    /// Draws lines over the last rows of the frame, as many as are needed.
     private mutating func draw(_ lines: [StyledLine]) {
         let lines = lines.prefix(size.rows / 2)
         for (offset, line) in lines.enumerated() {
@@ -170,7 +170,7 @@ struct BrowserDrawing {
 
     private mutating func draw(_ prompt: Prompt, row: Int) {
         let before = DisplayWidth.of(TerminalText.visible(prompt.label + String(prompt.text.prefix(prompt.cursor))))
-        // The end of a long line is what is being typed.
+        // Of a long line, the part being typed is shown.
         let start = max(before - size.columns + 2, 0)
         var line = StyledLine(prompt.label, .heading)
         line.add(prompt.line)

@@ -1,6 +1,6 @@
-/// Text in lines of a width.
+/// Wraps text to a width.
 enum WrappedText {
-    /// Breaks at spaces, and inside of words that are longer than a line.
+    /// Breaks lines at spaces, and inside words that are longer than a line.
     static func lines(_ text: String, width: Int) -> [String] {
         let width = max(width, 2)
         var lines: [String] = []

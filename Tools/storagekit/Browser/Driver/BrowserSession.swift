@@ -3,8 +3,7 @@ import StorageKit
 
 /// Runs a browser on a terminal: keys and answers in, frames out.
 ///
-/// Isolation: everything but the reads happens on the thread that calls `run`, which waits for keys, so it isn't one of those that
-/// tasks share.
+/// Isolation: everything but the reads happens on the thread that calls `run`. It blocks on keys, so it must not be a thread of the cooperative pool.
 final class BrowserSession {
     private var browser: Browser
     private let reader: BrowserReader
@@ -16,7 +15,7 @@ final class BrowserSession {
     /// The signal that ends the program.
     private var endingSignal: Int32?
 
-    /// How long a lone Escape waits for what makes it the beginning of another key.
+    /// How long to wait, in milliseconds, before a lone Escape byte counts as the Escape key and not as the beginning of a sequence.
     private static let escapeDelay: Int32 = 40
 
     init(_ browser: Browser, _ reader: BrowserReader, style: Style) throws {
@@ -28,7 +27,7 @@ final class BrowserSession {
 
     /// Runs until it is quit.
     ///
-    /// - Returns: The signal that ended it; nil where a key did.
+    /// - Returns: The signal that ended it; nil if a key did.
     func run() throws -> Int32? {
         try TerminalMode.enter()
         TerminalSignals.start(writingTo: queue.writeEnd)
@@ -53,9 +52,9 @@ final class BrowserSession {
         return endingSignal
     }
 
-    /// Until there is a key, an answer or a signal.
+    /// Waits until there is a key, an answer or a signal.
     ///
-    /// - Returns: Whether nothing came in the time in which the rest of a key would have.
+    /// - Returns: Whether the wait timed out, so that no further bytes of a key will follow.
     private func wait() -> Bool {
         var polls = [
             pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
@@ -95,7 +94,7 @@ final class BrowserSession {
         resume()
     }
 
-    /// Takes the terminal again, which others may have used meanwhile.
+    /// Enters the full-screen mode again; other programs may have used the terminal meanwhile.
     private func resume() {
         TerminalMode.leave()
         do {
@@ -126,7 +125,7 @@ final class BrowserSession {
         }
     }
 
-    /// Says what the end of the log is whenever it moves.
+    /// Sends the end of the log to the browser whenever it changes.
     private func follow() -> Task<Void, Never> {
         Task { [reader, queue] in
             do {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Events from other threads for the one that draws, which waits on a pipe.
+/// Events from other threads for the drawing thread, which waits on a pipe.
 ///
 /// Isolation: `Sendable`, the events behind a mutex.
 final class EventQueue: Sendable {
@@ -30,7 +30,7 @@ final class EventQueue: Sendable {
         _ = write(writeEnd, &byte, 1)
     }
 
-    /// What has come, and the signals among it.
+    /// Removes and returns the queued events, and the signals.
     func take() -> (events: [BrowserEvent], signals: Set<Int32>) {
         var signals: Set<Int32> = []
         var buffer = [UInt8](repeating: 0, count: 256)

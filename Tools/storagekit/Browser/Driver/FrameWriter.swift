@@ -5,7 +5,7 @@ struct FrameWriter {
 
     init(_ style: Style) { self.style = style }
 
-    /// Forgets what the terminal shows, as after another program has written to it.
+    /// Discards the known content of the terminal, for example after another program has written to it.
     mutating func forget() { shown = nil }
 
     /// The bytes that make the terminal show a frame.
@@ -27,7 +27,7 @@ struct FrameWriter {
         var attributes = ""
         var needsMove = false
         for (column, cell) in row.enumerated() where !cell.text.isEmpty {
-            // Terminals disagree on how wide some characters are; so each that follows such a one is put where it belongs.
+            // Terminals disagree on the width of some characters, so the cursor is positioned explicitly after each of those.
             if needsMove { text += "\u{1b}[\(column + 1)G" }
             needsMove = !cell.isPlain
             let wanted = self.attributes(cell)
@@ -40,7 +40,7 @@ struct FrameWriter {
         return text + (attributes.isEmpty ? "" : "\u{1b}[0m")
     }
 
-    /// Without colours bars are still seen as such: that is no colour.
+    /// Inverse video isn't a colour: it marks bars even without colours.
     private func attributes(_ cell: Cell) -> String {
         let code = style.isColored ? cell.role.code.map { ";\($0)" } ?? "" : ""
         return code + (cell.isInverse ? ";7" : "")

@@ -1,32 +1,32 @@
 import Foundation
 import Synchronization
 
-/// The terminal as a full-screen program needs it: keys as they are pressed, a screen of its own; and as it was before.
+/// Puts the terminal into the mode of a full-screen program, with unbuffered keys and the alternate screen, and restores it.
 ///
 /// Isolation: used by one thread; signal handlers only read what was stored before they were set.
 enum TerminalMode {
-    /// Another screen, no cursor, lines that don't wrap.
+    /// Alternate screen, hidden cursor, no line wrapping.
     private static let enterSequence = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J"
     private static let leaveSequence = "\u{1b}[0m\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
 
-    /// What the terminal was like; made once, and kept for handlers of signals, which can't wait for memory.
+    /// The terminal's previous settings; allocated once, because signal handlers can't allocate memory.
     ///
     /// `nonisolated(unsafe)` is sound: the memory is never freed, it is written by `enter` before any handler that reads it is set,
     /// and the thread that calls `enter` is the only one that calls `leave`.
     private nonisolated(unsafe) static let saved = UnsafeMutablePointer<termios>.allocate(capacity: 1)
-    /// The same as bytes; never written after it was made, which is before the handlers are set.
+    /// The leaving sequence as bytes; never written after its creation, which is before the handlers are set.
     private nonisolated(unsafe) static let leaveBytes: UnsafeMutableBufferPointer<UInt8> = {
         let bytes = Array(leaveSequence.utf8)
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         _ = buffer.initialize(from: bytes)
         return buffer
     }()
-    /// Whether the terminal isn't as it was.
+    /// Whether the terminal is in full-screen mode.
     private static let isEntered = Atomic(false)
 
-    /// Takes the terminal.
+    /// Enters full-screen mode.
     ///
-    /// - Throws: `unavailable` where standard input can't be read key by key.
+    /// - Throws: `unavailable` if standard input can't be read key by key.
     static func enter() throws {
         guard tcgetattr(0, saved) == 0 else { throw failure }
         _ = leaveBytes
@@ -37,21 +37,21 @@ enum TerminalMode {
         write(enterSequence)
     }
 
-    /// Gives it back as it was.
+    /// Restores the terminal.
     static func leave() {
         guard isEntered.exchange(false, ordering: .sequentiallyConsistent) else { return }
         write(leaveSequence)
         tcsetattr(0, TCSADRAIN, saved)
     }
 
-    /// The same where the process is about to die.
+    /// Restores the terminal from a signal handler, before the process ends.
     static func restoreInHandler() {
         guard isEntered.exchange(false, ordering: .sequentiallyConsistent) else { return }
         _ = Foundation.write(1, leaveBytes.baseAddress, leaveBytes.count)
         tcsetattr(0, TCSANOW, saved)
     }
 
-    /// What the terminal says of its size; the usual one where it says nothing.
+    /// The size that the terminal reports; a default if it reports none.
     static var size: FrameSize {
         var size = winsize()
         guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {

@@ -1,21 +1,19 @@
 import Foundation
 import Synchronization
 
-/// Signals of a process that has a terminal for itself. They are written to a pipe, so that they are handled between two frames
-/// and not in the middle of one.
+/// Signals of a full-screen process. They are written to a pipe, so that they are handled between two frames and not during one.
 ///
-/// Isolation: the handlers run on any thread, at any time; all that they touch are atomics and calls that POSIX allows in
-/// handlers.
+/// Isolation: the handlers run on any thread, at any time; they only use atomics and async-signal-safe calls of POSIX.
 enum TerminalSignals {
-    /// What ends the program, in its order: a closed terminal, and what asks it to end.
+    /// The signals that end the program, in order of precedence: a closed terminal, and requests to end.
     static let ending = [SIGHUP, SIGTERM, SIGINT, SIGQUIT]
     private static let others = [SIGWINCH, SIGCONT, SIGTSTP]
     private static let crashes = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
 
-    /// The end of the pipe that handlers write to; negative where none is wanted.
+    /// The end of the pipe that handlers write to; negative if there is none.
     private static let pipe = Atomic<Int32>(-1)
 
-    /// From now each of the signals writes its number, as a byte, to a descriptor.
+    /// Makes each of the signals write its number, as a byte, to a descriptor.
     static func start(writingTo descriptor: Int32) {
         pipe.store(descriptor, ordering: .sequentiallyConsistent)
         for number in ending + others { writeToPipe(number) }
@@ -40,12 +38,12 @@ enum TerminalSignals {
         writeToPipe(SIGTSTP)
     }
 
-    /// Sends a signal to this thread, so that it has had its effect when the call returns.
+    /// Sends a signal to this thread, so that it has taken effect when the call returns.
     static func send(_ number: Int32) {
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, number)
-        // Threads that tasks run on block signals, and those made there do, too.
+        // Threads of the cooperative pool block signals, and threads created there inherit that.
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         raise(number)
     }
@@ -55,7 +53,7 @@ enum TerminalSignals {
             let saved = errno
             var byte = UInt8(truncatingIfNeeded: number)
             let descriptor = TerminalSignals.pipe.load(ordering: .sequentiallyConsistent)
-            // A full pipe holds enough signals to be looked at.
+            // If the pipe is full, it already holds signals to handle.
             if descriptor >= 0 { _ = write(descriptor, &byte, 1) }
             errno = saved
         }

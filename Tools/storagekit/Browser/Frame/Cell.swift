@@ -1,13 +1,13 @@
-/// What one column of one row of a terminal shows.
+/// The content of one cell of a terminal.
 struct Cell: Equatable, Sendable {
-    /// One character as people see it, fit for a terminal; empty for the second column of a wide one.
+    /// One grapheme, safe for a terminal; empty for the second column of a wide one.
     var text: String
     var role: Style.Role
-    /// Whether foreground and background are swapped, as of a bar or the selected line.
+    /// Whether foreground and background are swapped, as for a bar or the selected line.
     var isInverse: Bool
 
     static let blank = Cell(text: " ", role: .plain, isInverse: false)
 
-    /// Whether terminals may disagree about how many columns it takes.
+    /// Whether all terminals agree on its width of one column.
     var isPlain: Bool { text.utf8.allSatisfy { $0 < 0x80 } && !text.isEmpty }
 }

@@ -1,12 +1,12 @@
-/// Text laid out in cells, cut where they end.
+/// Text laid out in cells, truncated to their number.
 struct CellLine {
     private let width: Int
-    /// Columns that are still to be left out.
+    /// The number of columns still to skip.
     private var skipped: Int
     private var cells: [Cell] = []
     private var isCut = false
 
-    /// So many combining marks are shown on one character; more are noise, or meant to do harm.
+    /// The maximum number of combining marks shown on one character; more are noise or malicious.
     private static let markLimit = 8
 
     init(width: Int, skipping skipped: Int) {
@@ -17,7 +17,7 @@ struct CellLine {
 
     var isFull: Bool { isCut }
 
-    /// Adds text that is fit for a terminal. What takes no column of its own is left out.
+    /// Adds text that is safe for a terminal. Characters without a width of their own are left out.
     mutating func add(_ text: String, _ role: Style.Role, isInverse: Bool) {
         for character in text {
             let columns = DisplayWidth.of(character)
@@ -38,7 +38,7 @@ struct CellLine {
         }
     }
 
-    /// The cells, as many as the line is wide; what was cut is marked by an ellipsis.
+    /// The cells, padded to the line's width; truncation is marked by an ellipsis.
     func padded(with blank: Cell) -> [Cell] {
         var cells = cells
         if isCut, width > 0 {

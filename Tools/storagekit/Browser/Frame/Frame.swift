@@ -1,8 +1,8 @@
-/// What a terminal shows: always as many rows as it has, of as many cells as it has columns.
+/// The content of a terminal: one row of cells for each of its rows, one cell for each column.
 struct Frame: Equatable, Sendable {
     let size: FrameSize
     private(set) var rows: [[Cell]]
-    /// Where text is typed, from zero; nil where none is.
+    /// The position of the cursor, from zero; nil if no text is being typed.
     var cursor: (row: Int, column: Int)?
 
     init(_ size: FrameSize) {
@@ -13,9 +13,9 @@ struct Frame: Equatable, Sendable {
     /// Sets a whole row.
     ///
     /// - Parameters:
-    ///   - start: How many columns of the line are left out at its left.
-    ///   - lead: ASCII before it, which isn't.
-    ///   - isInverse: Whether the whole row is.
+    ///   - start: The number of columns to skip at the left of the line.
+    ///   - lead: ASCII text before the line, which isn't skipped.
+    ///   - isInverse: Whether the whole row is inverse.
     mutating func draw(
         _ line: StyledLine, row: Int, lead: String = "", from start: Int = 0, isInverse: Bool = false
     ) {

@@ -3,7 +3,7 @@ struct FrameSize: Equatable, Sendable {
     var rows: Int
     var columns: Int
 
-    /// Below this, nothing can be read.
+    /// The smallest usable size.
     static let least = FrameSize(rows: 8, columns: 40)
 
     var isEnough: Bool { rows >= Self.least.rows && columns >= Self.least.columns }

@@ -1,4 +1,4 @@
-/// A key as it is pressed.
+/// A key press.
 enum Key: Hashable, Sendable {
     case character(Character)
     /// Ctrl and a letter, in lower case.

@@ -1,11 +1,11 @@
-/// Makes keys of the bytes that a terminal sends (ECMA-48, and xterm's control sequences).
+/// Decodes the bytes that a terminal sends into keys (ECMA-48, and xterm's control sequences).
 ///
-/// Bytes may come in any pieces. Escape alone begins every sequence, too, so it is a key only once nothing has followed it for
-/// a while, which `flush` says.
+/// Bytes may arrive in any pieces. Escape also begins every sequence, so it counts as a key only if nothing follows it for a while: the caller then
+/// calls `flush`.
 struct KeyDecoder: Sendable {
     private var bytes: [UInt8] = []
 
-    /// Whether the beginning of something was sent that may be a key by itself.
+    /// Whether an incomplete sequence was received that may be a key by itself.
     var isPending: Bool { !bytes.isEmpty }
 
     mutating func add(_ more: some Sequence<UInt8>) -> [Key] {
@@ -13,7 +13,7 @@ struct KeyDecoder: Sendable {
         return keys(isEnd: false)
     }
 
-    /// What the bytes so far are if nothing follows them.
+    /// Returns the keys of the bytes so far, given that nothing follows them.
     mutating func flush() -> [Key] { keys(isEnd: true) }
 
     private mutating func keys(isEnd: Bool) -> [Key] {
@@ -26,7 +26,7 @@ struct KeyDecoder: Sendable {
         return keys
     }
 
-    /// The first key and how many bytes it takes; nil as a key for what means nothing here, nil altogether where more is needed.
+    /// Returns the first key and its number of bytes; a nil key for an unknown sequence, nil if more bytes are needed.
     private func next(_ first: UInt8, isEnd: Bool) -> (key: Key?, length: Int)? {
         switch first {
         case 0x1b: return escape(isEnd: isEnd)
@@ -59,7 +59,7 @@ struct KeyDecoder: Sendable {
         case UInt8(ascii: "O"):
             guard bytes.count > 2 else { return isEnd ? (.escape, 2) : nil }
             return (Self.letterKeys[bytes[2]], 3)
-        // Escape, pressed right before another key, and Alt with a key look alike; nothing here is bound to Alt.
+        // Escape right before another key looks the same as Alt with that key; no key is bound to Alt here.
         default: return (.escape, 1)
         }
     }
@@ -69,7 +69,7 @@ struct KeyDecoder: Sendable {
         var index = 2
         while index < bytes.count, (0x20...0x3f).contains(bytes[index]) { index += 1 }
         guard index < bytes.count else {
-            // What never ends is dropped, so that it can't grow.
+            // A sequence that doesn't end is dropped, so that it can't grow.
             return isEnd || bytes.count > 64 ? (bytes.count > 2 ? nil : .escape, bytes.count) : nil
         }
         let last = bytes[index]

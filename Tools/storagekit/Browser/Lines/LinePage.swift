@@ -1,16 +1,16 @@
-/// Which lines of a screen are to be read.
+/// The part of a screen's lines to read.
 enum LinePage: Equatable, Sendable {
     case first
     case last
-    /// What is listed before an item, or after it.
+    /// The lines before an item, or after it.
     case before(ClosedRange<Int64>)
     case after(ClosedRange<Int64>)
-    /// An item and what is listed after it.
+    /// An item and the lines after it.
     case at(Int64)
-    /// The commit at a point, or the last before it, and what is listed after it.
+    /// The commit at a point, or the last one before it, and the lines after it.
     case point(PointArgument)
 
-    /// Whether items come from the last to the first, because it is the last that are wanted.
+    /// Whether items are read from the last to the first, because the last ones are wanted.
     var isBackward: Bool {
         switch self {
         case .last, .before: true

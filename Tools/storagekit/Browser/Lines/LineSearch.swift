@@ -1,6 +1,6 @@
 import Foundation
 
-/// A text that lines are searched for. Case counts only where it has capitals, as in `less -i`.
+/// A text to search lines for. It is case-sensitive only if it contains capitals, as in `less -i`.
 struct LineSearch: Equatable, Sendable {
     let text: String
 

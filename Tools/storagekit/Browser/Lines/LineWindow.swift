@@ -1,18 +1,18 @@
-/// The lines of a screen that are in memory: a part of all that there are, which moves with what is shown.
+/// The lines of a screen that are in memory: a window of all lines, which moves with the view.
 ///
 /// The selection is always one of them, unless there are none.
 struct LineWindow: Sendable {
     private(set) var lines: [ScreenLine] = []
-    /// Whether what comes before or after may be more.
+    /// Whether there may be more lines before; `hasAfter` for those after.
     private(set) var hasBefore = true
     private(set) var hasAfter = true
     private(set) var selection = 0
     /// The first line that is shown.
     private(set) var top = 0
-    /// How wide the columns of cells would like to be.
+    /// The natural widths of the columns of cells.
     private(set) var widths: [Int] = []
 
-    /// So many lines are kept; those furthest from the selection go first.
+    /// The maximum number of lines to keep; those furthest from the selection are dropped first.
     static let limit = 3_000
 
     var selected: ScreenLine? { lines.indices.contains(selection) ? lines[selection] : nil }
@@ -44,7 +44,7 @@ struct LineWindow: Sendable {
         dropLast(lines.count - kept)
     }
 
-    /// What the end of a read says of the edge that it read at.
+    /// Records, at the end of a read, whether there is more at the edge that it read at.
     mutating func finish(_ page: LinePage, hasMore: Bool) {
         switch page {
         case .first:
@@ -59,7 +59,7 @@ struct LineWindow: Sendable {
     }
 
     private mutating func dropFirst(_ count: Int) {
-        // Whole items only, so that what was left out can be read again.
+        // Only whole items are dropped, so that they can be read again.
         var count = count
         while count > 0, count < lines.count, !lines[count].isFirst { count -= 1 }
         guard count > 0 else { return }
@@ -92,7 +92,7 @@ struct LineWindow: Sendable {
 // MARK: Moving
 
 extension LineWindow {
-    /// Selects a line; one that isn't there becomes the nearest.
+    /// Selects a line, or the nearest one if the index is out of range.
     mutating func select(_ index: Int, height: Int) {
         selection = min(max(index, 0), max(lines.count - 1, 0))
         keepVisible(height: height)
@@ -111,7 +111,7 @@ extension LineWindow {
         if let index = candidates.first(where: { lines[$0].isFirst }) { select(index, height: height) }
     }
 
-    /// Puts the selected line where it can be seen.
+    /// Scrolls so that the selected line is visible.
     mutating func keepVisible(height: Int) {
         let height = max(height, 1)
         if selection < top { top = selection }
@@ -119,7 +119,7 @@ extension LineWindow {
         top = min(max(top, 0), max(lines.count - 1, 0))
     }
 
-    /// The next line, from the selected one, of which something holds; nil where there is none in memory.
+    /// Returns the next line from the selected one for which a condition holds; nil if there is none in memory.
     func next(forward: Bool, where holds: (ScreenLine) -> Bool) -> Int? {
         forward
             ? lines.indices.dropFirst(selection + 1).first { holds(lines[$0]) }

@@ -1,20 +1,20 @@
 import StorageKit
 
-/// What came of a read.
+/// A result of a read.
 enum ReadAnswer: Sendable {
     /// The names of the columns, for lines of cells.
     case titles([TableCell])
     /// Some items, in the direction of the page.
     case items([ScreenItem])
-    /// The page is complete; whether there may be more behind it, and the end of the log that it was read at.
+    /// The page is complete; with whether there may be more after it, and the end of the log that it was read at.
     case finished(hasMore: Bool, head: LogHead)
-    /// Where a search ended; nil where it found nothing.
+    /// The item that a search found; nil if it found nothing.
     case found(Int64?)
-    /// How far it is, in words.
+    /// Progress, as text.
     case progress(String)
-    /// What would be changed.
+    /// The planned changes.
     case planned(ReversalRun.Plan)
-    /// What was changed, in words.
+    /// The applied changes, as text.
     case applied(String)
     case failed(CommandError)
     case cancelled

@@ -1,18 +1,18 @@
-/// What a browser wants from the store.
+/// A request of a browser to the store.
 struct ReadRequest: Sendable {
     enum Content: Sendable {
-        /// Lines of a screen, at most so many.
+        /// Lines of a screen, up to a number.
         case page(LinePage, lines: Int)
-        /// The next item of which a line contains a text, after an item or before it; from an end where nil.
+        /// The next item with a line that contains a text, after or before an item; from an end if nil.
         case search(LineSearch, from: ClosedRange<Int64>?, forward: Bool)
-        /// The changes that were planned, made for real.
+        /// Applies planned changes.
         case apply(ReversalRun.Plan, reason: String)
     }
 
     let number: Int
     /// The screen that it is for.
     let screen: Int
-    /// All screens that are open; what is held for others isn't needed any more.
+    /// All open screens; data held for others can be released.
     let openScreens: Set<Int>
     let location: Location
     let content: Content

@@ -1,10 +1,10 @@
-/// What is read as a whole: a commit, a change with its columns, a row.
+/// A unit of reading: a commit, a change with its columns, a row.
 struct ScreenItem: Sendable {
-    /// Where it lies in what it was read from: positions, or a number.
+    /// Its location in its source: positions, or a number.
     let cursor: ClosedRange<Int64>
     let lines: [ScreenLine]
 
-    /// So many lines are kept of one item; the rest is counted.
+    /// The maximum number of lines to keep of one item; the rest is counted.
     private static let lineLimit = 500
 
     init(at cursor: ClosedRange<Int64>, _ lines: [ScreenLine]) {

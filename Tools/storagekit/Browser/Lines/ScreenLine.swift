@@ -7,10 +7,10 @@ struct ScreenLine: Sendable {
     }
 
     let content: Content
-    /// What Enter shows; nil where there is nothing more.
+    /// The screen that Enter opens; nil if there is none.
     let opens: Location?
     let subject: LineSubject
-    /// Where the item lies that the line belongs to, and whether the line is its first.
+    /// The location of the line's item, and whether the line is its first.
     var cursor: ClosedRange<Int64> = 0...0
     var isFirst = true
 

@@ -1,4 +1,4 @@
-/// Two points, and of what the difference between them is shown.
+/// Two points, and the tables and rows whose differences are shown.
 struct DifferenceRequest: Equatable, Sendable {
     var from: PointArgument
     var to: PointArgument

@@ -1,4 +1,4 @@
-/// What a screen shows.
+/// The content of a screen.
 enum Location: Equatable, Sendable {
     /// Commits, newest first.
     case timeline(LogFilter)
@@ -15,7 +15,7 @@ enum Location: Equatable, Sendable {
     case plan(ReversalRequest)
     case help
 
-    /// The words of `storagekit` that print the same.
+    /// The arguments of `storagekit` that print the same.
     var words: [String] {
         switch self {
         case .timeline(let filter): filter.command
@@ -29,9 +29,9 @@ enum Location: Equatable, Sendable {
         }
     }
 
-    /// The same for a shell.
+    /// The command that prints the same, for a shell.
     ///
-    /// - Parameter store: The store as it was named; nil where the environment names it.
+    /// - Parameter store: The store as it was named; nil if the environment names it.
     func command(store: String?) -> String {
         var words = words
         if let store, self != .help { words += ["-s", store] }
@@ -53,7 +53,7 @@ enum Location: Equatable, Sendable {
         }
     }
 
-    /// The point that the screen shows a state of; nil where it shows none.
+    /// The point whose state the screen shows; nil if it shows none.
     var point: PointArgument? {
         switch self {
         case .tables(let point), .rows(_, let point): point

@@ -1,13 +1,13 @@
 import ArgumentParser
 import StorageKit
 
-/// Which commits a timeline lists: in the words of `storagekit log`, and `--text` for those of `grep`.
+/// The filter of a timeline's commits: the arguments of `storagekit log`, and `--text` for a search as with `grep`.
 struct LogFilter: Equatable, Sendable {
-    /// As they were typed.
+    /// The arguments as they were typed.
     let words: [String]
-    /// Text that a value must have begun or ceased to contain.
+    /// A text that must have appeared in a value or vanished from it.
     let text: String?
-    /// The others.
+    /// The other arguments.
     private let rest: [String]
 
     static let all = LogFilter()
@@ -16,7 +16,7 @@ struct LogFilter: Equatable, Sendable {
 
     private init() { (words, text, rest) = ([], nil, []) }
 
-    /// - Throws: `GrammarError` where `log` doesn't take them.
+    /// - Throws: `GrammarError` if `log` doesn't accept them.
     init(_ line: String) throws { try self.init(words: ShellWords.split(line)) }
 
     init(words: [String]) throws {
@@ -29,7 +29,7 @@ struct LogFilter: Equatable, Sendable {
             } else if word == "--text" {
                 text = remaining.popFirst() ?? ""
             } else {
-                // As on a command line, -2h is a point there and no option.
+                // As on a command line, -2h is a point and not an option.
                 rest.append(Self.isRelative(word) && rest.last?.hasPrefix("--") != true ? "now" + word : word)
             }
         }
@@ -49,10 +49,10 @@ struct LogFilter: Equatable, Sendable {
 
     var isEmpty: Bool { words.isEmpty }
 
-    /// The same with what else is wanted.
+    /// Returns the filter with more arguments.
     func adding(_ more: [String]) throws -> LogFilter { try LogFilter(words: words + more) }
 
-    /// The words of the command that finds the same.
+    /// The arguments of the command that finds the same commits.
     var command: [String] { text.map { ["grep", $0] + rest } ?? ["log"] + rest }
 
     /// The filter for the log's readers.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageKit
 
-/// Which command takes changes back.
+/// The command that reverts changes.
 struct ReversalRequest: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
         case undo
@@ -12,7 +12,7 @@ struct ReversalRequest: Equatable, Sendable {
     var kind: Kind
     var onConflict: ConflictChoice = .abort
 
-    /// Its words without a reason.
+    /// Its arguments, without a reason.
     var words: [String] {
         let command =
             switch kind {

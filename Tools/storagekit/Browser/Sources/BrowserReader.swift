@@ -2,7 +2,7 @@ import Foundation
 import StorageKit
 import Synchronization
 
-/// Reads for a browser what it asks for, with the readers of the other commands.
+/// Serves a browser's requests with the readers of the other commands.
 ///
 /// Isolation: an actor; each read runs on a connection of the store's.
 actor BrowserReader {
@@ -12,7 +12,7 @@ actor BrowserReader {
     private let file: FollowedFile
     private var sources: [Int: any PageSource] = [:]
 
-    /// - Throws: What opening the store does.
+    /// - Throws: Errors of opening the store.
     init(_ option: StoreOption) throws {
         self.option = option
         path = try option.path()
@@ -20,10 +20,10 @@ actor BrowserReader {
         storage = try option.openForReading()
     }
 
-    /// So long a read may take before anybody wonders.
+    /// How long a read may take before its progress is shown.
     private static let patience = Duration.milliseconds(200)
 
-    /// Reads, and hands over what came of it; the last answer ends the read. A cancelled task ends early.
+    /// Runs a request and sends its answers; the last one ends the read. A cancelled task ends early.
     func run(_ request: ReadRequest, _ send: @escaping @Sendable (ReadAnswer) -> Void) async {
         let reminder = Task {
             try await Task.sleep(for: Self.patience)
@@ -50,10 +50,10 @@ actor BrowserReader {
         }
     }
 
-    /// The end of the log now.
+    /// The current end of the log.
     func head() async throws -> LogHead { try await storage.readHistory { $0.head } }
 
-    /// Yields when others may have committed; ends where the file isn't there any more, which `checkFile` says.
+    /// Yields when other processes may have committed; ends when the file is gone, which `checkFile` reports.
     nonisolated func follow() -> AsyncStream<Void> {
         let file = file
         return FollowedCommits.stream(of: storage) { FollowDeadline.start(for: nil, on: file, $0) }
@@ -127,7 +127,7 @@ actor BrowserReader {
     }
 }
 
-/// Has no lines.
+/// A source without lines.
 private struct NothingSource: PageSource {
     func read(_ page: LinePage, in store: HistoryReader, to writer: PageWriter) {}
 }

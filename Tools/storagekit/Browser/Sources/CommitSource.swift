@@ -1,6 +1,6 @@
 import StorageKit
 
-/// One commit as `show` has it: what is known of it, then its changes.
+/// One commit as `show` prints it: its fields, then its changes.
 struct CommitSource: PageSource {
     let number: Int64
 
@@ -41,7 +41,7 @@ struct CommitSource: PageSource {
 }
 
 extension PrintableChange {
-    /// A line for each column, from which Enter leads to the column's history.
+    /// Returns a line for each column; Enter on it opens the column's history.
     func columnLines(
         opening target: TargetArgument?, only columns: [String]? = nil, notes: [String] = [], subject: LineSubject
     ) -> [ScreenLine] {
@@ -56,10 +56,10 @@ extension PrintableChange {
 }
 
 extension StyledLine {
-    /// So long may a line be that is kept.
+    /// The maximum length of a line that is kept.
     private static let lengthLimit = 20_000
 
-    /// The line, or its beginning where it is very long: a value can have gigabytes.
+    /// The line, or its beginning if it is very long: a value can have gigabytes.
     var limited: StyledLine {
         var left = Self.lengthLimit
         guard parts.reduce(0, { $0 + $1.text.utf8.count }) > left else { return self }

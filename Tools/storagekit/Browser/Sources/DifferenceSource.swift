@@ -1,14 +1,14 @@
 import StorageKit
 
-/// The net changes between two points as `diff` finds them. What lies between is read once, and held.
+/// The net changes between two points, as `diff` finds them. The events between the points are read once, and the result is kept.
 final class DifferenceSource: PageSource {
-    /// What was read, and where in its order the cursor is.
+    /// The difference that was read, and the cursor's position in it.
     fileprivate struct Reading {
         let difference: NetDifference
         let selection: DiffSelection
         let heading: [StyledLine]
         var cursor: NetDifference.Cursor
-        /// How many changes the cursor has passed.
+        /// The number of changes that the cursor has passed.
         var passed: Int64 = 0
     }
 
@@ -82,7 +82,7 @@ final class DifferenceSource: PageSource {
         if end == 1 { _ = try writer.add(ScreenItem(at: 0...0, reading.heading.map { ScreenLine($0) })) }
     }
 
-    /// The cursor goes forward only, so that many are read to go back.
+    /// The number of changes to read at once when going back, because the cursor only moves forward.
     private static let batch: Int64 = 500
 
     private static func item(_ change: NetChange, number: Int64) -> ScreenItem {
@@ -94,7 +94,7 @@ final class DifferenceSource: PageSource {
 }
 
 extension DifferenceSource.Reading {
-    /// The next change that is asked for.
+    /// Returns the next selected change; nil at the end.
     fileprivate mutating func next() throws -> NetChange? {
         while let change = try cursor.next() {
             guard let wanted = selection.narrowed(change) else { continue }
@@ -104,7 +104,7 @@ extension DifferenceSource.Reading {
         return nil
     }
 
-    /// Moves behind so many changes. The cursor goes forward only, so for what lies before it a new one begins.
+    /// Moves the cursor past a number of changes. It only moves forward, so to go back a new one begins.
     fileprivate mutating func move(to count: Int64, _ writer: PageWriter) throws {
         if passed > count {
             cursor = difference.makeCursor()

@@ -5,7 +5,7 @@ import StorageKit
 struct HistorySource: PageSource {
     let target: TargetArgument
 
-    /// So many versions are looked for at once.
+    /// The number of versions to find at once.
     private static let batch = 64
 
     func read(_ page: LinePage, in store: HistoryReader, to writer: PageWriter) throws {
@@ -13,7 +13,7 @@ struct HistorySource: PageSource {
         let filter = try store.filter(FilterOptions.parse([]), targets: [target])
         let versions = RowVersions(row, only: row.column.map { [$0] }, in: ChangeScan(store: store, filter: filter))
         guard !page.isBackward else {
-            // The chain leads to older versions only, so it is followed from the newest to those that are wanted.
+            // The chain leads to older versions only, so it is followed from the newest version to the wanted ones.
             let limit: Int64 = if case .before(let cursor) = page { cursor.upperBound } else { 0 }
             return try readBackward(versions, newerThan: limit, in: store, row, writer)
         }
@@ -38,7 +38,7 @@ struct HistorySource: PageSource {
     private func readBackward(
         _ versions: RowVersions, newerThan limit: Int64, in store: HistoryReader, _ row: RowTarget, _ writer: PageWriter
     ) throws {
-        // Only the last of them are wanted.
+        // Only the last ones are wanted.
         var kept: [Int64] = []
         var start: Int64?
         repeat {
@@ -74,7 +74,7 @@ struct HistorySource: PageSource {
 }
 
 extension ScreenLine {
-    /// The same, but where Enter leads nowhere it leads there.
+    /// Returns the line with a location to open, unless it has one.
     fileprivate func opening(_ location: Location) -> ScreenLine {
         guard opens == nil, case .text(let line) = content else { return self }
         return ScreenLine(line, opens: location, subject: subject)

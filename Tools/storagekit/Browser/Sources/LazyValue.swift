@@ -1,16 +1,16 @@
 import Foundation
 
-/// A value that is made once and used by one read at a time.
+/// A value that is created once and used by one read at a time.
 ///
-/// Isolation: `@unchecked Sendable` is sound because the value is made, used and given up with the lock held, and `use` lets no
-/// part of it out but what is `Sendable`.
+/// Isolation: `@unchecked Sendable` is sound because the value is created, used and released with the lock held, and `use` only returns `Sendable`
+/// results.
 final class LazyValue<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value?
 
-    /// Uses the value; makes it first where there is none.
+    /// Uses the value, and creates it first if there is none.
     ///
-    /// Where `body` fails, the value isn't used again: it may be half of what it was meant to be.
+    /// If `body` fails, the value is discarded: it may be incomplete.
     func use<Result: Sendable>(
         making make: () throws -> Value, _ body: (inout Value) throws -> Result
     ) throws -> Result {

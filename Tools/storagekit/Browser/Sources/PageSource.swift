@@ -2,14 +2,14 @@ import StorageKit
 
 /// Reads the lines of one screen, a page at a time.
 protocol PageSource: Sendable {
-    /// Hands items over, from the edge that the page begins at, until there are enough.
+    /// Passes items to the writer, from the edge that the page begins at, until it is full.
     func read(_ page: LinePage, in store: HistoryReader, to writer: PageWriter) throws
 }
 
 extension LinePage {
-    /// The numbers of the items of a page, where items are numbered from zero, in its order.
+    /// Returns the numbers of a page's items, in its order, for items that are numbered from zero.
     ///
-    /// - Parameter count: How many items there are.
+    /// - Parameter count: The number of items.
     func numbers(of count: Int64) -> StrideThrough<Int64> {
         switch self {
         case .first, .point: stride(from: 0, through: count - 1, by: 1)

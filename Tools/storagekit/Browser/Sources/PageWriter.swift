@@ -1,8 +1,8 @@
-/// Where a source puts the items of a page: it passes them on as they are found, and says when there are enough.
+/// Receives the items of a page from a source, passes them on as they are found, and reports when there are enough.
 ///
-/// Not `Sendable`: it lives inside of one read, on its thread.
+/// Not `Sendable`: it is used inside one read, on its thread.
 final class PageWriter {
-    /// Passes an answer on; false where nobody waits for it any more.
+    /// Passes an answer on.
     private let send: (ReadAnswer) -> Void
     private let wanted: Int
     private let search: LineSearch?
@@ -12,16 +12,16 @@ final class PageWriter {
     private var characters = 0
     private var searched = 0
     private var lastSent: ContinuousClock.Instant?
-    /// Where the search found something.
+    /// The location at which the search found something.
     private(set) var match: Int64?
 
-    /// So long lines may be together that a page ends early.
+    /// The total length of lines at which a page ends early.
     private static let characterLimit = 2_000_000
     private static let interval = Duration.milliseconds(30)
 
     /// - Parameters:
-    ///   - lines: How many are wanted.
-    ///   - search: What one of them must contain; then none is passed on, and the first such item ends the page.
+    ///   - lines: The number of lines to read.
+    ///   - search: A text to find; then no items are passed on, and the first matching item ends the page.
     init(
         lines: Int, search: LineSearch?, isCancelled: @escaping () -> Bool, send: @escaping (ReadAnswer) -> Void
     ) {
@@ -31,11 +31,11 @@ final class PageWriter {
         self.send = send
     }
 
-    /// Whether there is no room for more; the source may have some.
+    /// Whether the page is full; the source may have more items.
     var isFull: Bool { search != nil ? match != nil : lines >= wanted || characters >= Self.characterLimit }
 
     /// - Returns: Whether more are wanted.
-    /// - Throws: `CancellationError` where nobody waits any more.
+    /// - Throws: `CancellationError` if the read was cancelled.
     func add(_ item: ScreenItem) throws -> Bool {
         try check()
         if let search {
@@ -47,7 +47,7 @@ final class PageWriter {
         held.append(item)
         lines += item.lines.count
         characters += item.lines.reduce(0) { $0 + $1.size }
-        // The first is seen at once.
+        // The first item is shown at once.
         let now = ContinuousClock.now
         if lastSent.map({ now - $0 >= Self.interval }) ?? true {
             flush()
@@ -60,7 +60,7 @@ final class PageWriter {
 
     func progress(_ text: String) { send(.progress(text)) }
 
-    /// To be called often in long work.
+    /// Throws if the read was cancelled. Call it often during long work.
     func check() throws { if isCancelled() { throw CancellationError() } }
 
     func flush() {
@@ -70,7 +70,7 @@ final class PageWriter {
 }
 
 extension ScreenLine {
-    /// About how much memory it takes.
+    /// Its approximate memory use.
     fileprivate var size: Int {
         switch content {
         case .text(let line): line.parts.reduce(0) { $0 + $1.text.utf8.count }

@@ -1,7 +1,7 @@
 import GRDB
 import StorageKit
 
-/// The rows of a table at a point, in the order of their keys. The table is made once, and held.
+/// The rows of a table at a point, in the order of their keys. The table is created once, and kept.
 final class RowsSource: PageSource {
     private struct Reading: Sendable {
         let snapshot: MaterializedSnapshot
@@ -13,7 +13,7 @@ final class RowsSource: PageSource {
     private let point: PointArgument
     private let reading = LazyValue<Reading>()
 
-    /// So much is shown of a value.
+    /// The maximum length of a value that is shown.
     private static let valueLimit = 500
 
     init(_ table: String, at point: PointArgument) {
@@ -48,7 +48,7 @@ final class RowsSource: PageSource {
         let snapshot = try MaterializedSnapshot(
             at: store.position(of: point), of: store.database, schema: .asRecorded)
         let names = EntityNames(store)
-        // A table may have had another name then.
+        // The table may have had another name at that point.
         let known = try names.users(named: table)
         guard
             let entity = snapshot.catalog.live.first(where: { $0.name.utf8.elementsEqual(table.utf8) })

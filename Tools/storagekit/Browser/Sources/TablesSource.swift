@@ -1,7 +1,7 @@
 import GRDB
 import StorageKit
 
-/// The tables at a point and how many rows they have, as `at` lists them.
+/// The tables at a point and their numbers of rows, as `at` lists them.
 struct TablesSource: PageSource {
     let point: PointArgument
 

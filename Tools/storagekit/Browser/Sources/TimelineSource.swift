@@ -4,7 +4,7 @@ import StorageKit
 struct TimelineSource: PageSource {
     let filter: LogFilter
 
-    /// The log is read in parts of so many events, so that progress is seen where nothing matches.
+    /// The number of events in a part of the log: reading in parts shows progress even if nothing matches.
     private static let step: Int64 = 100_000
 
     func read(_ page: LinePage, in store: HistoryReader, to writer: PageWriter) throws {
@@ -29,7 +29,7 @@ struct TimelineSource: PageSource {
         _ filter: ChangeFilter, in store: HistoryReader, descending: Bool, _ writer: PageWriter,
         _ body: (CommitSummary) throws -> Bool
     ) throws {
-        // Along the chains of rows there is nothing to divide.
+        // Following the chains of rows isn't divided into parts.
         let isChain = !filter.rows.isEmpty && filter.tables.isEmpty
         let whole = filter.logRange
         var rest = whole
@@ -50,7 +50,7 @@ struct TimelineSource: PageSource {
         }
     }
 
-    /// The first part of a range in a direction. It doesn't end inside of a commit.
+    /// The first part of a range in a direction. It doesn't end inside a commit.
     private static func part(of range: LogRange, in store: HistoryReader, descending: Bool) throws -> LogRange {
         guard range.through - range.after > step else { return range }
         if descending {
@@ -81,7 +81,7 @@ struct TimelineSource: PageSource {
         return ScreenItem(at: commit.positions, [ScreenLine(line, opens: .commit(info.number), subject: subject)])
     }
 
-    /// Text in a column; what is longer is cut.
+    /// Text padded or truncated to a column's width.
     private static func padded(_ text: String, to width: Int) -> String {
         let text = DisplayWidth.truncated(TerminalText.visible(text), to: width)
         return text + String(repeating: " ", count: max(width - DisplayWidth.of(text), 0))

@@ -1,6 +1,6 @@
 import StorageKit
 
-/// What each key does.
+/// The effect of each key.
 extension Browser {
     mutating func handle(_ key: Key) -> [BrowserEffect] {
         guard !isApplying else { return [] }
@@ -21,7 +21,7 @@ extension Browser {
         }
     }
 
-    /// Keys that move the selection; nil for others.
+    /// Handles keys that move the selection; nil for others.
     private mutating func move(_ key: Key) -> [BrowserEffect]? {
         let (page, half) = (max(height - 1, 1), max(height / 2, 1))
         let selection = top.window.selection
@@ -44,10 +44,10 @@ extension Browser {
         return []
     }
 
-    /// So far to the right lines are shown.
+    /// How far lines can be scrolled to the right.
     private static let widestLine = 10_000
 
-    /// To the first or the last line of all that there are, which may not be in memory.
+    /// Moves to the first or the last line of the whole list, which may not be in memory.
     private mutating func toEnd(_ page: LinePage) -> [BrowserEffect] {
         let window = top.window
         let isThere = page == .first ? !window.hasBefore && newCommits == 0 : !window.hasAfter
@@ -85,14 +85,14 @@ extension Browser {
         return []
     }
 
-    /// Reads what is shown again: a timeline from its beginning, because there may be more.
+    /// Reads the screen again: a timeline from its beginning, because there may be new commits.
     private mutating func reload() -> [BrowserEffect] {
         if case .timeline = top.location { return abandon() + read(.first) }
-        // What is held of the others may be out of date.
+        // Data held for the others may be out of date.
         return replace(by: top.location)
     }
 
-    /// Keys that act on what is selected.
+    /// Handles keys that act on the selection.
     private mutating func act(_ character: Character) -> [BrowserEffect] {
         let subject = top.window.selected?.subject ?? LineSubject()
         switch character {
@@ -150,7 +150,7 @@ extension Browser {
         return pop()
     }
 
-    /// What differs between the marked commit and the selected one; without a mark, between the selected one and the head.
+    /// Shows the difference between the marked commit and the selected one; without a mark, between the selected one and the head.
     private mutating func showDifference(_ subject: LineSubject) -> [BrowserEffect] {
         guard let commit = subject.commit else { return say("No commit is selected.") }
         if let mark, mark != commit {

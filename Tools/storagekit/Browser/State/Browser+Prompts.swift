@@ -1,6 +1,6 @@
 import StorageKit
 
-/// What becomes of lines that are typed.
+/// Handles typed lines.
 extension Browser {
     mutating func answerPrompt(_ key: Key) -> [BrowserEffect] {
         guard var prompt else { return [] }
@@ -10,14 +10,14 @@ extension Browser {
             self.prompt = nil
             return accept(prompt)
         default:
-            // A question is answered by one key.
+            // A question is answered with one key.
             if case .confirmation(let reason) = prompt.purpose {
                 self.prompt = nil
                 return confirm(key, reason: reason)
             }
             let isEmpty = prompt.text.isEmpty
             prompt.handle(key)
-            // As in less: to delete what isn't there gives the prompt up.
+            // As in less, deleting in an empty line closes the prompt.
             self.prompt = key == .backspace && isEmpty ? nil : prompt
         }
         return []
@@ -74,11 +74,11 @@ extension Browser {
             let (from, to) = (range.after ?? .position(0), range.through ?? .head)
             return push(.difference(DifferenceRequest(from: from, to: to, targets: targets)))
         }
-        // Times have a space inside.
+        // Times contain a space.
         guard let point = try? PointArgument(words.joined(separator: " "), now: now) else {
             let target = try TargetArgument(first)
             if target.id != nil { return push(.history(target)) }
-            // What looks like no name at all was meant as a point.
+            // A word that can't be a name was meant as a point.
             if first.hasPrefix("@") || first.hasPrefix("-") { _ = try PointArgument(first, now: now) }
             return push(.rows(table: target.table, at: top.location.point ?? .head))
         }

@@ -1,20 +1,19 @@
 import StorageKit
 
-/// The state of `storagekit ui`, and what each event makes of it. It knows no terminal, no store and no clock, so every run can be
-/// had again from its events.
+/// The state of `storagekit ui`, and its reaction to each event. It has no terminal, store or clock, so every run can be reproduced from its events.
 ///
 /// - There is at least one screen; the first is a timeline.
-/// - Of the store only what the screen on top shows is read, one read at a time; what comes of an earlier one is ignored.
-/// - A change is made by a confirmed plan only.
+/// - Only the content of the top screen is read from the store, one read at a time; answers to an earlier read are ignored.
+/// - Changes are only made from a confirmed plan.
 struct Browser: Sendable {
-    /// A read that is under way.
+    /// A read in progress.
     struct Reading: Sendable {
         let request: ReadRequest
-        /// How far it is; nil while it takes no time worth a word.
+        /// Its progress as text; nil as long as it is quick.
         var progress: String?
     }
 
-    /// The store as commands name it; nil where the environment does.
+    /// The store as commands name it; nil if the environment names it.
     let store: String?
     /// The store's name for the title.
     let name: String
@@ -25,11 +24,11 @@ struct Browser: Sendable {
     private(set) var reading: Reading?
     /// The commit that `m` has marked.
     var mark: Int64?
-    /// The newest commit that the timeline was read with, and the newest there is.
+    /// The newest commit when the timeline was read; `newestCommit` is the newest one now.
     private(set) var shownCommit: Int64?
     private(set) var newestCommit: Int64 = 0
     private var lastNumber = 0
-    /// The time, for points that are relative to it; whoever passes events sets it.
+    /// The time, for relative points; set by the caller that passes events.
     var now: Int64 = 0
 
     init(store: String?, name: String, size: FrameSize, filter: LogFilter = .all) {
@@ -45,19 +44,19 @@ struct Browser: Sendable {
         set { screens[screens.count - 1] = newValue }
     }
 
-    /// How many commits others made since the timeline was read.
+    /// The number of commits since the timeline was read.
     var newCommits: Int64 { shownCommit.map { max(newestCommit - $0, 0) } ?? 0 }
 
-    /// Whether a change is being made, which is never given up.
+    /// Whether a change is being applied, which is never cancelled.
     var isApplying: Bool {
         if case .apply = reading?.request.content { return true }
         return false
     }
 
-    /// The lines between the title and the status, without those of the columns' names.
+    /// The number of lines between the title and the status, without the line of column names.
     var height: Int { max(size.rows - 3 - (top.titles.isEmpty ? 0 : 1), 1) }
 
-    /// What is to be read first.
+    /// Starts the first read.
     mutating func begin() -> [BrowserEffect] { wanted() }
 
     mutating func handle(_ event: BrowserEvent) -> [BrowserEffect] {
@@ -83,7 +82,7 @@ struct Browser: Sendable {
         let effects = abandon()
         lastNumber += 1
         screens.append(Screen(id: lastNumber, location: location))
-        // Who goes on and on from one to the next comes back to the log in the end.
+        // Beyond the limit the oldest screen above the timeline is dropped, so going back still ends at the timeline.
         if screens.count > Self.screenLimit { screens.remove(at: 1) }
         return effects
     }
@@ -96,7 +95,7 @@ struct Browser: Sendable {
         return effects
     }
 
-    /// Replaces the screen that is shown.
+    /// Replaces the top screen.
     mutating func replace(by location: Location) -> [BrowserEffect] {
         let effects = abandon()
         lastNumber += 1
@@ -104,7 +103,7 @@ struct Browser: Sendable {
         return effects
     }
 
-    /// Leaves the timeline alone.
+    /// Closes all screens but the timeline.
     mutating func popToTimeline() -> [BrowserEffect] {
         let effects = abandon()
         screens.removeLast(screens.count - 1)
@@ -115,7 +114,7 @@ struct Browser: Sendable {
 // MARK: Reading
 
 extension Browser {
-    /// Begins to read what the screen lacks around what it shows.
+    /// Starts reading the lines that the screen lacks around its view.
     private mutating func wanted() -> [BrowserEffect] {
         guard reading == nil, top.location != .help, top.error == nil, !top.isPaused, size.isEnough else { return [] }
         let window = top.window
@@ -127,7 +126,7 @@ extension Browser {
         return []
     }
 
-    /// Begins to read a page; what is there is replaced by it where it has no relation to that.
+    /// Starts reading a page, which replaces the present lines unless it adjoins them.
     mutating func read(_ page: LinePage) -> [BrowserEffect] {
         switch page {
         case .before, .after: break
@@ -148,7 +147,7 @@ extension Browser {
         return [.read(request)]
     }
 
-    /// Gives up what is being read.
+    /// Cancels the current read.
     mutating func abandon() -> [BrowserEffect] {
         guard reading != nil else { return [] }
         reading = nil
@@ -197,7 +196,7 @@ extension Browser {
         top.window.keepVisible(height: height)
     }
 
-    /// Makes room for lines that replace those that are there.
+    /// Clears the lines that are about to be replaced.
     private mutating func renew() {
         guard top.isStale else { return }
         top.isStale = false
@@ -218,7 +217,7 @@ extension Browser {
     private mutating func fail(_ error: CommandError, _ request: ReadRequest) {
         reading = nil
         guard case .page = request.content, top.window.isEmpty else {
-            // A point that isn't there leaves the list as it was.
+            // If the point doesn't exist, the list stays as it was.
             notice = .error(error)
             top.isStale = false
             top.isPaused = true

@@ -1,8 +1,8 @@
-/// What a browser wants done.
+/// An effect that a browser requests.
 enum BrowserEffect: Sendable {
-    /// Begins to read; what is being read is given up.
+    /// Starts a read; the current one is cancelled.
     case read(ReadRequest)
-    /// Gives up what is being read.
+    /// Cancels the current read.
     case cancel
     /// Stops as Ctrl-Z does.
     case suspend

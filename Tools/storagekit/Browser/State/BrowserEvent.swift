@@ -1,12 +1,12 @@
 import StorageKit
 
-/// What a browser learns of.
+/// An event that a browser reacts to.
 enum BrowserEvent: Sendable {
     case key(Key)
     case resized(FrameSize)
-    /// What came of a read, known by its number. Of one that isn't wanted any more nothing is taken.
+    /// An answer to the read with a number. Answers to an outdated read are ignored.
     case answer(Int, ReadAnswer)
-    /// The end of the log now; others may have committed.
+    /// The current end of the log; others may have committed.
     case head(LogHead)
     /// The store can't be followed any more.
     case lost(CommandError)

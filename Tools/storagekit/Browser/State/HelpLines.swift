@@ -1,4 +1,4 @@
-/// The keys, as `?` lists them and the manual does.
+/// The keys, as `?` and the manual list them.
 enum HelpLines {
     static let keys: [(keys: String, effect: String)] = [
         ("j k ↓ ↑", "next or previous line"),
@@ -22,7 +22,7 @@ enum HelpLines {
         ("?", "this list"),
     ]
 
-    /// The same for the help of the command.
+    /// The keys for the command's help.
     static let text = keys.map { key in
         "  \(key.keys)" + String(repeating: " ", count: max(20 - DisplayWidth.of(key.keys), 1)) + key.effect
     }.joined(separator: "\n")

@@ -2,19 +2,19 @@
 struct Prompt: Sendable {
     enum Purpose: Equatable, Sendable {
         case search, goTo, filter
-        /// Why the planned changes are made.
+        /// The reason of the planned changes.
         case reason
-        /// Whether they are to be made, with that reason.
+        /// Whether to make the planned changes, with that reason.
         case confirmation(reason: String)
     }
 
     let purpose: Purpose
     let label: String
     private(set) var text: [Character]
-    /// How many characters stand before the cursor.
+    /// The number of characters before the cursor.
     private(set) var cursor: Int
 
-    /// So much can be typed.
+    /// The maximum number of characters.
     private static let limit = 1_000
 
     init(_ purpose: Purpose, _ label: String, text: String = "") {

@@ -1,21 +1,21 @@
-/// One of the screens that lie on each other.
+/// One screen of the stack.
 struct Screen: Sendable {
     let id: Int
     let location: Location
     var window = LineWindow()
     var titles: [TableCell] = []
-    /// How many columns are left out at the left.
+    /// The number of columns scrolled out at the left.
     var left = 0
-    /// Whether the first line that matches the search is to be selected once it is there.
+    /// Whether to select the first line that matches the search once it is read.
     var awaitsMatch = false
     var search: LineSearch?
-    /// What an undo would change, once it is known.
+    /// The planned changes of an undo, once they are known.
     var plan: ReversalRun.Plan?
-    /// Why it can't be read; nothing more is read then until it is asked for again.
+    /// Why it can't be read; it isn't read again until requested.
     var error: CommandError?
-    /// Whether what is in memory is to be replaced by the next lines.
+    /// Whether the next lines replace those in memory.
     var isStale = false
-    /// Whether reading was given up; the next movement begins it again.
+    /// Whether reading was cancelled; the next movement resumes it.
     var isPaused = false
 
     init(id: Int, location: Location) {

@@ -3,9 +3,9 @@ import StorageCore
 import StorageSync
 
 extension MCPCall {
-    /// What is sent for what the process wrote.
+    /// Returns the answer for the output of the process.
     ///
-    /// - Parameter status: What it ended with; nil where it was killed.
+    /// - Parameter status: Its exit status; nil if it was killed.
     func answer(_ reading: MCPReading, status: Int32?) throws -> Outcome {
         var reading = reading
         guard question.isContinued(in: reading.reports) else {
@@ -20,7 +20,7 @@ extension MCPCall {
                 why: "It was ended; nothing was changed.",
                 next: "\(question.tool.narrower) The tool explain reports what a query reads.")
         }
-        // What was found before a check failed, or a conflict was met, is the answer.
+        // If a check failed or a conflict was found, the output up to there is the answer.
         var isAnswered = reading.rows.isCut || !reading.rows.rows.isEmpty || reading.document != nil
         if case .rows = question.tool.answer { isAnswered = isAnswered || status == 0 || status == 1 }
         guard isAnswered || reading.isDocumentTooLong else {
@@ -49,7 +49,7 @@ extension MCPCall {
         return .answer(String(decoding: json.bytes, as: UTF8.self))
     }
 
-    /// The document without its list, and the elements of that.
+    /// Returns the document without its list, and the list's elements.
     private func parts(of reading: MCPReading) throws -> (document: String?, elements: [String]) {
         guard case .document(_, let list, _) = question.tool.answer else { return (nil, []) }
         guard let text = reading.document, !reading.isDocumentTooLong else { throw tooLong() }
@@ -74,9 +74,9 @@ extension MCPCall {
             .usage, "The answer is longer than \(limits.bytes) bytes.", next: question.tool.narrower)
     }
 
-    /// How the answer goes on.
+    /// Returns the cursor and the advice for the rest of the answer.
     private func continuation(_ reading: MCPReading) -> (cursor: String, next: String) {
-        // A row that can never be sent is left out.
+        // A row that is too long to be sent is skipped.
         let passed = reading.rows.rows.count + (reading.rows.tooLongRow == nil ? 0 : 1)
         let cursor = cursors.add(question.rest(after: passed, readFrom: reading.reports))
         if let length = reading.rows.tooLongRow {
@@ -89,7 +89,7 @@ extension MCPCall {
         return (cursor, "\(why)Pass the cursor for the rows that follow. Or: \(question.tool.narrower)")
     }
 
-    /// The line that a person types to do what is planned; nil where there is nothing to do.
+    /// Returns the command that a person runs to apply the plan; nil if there is nothing to do.
     private func command(for document: String?) -> String? {
         guard let flag = question.words.firstIndex(of: "--dry-run"), let document,
             let members = try? MCPMessage.members(of: document),

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// One call of a tool: a process of this program runs the command, and its answer is read as far as it may be sent.
+/// One call of a tool: a child process of this program runs the command, and its answer is read up to the limits.
 ///
-/// In a process of its own, whatever a command does can be ended at any moment, and its end is no more than an error.
-/// `Sendable`: one thread runs it, any may cancel it.
+/// A separate process can be ended at any moment, whatever the command does, and a crash is only an error. `Sendable`: one thread runs it, any may
+/// cancel it.
 final class MCPCall: Sendable {
     enum Outcome: Sendable {
         /// An object in JSON.
         case answer(String)
-        /// What went wrong and what to do, in words.
+        /// What went wrong and what to do, as text.
         case failure(String)
         case cancelled
     }
@@ -32,7 +32,7 @@ final class MCPCall: Sendable {
         self.cursors = cursors
     }
 
-    /// Ends it, now or before it begins.
+    /// Cancels the call, even before it begins.
     func cancel() {
         state.withLock { state in
             state.isCancelled = true
@@ -46,7 +46,7 @@ final class MCPCall: Sendable {
     ///
     /// - Parameter progress: Called about once a second with the seconds that have passed.
     func run(progress: (_ seconds: Int) -> Void) -> Outcome {
-        // What a command that is ended leaves goes with it.
+        // Temporary files of a killed command are removed with this folder.
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "storagekit-mcp-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -55,7 +55,7 @@ final class MCPCall: Sendable {
             guard let child = try start(in: folder.path) else { return .cancelled }
             var reading = MCPReading(question, limits: limits)
             reading.read(child, progress: progress)
-            // It has either ended or nobody needs the rest.
+            // It has either ended, or the rest isn't needed.
             child.kill()
             let status = child.wait()
             if isCancelled { return .cancelled }
@@ -84,7 +84,7 @@ final class MCPCall: Sendable {
         }
     }
 
-    /// This program. Linux names it even where the file was replaced meanwhile.
+    /// The path of this program. On Linux it works even if the file was replaced meanwhile.
     private static let program: String = {
         #if os(Linux)
             "/proc/self/exe"

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The questions whose answers were cut, by the cursors that clients hold. The oldest are forgotten.
+/// The questions whose answers were truncated, by their clients' cursors. The oldest are dropped.
 ///
-/// `Sendable`: calls of several threads add to it.
+/// `Sendable`: calls on several threads add to it.
 final class MCPCursors: Sendable {
     private static let capacity = 100
 
@@ -22,7 +22,7 @@ final class MCPCursors: Sendable {
         }
     }
 
-    /// - Throws: `notFound` where the cursor is another tool's, forgotten, or was never given.
+    /// - Throws: `notFound` if the cursor belongs to another tool, was dropped, or never existed.
     func question(for cursor: String, of tool: MCPTool) throws(CommandError) -> MCPQuestion {
         let prefix = tool.name + "-"
         let question = cursor.hasPrefix(prefix) ? Int(cursor.dropFirst(prefix.count)).flatMap(found) : nil

@@ -1,10 +1,10 @@
-/// How large an answer may be, and how long it may take.
+/// The limits of an answer's size and time.
 struct MCPLimits: Sendable {
-    /// Of the rows of an answer, in JSON.
+    /// The size of an answer's rows as JSON.
     var bytes = 64 << 10
     var seconds: Double = 30
-    /// Of an object of which only a list may be cut.
+    /// The size of an object in which only a list can be truncated.
     static let documentBytes = 32 << 20
-    /// Of what is said beside an answer.
+    /// The size of the messages besides an answer.
     static let noteBytes = 4 << 10
 }

@@ -1,16 +1,16 @@
-/// What is asked of the store: the words of a command, and from which row on the answer is wanted.
+/// A question to the store: the words of a command, and the first wanted row of its answer.
 struct MCPQuestion: Sendable {
     let tool: MCPTool
-    /// Without the store and the format.
+    /// The words without the store and the format.
     let words: [String]
-    /// Rows of the answer that were given already.
+    /// The number of rows that earlier parts contained.
     var skipped = 0
-    /// The most rows that are wanted.
+    /// The maximum number of rows.
     var limit = MCPTool.defaultRows
-    /// What the first part of the answer was read from; nil for a first part.
+    /// The state that the first part of the answer was read from; nil for a first part.
     var first: MCPReports?
 
-    /// The words, so that the state of the first part is read again where the command can do that.
+    /// The words with an option that selects the state of the first part, if the command has one.
     var pinnedWords: [String] {
         guard let position = first?.position else { return words }
         func adding(_ option: String) -> [String] {
@@ -24,7 +24,7 @@ struct MCPQuestion: Sendable {
         }
     }
 
-    /// Whether rows of this state follow those of the first part.
+    /// Returns whether rows of this state continue those of the first part.
     func isContinued(in reports: MCPReports) -> Bool {
         guard let first else { return true }
         switch tool.continuation {
@@ -34,7 +34,7 @@ struct MCPQuestion: Sendable {
         }
     }
 
-    /// The question for what comes behind so many rows of this answer.
+    /// Returns the question for the rows after a number of rows of this answer.
     func rest(after rows: Int, readFrom reports: MCPReports) -> MCPQuestion {
         var rest = self
         rest.skipped += rows

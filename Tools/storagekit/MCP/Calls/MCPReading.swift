@@ -1,13 +1,13 @@
 import Foundation
 
-/// Reads what the process of a command writes, until it ends or there is enough.
+/// Reads the output of a command's process, until it ends or the limits are reached.
 struct MCPReading {
     private(set) var rows: MCPRows
-    /// The object, of a command that answers with one; nil where there is none, or where it is too long.
+    /// The object, for a command that answers with one; nil if there is none, or if it is too long.
     private(set) var document: String?
     private(set) var isDocumentTooLong = false
     private(set) var reports = MCPReports()
-    /// What was written to standard error, its beginning.
+    /// The beginning of what was written to standard error.
     private(set) var errors = ""
     private(set) var isTimedOut = false
 
@@ -58,7 +58,7 @@ struct MCPReading {
         if let line = outputLines.rest() { _ = add(line) }
     }
 
-    /// - Returns: Whether more is wanted.
+    /// - Returns: Whether to continue reading.
     private mutating func take(_ bytes: ArraySlice<UInt8>, from descriptor: Int32, of child: ChildProcess) -> Bool {
         switch descriptor {
         case child.errors: errorBytes += bytes.prefix(max(MCPLimits.noteBytes - errorBytes.count, 0))
@@ -76,7 +76,7 @@ struct MCPReading {
         return true
     }
 
-    /// - Returns: Whether more is wanted.
+    /// - Returns: Whether to continue reading.
     private mutating func add(_ line: LineSplitter.Line) -> Bool {
         guard hasDocument else { return rows.add(line) }
         switch line {
@@ -86,7 +86,7 @@ struct MCPReading {
         return !isDocumentTooLong
     }
 
-    /// Takes the list of the document for the rows.
+    /// Adds the elements of the document's list as rows.
     mutating func addRows(_ elements: [String]) {
         for element in elements {
             let bytes = Array(element.utf8)

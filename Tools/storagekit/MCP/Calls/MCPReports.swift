@@ -1,10 +1,10 @@
-/// What the process of a command reports of the state that it reads.
+/// The state that a command's process reports to have read.
 struct MCPReports: Equatable, Sendable {
-    /// The newest event, its commit and when it was made; nil where there is none, or where the state can't be read.
+    /// The newest event, its commit and time; nil if there is none, or if the state can't be read.
     private(set) var position: Int?
     private(set) var commit: Int?
     private(set) var time: String?
-    /// The positions that points stand for, in the order in which they were looked up.
+    /// The positions of points, in the order in which they were resolved.
     private(set) var points: [Point] = []
 
     struct Point: Equatable, Sendable {
@@ -12,7 +12,7 @@ struct MCPReports: Equatable, Sendable {
         let position: Int
     }
 
-    /// - Parameter line: As ``ServedCommand`` writes it.
+    /// - Parameter line: A line as ``ServedCommand`` writes it.
     mutating func add(_ line: String) {
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count > 1, let position = Int(words[1]) else { return }

@@ -1,4 +1,4 @@
-/// The rows of an answer, as far as they fit.
+/// The rows of an answer, up to the limits.
 struct MCPRows {
     private let skipped: Int
     private let limit: Int
@@ -8,7 +8,7 @@ struct MCPRows {
     private(set) var rows: [String] = []
     /// Whether there are more.
     private(set) var isCut = false
-    /// The length of a row that is too long to be sent at all, where it would be the next.
+    /// The length of the next row if it is too long to be sent at all.
     private(set) var tooLongRow: Int?
 
     init(of question: MCPQuestion, bytes: Int) {
@@ -17,7 +17,7 @@ struct MCPRows {
         byteLimit = bytes
     }
 
-    /// - Returns: Whether the next row is of interest.
+    /// - Returns: Whether to continue with the next row.
     mutating func add(_ line: LineSplitter.Line) -> Bool {
         guard !isCut else { return false }
         seen += 1
@@ -40,6 +40,6 @@ struct MCPRows {
         return true
     }
 
-    /// The answer ends here for another reason, though there may be more.
+    /// Marks the answer as truncated for another reason.
     mutating func cut() { isCut = true }
 }

@@ -1,8 +1,8 @@
-/// Stored text made fit for a reader that takes it for what it seems to be.
+/// Escapes stored text for a reader that can't see hidden characters.
 enum MCPText {
-    /// JSON with characters that control how text is shown, or that nobody sees, as escapes. It means the same.
+    /// Returns JSON with invisible and control characters escaped. Its meaning is the same.
     ///
-    /// Outside of strings JSON has none of them.
+    /// Such characters only occur inside strings.
     static func escaped(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isHidden) else { return json }
         var output = ""

@@ -1,4 +1,4 @@
-/// Cuts bytes that come in pieces into lines, with bounded memory: of a line that is too long only its length is kept.
+/// Splits bytes that arrive in pieces into lines, with bounded memory: of a line that is too long only the length is kept.
 struct LineSplitter {
     enum Line {
         case text([UInt8])
@@ -10,13 +10,13 @@ struct LineSplitter {
     /// The length of the line so far.
     private var length = 0
 
-    /// - Parameter limit: In bytes, without the line break.
+    /// - Parameter limit: The maximum length in bytes, without the line break.
     init(limit: Int) { self.limit = limit }
 
-    /// Whether the line that has begun is too long already.
+    /// Whether the current line is already too long.
     var isTooLong: Bool { length > limit }
 
-    /// Hands over the lines that end in these bytes.
+    /// Calls `body` with the lines that end in these bytes.
     mutating func feed(_ bytes: some Collection<UInt8>, _ body: (Line) throws -> Void) rethrows {
         for piece in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             if piece.offset > 0 { try body(take()) }
@@ -25,7 +25,7 @@ struct LineSplitter {
         }
     }
 
-    /// What stands behind the last line break; nil where nothing does.
+    /// Returns the text after the last line break; nil if there is none.
     mutating func rest() -> Line? { length == 0 ? nil : take() }
 
     private mutating func take() -> Line {

@@ -1,4 +1,4 @@
-/// Why a request isn't answered: an error of JSON-RPC.
+/// An error of JSON-RPC: why a request isn't answered.
 struct MCPFailure: Error {
     enum Code: Int {
         case parseError = -32_700
@@ -20,9 +20,9 @@ struct MCPFailure: Error {
         self.data = data
     }
 
-    /// The message that says so.
+    /// Returns the error as a response.
     ///
-    /// - Parameter id: That of the request in JSON; nil where it can't be known.
+    /// - Parameter id: The request's id as JSON; nil if it isn't known.
     func response(to id: String?) -> String {
         var error: MCPValue = ["code": .integer(code.rawValue), "message": .text(message)]
         if let data { error = error.adding(["data": data]) }

@@ -3,11 +3,11 @@ import StorageSync
 
 /// A message of a client: a request, or a notification, which has no id.
 struct MCPMessage: Sendable {
-    /// In JSON; nil for a notification.
+    /// The id as JSON; nil for a notification.
     let id: String?
-    /// nil for a response, which this server asks nothing for.
+    /// Nil for a response; this server sends no requests.
     let method: String?
-    /// The members of `params` in JSON.
+    /// The members of `params` as JSON.
     let parameters: [String: String]
 
     /// - Parameter json: One value.
@@ -45,7 +45,7 @@ struct MCPMessage: Sendable {
         }
     }
 
-    /// Why a message can't be taken, and the request that it would have been.
+    /// Why a message is invalid, and the id of the request.
     struct Rejection: Error {
         let failure: MCPFailure
         let id: String?
@@ -59,14 +59,14 @@ struct MCPMessage: Sendable {
     /// Members of `_meta`.
     var meta: [String: String] { parameters["_meta"].flatMap { try? Self.members(of: $0) } ?? [:] }
 
-    /// A parameter that is a string; nil where it isn't one.
+    /// Returns a parameter that is a string; nil if it isn't one.
     func string(_ name: String) -> String? { parameters[name].flatMap(Self.string) }
 
     // MARK: JSON
 
-    /// The messages of a line: one, or those of an array.
+    /// Returns the messages of a line: one, or those of an array.
     ///
-    /// - Throws: `JSONReader.Malformed` where it isn't JSON.
+    /// - Throws: `JSONReader.Malformed` if it isn't JSON.
     static func values(of line: [UInt8]) throws -> (values: [String], isBatch: Bool) {
         var reader = try JSONReader(line)
         let text = try reader.text()
@@ -92,7 +92,7 @@ struct MCPMessage: Sendable {
         return try? reader.string()
     }
 
-    /// An id in one form, however its characters were escaped; nil where it is none.
+    /// Returns an id in a canonical form, however its characters were escaped; nil if it is invalid.
     static func identifier(_ json: String) -> String? {
         if let text = string(json) { return MCPValue.text(text).text }
         return Int64(json).map { String($0) }

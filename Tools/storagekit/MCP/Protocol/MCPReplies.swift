@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Collects the responses to a batch, which go out as one array when the last is there.
+/// Collects the responses to a batch, which are sent as one array with the last one.
 ///
-/// `Sendable`: they come from threads of their own.
+/// `Sendable`: responses arrive on several threads.
 final class MCPReplies: Sendable {
     private struct State {
         var missing: Int

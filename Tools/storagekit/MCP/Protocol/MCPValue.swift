@@ -6,12 +6,12 @@ enum MCPValue: Sendable {
     case bool(Bool)
     case integer(Int)
     case text(String)
-    /// JSON already.
+    /// Text that is already JSON.
     case json(String)
     case array([MCPValue])
     case object([(name: String, value: MCPValue)])
 
-    /// On one line, as messages are.
+    /// The value as JSON on one line.
     var text: String {
         var json = JSONWriter()
         write(to: &json)

@@ -4,10 +4,10 @@ enum MCPVersion: String, CaseIterable, Comparable, Sendable {
     case march2025 = "2025-03-26"
     case june2025 = "2025-06-18"
     case november2025 = "2025-11-25"
-    /// Each request says its version; there is no `initialize`.
+    /// Each request contains its version; there is no `initialize`.
     case july2026 = "2026-07-28"
 
-    /// The newest that begins with `initialize`: what is offered to a client whose version is unknown.
+    /// The newest revision with `initialize`, offered to a client whose version is unknown.
     static let newestWithHandshake = november2025
 
     var hasHandshake: Bool { self < .july2026 }
@@ -15,7 +15,7 @@ enum MCPVersion: String, CaseIterable, Comparable, Sendable {
     var hasBatches: Bool { self == .march2025 }
     var hasAnnotations: Bool { self >= .march2025 }
     var hasProgressMessages: Bool { self >= .march2025 }
-    /// Answers as objects beside their text, with schemas of them, and titles of tools.
+    /// Whether answers are also sent as objects with schemas, and tools have titles.
     var hasStructuredContent: Bool { self >= .june2025 }
 
     static func < (one: MCPVersion, other: MCPVersion) -> Bool { one.rawValue < other.rawValue }

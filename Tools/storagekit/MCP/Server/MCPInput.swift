@@ -1,15 +1,15 @@
 import Foundation
 
-/// Standard input, a message a line, until it ends.
+/// Standard input, one message for each line, until it ends.
 struct MCPInput {
-    /// Longer lines aren't kept.
+    /// The maximum length of a line, in bytes.
     static let lineLimit = 4 << 20
-    /// How long calls may take that run when the input has ended.
+    /// How long running calls may continue after the input has ended.
     static let graceSeconds = 2.0
 
     let server: MCPServer
 
-    /// Hands each line over as it comes, and returns when the input has ended and no call is left.
+    /// Passes each line to the server as it arrives, and returns when the input has ended and no call is left.
     func run() {
         var lines = LineSplitter(limit: Self.lineLimit)
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -20,7 +20,7 @@ struct MCPInput {
             lines.feed(buffer[..<count]) { server.receive($0) }
         }
         if let line = lines.rest() { server.receive(line) }
-        // What was asked before a pipe ended is answered, if that doesn't take long.
+        // Requests from before the end of a pipe are still answered, if that doesn't take long.
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.graceSeconds) { [server] in server.cancelAll() }
         server.waitForCalls()
     }

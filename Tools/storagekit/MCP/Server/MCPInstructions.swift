@@ -1,4 +1,4 @@
-/// What the server says of itself to the program that uses it.
+/// The server's description of itself for its client.
 enum MCPInstructions {
     static let text = """
         Reads a StorageKit store: an SQLite file in which every insert, update and delete is an event in a log, with who made \

@@ -4,7 +4,7 @@ import Synchronization
 extension MCPServer {
     private static let versionKey = "io.modelcontextprotocol/protocolVersion"
     private static let serverKey = "io.modelcontextprotocol/serverInfo"
-    /// For how long a client may take the list of tools for granted: the tools are this program's.
+    /// How long a client may cache the list of tools, which is constant in this program.
     private static let lifetimeMilliseconds = 3_600_000
 
     /// Answers a request.
@@ -53,7 +53,7 @@ extension MCPServer {
         ]
     }
 
-    /// The version in which a request is answered.
+    /// Returns the version in which a request is answered.
     private func version(of message: MCPMessage, _ method: String) throws(MCPFailure) -> MCPVersion {
         if let named = message.meta[Self.versionKey] {
             let name = MCPMessage.string(named) ?? named
@@ -67,7 +67,7 @@ extension MCPServer {
             }
             return version
         }
-        // It may be asked whether anybody is there.
+        // A ping is allowed before the handshake.
         if method == "ping" { return state.withLock { $0.version } ?? .newestWithHandshake }
         guard let version = state.withLock({ $0.version }) else {
             throw MCPFailure(
@@ -84,7 +84,7 @@ extension MCPServer {
         "instructions": .text(MCPInstructions.text), "ttlMs": .integer(lifetimeMilliseconds), "cacheScope": "public",
     ])
 
-    /// What each result has where there is no handshake.
+    /// Adds the members that each result has in revisions without a handshake.
     private static func modern(_ result: MCPValue) -> MCPValue {
         let head: MCPValue = ["resultType": "complete"]
         let meta: MCPValue = ["_meta": [serverKey: info]]
@@ -121,7 +121,7 @@ extension MCPServer {
         do {
             question = try self.question(to: tool, message)
         } catch let error as CommandError {
-            // Whoever calls the tool can mend this, so it is an answer of the tool.
+            // The caller can correct this, so it is a result of the tool.
             return ended(.failure(error.rendered(style: .plain)))
         }
         let call = MCPCall(question, of: store, limits: limits, cursors: cursors)
@@ -170,7 +170,7 @@ extension MCPServer {
         }
     }
 
-    /// - Returns: nil where the client wants no answer any more.
+    /// - Returns: nil if the client has cancelled the request.
     private static func response(to id: String, _ outcome: MCPCall.Outcome, _ version: MCPVersion) -> String? {
         var result: MCPValue
         switch outcome {
@@ -187,7 +187,7 @@ extension MCPServer {
 }
 
 extension MCPTool {
-    /// - Throws: `usage` where it isn't a number of rows.
+    /// - Throws: `usage` if it isn't a number of rows.
     fileprivate static func limit(_ json: String) throws(CommandError) -> Int {
         guard json != "null" else { return defaultRows }
         guard let limit = Int(json), (1...maximumRows).contains(limit) else {

@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// A server of the Model Context Protocol on standard input and output: a message a line, in JSON-RPC 2.0.
+/// A server of the Model Context Protocol on standard input and output: one message for each line, in JSON-RPC 2.0.
 ///
-/// Clients of the revisions with a handshake begin with `initialize`; of the later ones, each request says its version. Calls of
-/// tools run at once, a few at a time, and each in a process of its own.
+/// In revisions with a handshake, clients begin with `initialize`; in later ones, each request contains its version. Several calls of tools run
+/// concurrently, each in its own process.
 ///
-/// `Sendable`: what changes is behind a lock.
+/// `Sendable`: mutable state is behind a lock.
 final class MCPServer: Sendable {
-    /// Calls that run at once; others wait.
+    /// The maximum number of concurrent calls; others wait.
     private static let width = 4
     private static let maximumCalls = 64
 
     struct State {
-        /// As agreed in the handshake; nil before.
+        /// The version agreed in the handshake; nil before.
         var version: MCPVersion?
-        /// Those that run or wait, by the ids of their requests.
+        /// Running and waiting calls, by the ids of their requests.
         var calls: [String: MCPCall] = [:]
     }
 
@@ -38,7 +38,7 @@ final class MCPServer: Sendable {
             let text = "A message is longer than \(MCPInput.lineLimit) bytes. Ask for less at once."
             return output.write(MCPFailure(.invalidRequest, text).response(to: nil))
         }
-        // What ends lines on other systems, and lines with nothing.
+        // Ignores blank lines, and carriage returns of other systems.
         let isBlank = bytes.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }
         guard !isBlank else { return }
         let values: [String]
@@ -66,7 +66,7 @@ final class MCPServer: Sendable {
     /// Waits until no call is left.
     func waitForCalls() { queue.waitUntilAllOperationsAreFinished() }
 
-    /// - Parameter reply: Called once, with nil where nothing is to be said.
+    /// - Parameter reply: Called once, with nil if there is no response.
     private func answer(_ json: String, reply: @escaping @Sendable (String?) -> Void) {
         do {
             let message = try MCPMessage(json)
@@ -96,7 +96,7 @@ final class MCPServer: Sendable {
 
     // MARK: Calls
 
-    /// Runs a call as soon as there is room for it.
+    /// Runs a call as soon as fewer than the maximum are running.
     ///
     /// - Parameter ended: Called with its outcome.
     func start(
@@ -118,7 +118,7 @@ final class MCPServer: Sendable {
             let outcome = call.run(progress: progress)
             state.withLock { $0.calls[id] = nil }
             ended(outcome)
-            // Who doesn't read any more needs no answers.
+            // A client that no longer reads needs no answers.
             if output.isReaderGone { cancelAll() }
         }
     }

@@ -12,7 +12,7 @@ struct MCPField: Sendable {
         MCPField(name: name, types: types, isRequired: false)
     }
 
-    /// The JSON Schema of an object of these. It may have more: a newer version adds members.
+    /// Returns the JSON Schema of an object with these members. It allows others, because newer versions add members.
     static func schema(_ fields: [MCPField]) -> MCPValue {
         [
             "type": "object",

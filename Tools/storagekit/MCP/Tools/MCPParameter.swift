@@ -1,4 +1,4 @@
-/// An argument of a tool, and where the command line has it.
+/// An argument of a tool, and its counterpart on the command line.
 struct MCPParameter: Sendable {
     enum Kind: Sendable {
         case text
@@ -8,13 +8,13 @@ struct MCPParameter: Sendable {
         case count(ClosedRange<Int>)
     }
 
-    /// As an option of the command is called, with `_` for a hyphen.
+    /// The name of the command's option, with `_` for a hyphen.
     let name: String
     let kind: Kind
-    /// What it says; nil for an option of the command, which says it itself.
+    /// The description; nil for the option's own help.
     let help: String?
     let isRequired: Bool
-    /// Whether it is an argument of the command, and not an option.
+    /// Whether it is a positional argument of the command.
     let isPositional: Bool
 
     static func argument(_ name: String, _ help: String, isRequired: Bool = false, kind: Kind = .text) -> MCPParameter {
@@ -43,15 +43,15 @@ struct MCPParameter: Sendable {
         return type.adding(["description": .text(help)])
     }
 
-    /// The words of the command line for a value.
+    /// Returns the words of the command line for a value.
     ///
-    /// - Parameter json: The value as it was sent.
-    /// - Throws: `usage` where it is another kind of value.
+    /// - Parameter json: The value as the client sent it.
+    /// - Throws: `usage` if the value has another type.
     func words(for json: String) throws(CommandError) -> [String] {
         let values = try values(of: json)
         if isPositional { return values }
         if case .flag = kind { return values.isEmpty ? [] : [optionName] }
-        // In one word, so that a value that begins with a hyphen is no option.
+        // As one word, so that a value that begins with a hyphen isn't parsed as an option.
         return values.map { "\(optionName)=\($0)" }
     }
 
@@ -63,7 +63,7 @@ struct MCPParameter: Sendable {
                 let texts = elements.compactMap(MCPMessage.string)
                 if texts.count == elements.count { return texts }
             }
-            // What was meant is plain.
+            // A string is accepted in place of an array, because its meaning is clear.
             if let text = MCPMessage.string(json) { return [text] }
         case .flag:
             if json == "true" { return ["true"] }

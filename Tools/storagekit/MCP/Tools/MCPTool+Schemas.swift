@@ -5,7 +5,7 @@ extension MCPTool {
     static let defaultRows = 100
     static let maximumRows = 1000
 
-    /// The tool as `tools/list` has it.
+    /// Returns the tool's entry in `tools/list`.
     func listing(for version: MCPVersion) throws -> MCPValue {
         var tool: MCPValue = ["name": .text(name)]
         if version.hasStructuredContent { tool = tool.adding(["title": .text(title)]) }
@@ -20,7 +20,7 @@ extension MCPTool {
         ])
     }
 
-    /// What the command says of itself, without its examples of the command line and its exit statuses.
+    /// The command's help, without command line examples and exit statuses.
     private var description: String {
         if let about { return about }
         let paragraphs = type.configuration.discussion.split(separator: "\n").filter { line in

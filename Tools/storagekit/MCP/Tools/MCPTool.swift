@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// A tool of the server: a command that reads, with the arguments that make sense for a program.
+/// A tool of the server: a read-only command, with the arguments that are useful to a program.
 struct MCPTool: Sendable {
-    /// What the command writes as JSON Lines.
+    /// The form of the command's JSON Lines.
     enum Answer: Sendable {
         /// A row on each line.
         case rows([MCPField])
@@ -10,15 +10,15 @@ struct MCPTool: Sendable {
         case document([MCPField], list: String? = nil, rows: [MCPField] = [])
     }
 
-    /// How the rest of a long answer is found again when the store has changed meanwhile.
+    /// How to find the rest of a long answer after the store has changed.
     enum Continuation: Sendable {
         /// With `--until` at the state of the first part.
         case until
         /// With `--at` at that state.
         case at
-        /// The points that were named must stand for the same positions.
+        /// Only if the named points still have the same positions.
         case samePoints
-        /// The store must not have changed.
+        /// Only if the store hasn't changed.
         case sameState
     }
 
@@ -30,9 +30,9 @@ struct MCPTool: Sendable {
     let parameters: [MCPParameter]
     let answer: Answer
     let continuation: Continuation
-    /// What to ask instead, where an answer is too long.
+    /// What to request instead if an answer is too long.
     let narrower: String
-    /// What it does, where that is less than what the command says of itself.
+    /// Its description, if it does less than the command's help says.
     let about: String?
 
     init(
@@ -61,10 +61,10 @@ struct MCPTool: Sendable {
 
     // MARK: Arguments
 
-    /// The words of the command line for the arguments of a call.
+    /// Returns the words of the command line for the arguments of a call.
     ///
-    /// - Parameter arguments: By their names, in JSON.
-    /// - Throws: `usage` where one is missing, unknown, or of another kind.
+    /// - Parameter arguments: Values as JSON, by name.
+    /// - Throws: `usage` if one is missing, unknown, or of another type.
     func words(for arguments: [String: String]) throws(CommandError) -> [String] {
         let known = parameters.map(\.name) + (hasRows ? ["limit", "cursor"] : [])
         for name in arguments.keys.sorted() where !known.contains(name) {

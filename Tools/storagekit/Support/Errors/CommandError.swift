@@ -1,12 +1,12 @@
 import Foundation
 import StorageCore
 
-/// Why a command stops: what happened, why, and what to type next, a line each.
+/// Why a command stops: what happened, why, and what to type next, each on one line.
 struct CommandError: Error, Sendable {
     let status: ExitStatus
     /// What happened, in one sentence.
     let what: String
-    /// Why, in one sentence; empty if that is plain.
+    /// Why, in one sentence; empty if that is obvious.
     let why: String
     /// What to do about it: a sentence, or a command to type.
     let next: String
@@ -18,18 +18,18 @@ struct CommandError: Error, Sendable {
         self.next = next
     }
 
-    /// A line of input that can't be read.
+    /// The error for an invalid line of input.
     init(_ error: InputError, line: Int, status: ExitStatus = .conflict) {
         self.init(
             status, "Line \(line), byte \(error.offset + 1): \(error.problem).",
             why: "Nothing of the commit that this line belongs to was stored.", next: error.remedy)
     }
 
-    /// What ArgumentParser has against the words of a command, in the form of our own errors.
+    /// Converts ArgumentParser's error for the words of a command.
     ///
     /// - Parameters:
-    ///   - message: Its sentence. An error of ours about one word is quoted in it, with what to write in a second line.
-    ///   - whole: The same with lines about the usage, the last of which names the command's help.
+    ///   - message: Its message. It quotes our own error about a word, which has the advice on a second line.
+    ///   - whole: The message with lines about the usage, the last of which names the command's help.
     init(usage message: String, of whole: String) {
         let lines = Self.valuesOnOneLine(message).split(separator: "\n", maxSplits: 1).map(String.init)
         let help = whole.split(separator: "\n").last.flatMap { line in
@@ -50,7 +50,7 @@ struct CommandError: Error, Sendable {
         return message[..<list.lowerBound] + "one of " + message[list.upperBound...].replacing("\n  - ", with: ", ")
     }
 
-    /// The same, where a command that it says to type works on the store that was named.
+    /// Returns the error with the store's name in the command that it suggests.
     func naming(store: String?) -> CommandError {
         let next = self.next(naming: store ?? ProcessInfo.processInfo.environment["STORAGEKIT_STORE"])
         guard let store else { return CommandError(status, what, why: why, next: next) }
@@ -70,10 +70,10 @@ struct CommandError: Error, Sendable {
 
     /// An error of the store.
     init(_ error: StorageError) {
-        // What the message says already needn't be said again.
+        // A cause that the message already contains isn't repeated.
         let isReported = (error.cause as? StorageError).map { error.message.contains($0.message) } ?? false
         if error.code == .busy, error.message.contains(" while running `") {
-            // SQLite's lock says nothing of its holder, and the statement is none that the user has typed.
+            // SQLite's lock error doesn't name the holder, and the user hasn't typed the statement.
             self.init(
                 .unavailable, "Another program holds a lock on the store's file.",
                 why: "It has a transaction open that isn't StorageKit's own, such as one of sqlite3.",

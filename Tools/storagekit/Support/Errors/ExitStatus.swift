@@ -2,22 +2,22 @@ import StorageCore
 
 /// The exit statuses. Scripts rely on these numbers.
 ///
-/// A command that has already written its answer throws a status to end with it and nothing more is written.
+/// A command that has already written its answer throws a status to exit with it, without further output.
 enum ExitStatus: Int32, Error, Sendable {
     case done = 0
     /// A negative answer: there is a difference, nothing matches, a condition is false.
     case negative = 1
-    /// The command can't be understood.
+    /// The command line is invalid.
     case usage = 2
-    /// A store, point, table, row or file isn't there.
+    /// A store, point, table, row or file doesn't exist.
     case notFound = 3
     /// The store can't be used now or by this program: busy, read-only, too new, or out of order.
     case unavailable = 4
-    /// Stored bytes aren't what was written.
+    /// Stored bytes are damaged.
     case corrupt = 5
-    /// Neither yes nor no can be proved.
+    /// The answer can't be determined.
     case inconclusive = 6
-    /// The present state refuses the change.
+    /// The change conflicts with the current state.
     case conflict = 7
     /// A part was done and the rest is listed.
     case partial = 8

@@ -16,7 +16,7 @@ extension PointArgument {
             rest = rest.dropFirst(digits.count + 1)
         }
         guard !text.isEmpty else { return nil }
-        // Before the first year there was nothing either, so very long ago is as good as the exact time.
+        // Times before the first year are clamped: there is no history there anyway.
         return .time(max(now.subtractingReportingOverflow(total).partialValue, Timestamp.range.lowerBound))
     }
 
@@ -31,7 +31,7 @@ extension PointArgument {
         }
     }
 
-    /// Completes what people leave out to a time of RFC 3339.
+    /// Completes an abbreviated time to one of RFC 3339.
     static func time(_ text: String, now: Int64, _ zone: TimeDisplay) throws(GrammarError) -> PointArgument? {
         var complete = text
         for (word, daysAgo) in [("today", Int64(0)), ("yesterday", 1)] where text == word || text.hasPrefix(word + " ")
@@ -58,7 +58,7 @@ extension PointArgument {
         }
     }
 
-    /// Whether a time names its offset: after the date, nothing else has these characters.
+    /// Returns whether a time has an offset: after the date, these characters occur in nothing else.
     private static func hasOffset(_ text: String) -> Bool {
         text.dropFirst(11).contains { $0 == "Z" || $0 == "z" || $0 == "+" || $0 == "-" }
     }

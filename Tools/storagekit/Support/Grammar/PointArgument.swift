@@ -1,6 +1,6 @@
 import StorageCore
 
-/// A place in history as it is written on the command line.
+/// A point in history as it is written on the command line.
 ///
 /// | Written | Means |
 /// |---|---|
@@ -26,8 +26,8 @@ enum PointArgument: Equatable, Sendable {
     static let examples =
         "Points look like @1234, @1234~, t:77, 2024-05-01T10:00:00Z, 2024-05-01, \"today 14:00\", yesterday, -2h (w d h m s), head, head~5, tag:NAME, tag:NAME~2."
 
-    /// - Parameter now: microseconds since 1970, for points that are relative to the present.
-    /// - Parameter zone: That of times that name none.
+    /// - Parameter now: Microseconds since 1970, for relative points.
+    /// - Parameter zone: The zone of times without an offset.
     init(_ text: String, now: Int64, zone: TimeDisplay = .current) throws(GrammarError) {
         guard let point = try Self.parse(text, now: now, zone) else {
             let likely = PointSuggestion.likely(text).map { "Did you mean \($0)? " } ?? ""
@@ -43,7 +43,7 @@ enum PointArgument: Equatable, Sendable {
             return isBefore ? .before(position: position) : .position(position)
         }
         if text.hasPrefix("t:") { return number(text.dropFirst(2)).map { .commit($0) } }
-        // git's users write it in capitals.
+        // Users of git write it in capitals.
         if text == "head" || text == "HEAD" { return .head }
         if text.hasPrefix("head~") || text.hasPrefix("HEAD~") {
             return number(text.dropFirst(5)).map { .beforeHead(commits: $0) }
@@ -69,7 +69,7 @@ enum PointArgument: Equatable, Sendable {
         return .beforeTag(name, commits: commits)
     }
 
-    /// Digits only: signs and spaces are typing errors here.
+    /// Parses digits only: signs and spaces are typing errors here.
     static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } ? Int64(text) : nil
     }

@@ -1,10 +1,10 @@
-/// A range of history `A..B`: what came after A, up to and including B.
+/// A range of history `A..B`: the events after A, up to and including B.
 ///
 /// Without A it begins with the first event, without B it ends at the head.
 struct PointRange: Equatable, Sendable {
-    /// Not part of the range; nil is the beginning of history.
+    /// The point after which the range begins; nil for the beginning of history.
     let after: PointArgument?
-    /// The last point of the range; nil is the head.
+    /// The last point of the range; nil for the head.
     let through: PointArgument?
 
     static let examples = "Ranges look like @100..@200, t:5..head, -2d.., ..tag:NAME."
@@ -14,7 +14,7 @@ struct PointRange: Equatable, Sendable {
         self.through = through
     }
 
-    /// - Parameter now: microseconds since 1970, for points that are relative to the present.
+    /// - Parameter now: Microseconds since 1970, for relative points.
     init(_ text: String, now: Int64) throws(GrammarError) {
         var parts: (Substring, Substring)?
         var index = text.startIndex

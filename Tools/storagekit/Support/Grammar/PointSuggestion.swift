@@ -1,4 +1,4 @@
-/// What someone may have meant who wrote a point as another tool has it.
+/// Suggestions for points in the notation of other tools.
 enum PointSuggestion {
     private static let words = ["head", "now", "today", "yesterday"]
     private static let units = [

@@ -1,7 +1,7 @@
 extension ShellWords {
-    /// The words of a line, with spaces, quotes and backslashes as in a shell; nothing is expanded.
+    /// Splits a line into words, with spaces, quotes and backslashes as in a shell; nothing is expanded.
     ///
-    /// - Throws: `GrammarError` where a quote isn't closed.
+    /// - Throws: `GrammarError` if a quote isn't closed.
     static func split(_ line: String) throws(GrammarError) -> [String] {
         var words: [String] = []
         var word: String?

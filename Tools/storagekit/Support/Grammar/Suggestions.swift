@@ -1,8 +1,8 @@
-/// What somebody may have meant who mistyped a name.
+/// Suggestions for mistyped names.
 enum Suggestions {
     private static let limit = 3
 
-    /// The known names that are nearest to a word, nearest first; where all are far away, those of which it is a part.
+    /// Returns the known names that are nearest to a word, nearest first; if all are far away, those that contain it.
     static func nearest(to word: String, among names: [String]) -> [String] {
         let most = max(2, word.count / 3)
         let folded = word.lowercased()

@@ -1,8 +1,7 @@
-/// What a command is about: a table `users`, a row `users/42`, or a cell `users/42#name`.
+/// The target of a command: a table `users`, a row `users/42`, or a cell `users/42#name`.
 ///
-/// The first `/` ends the table and the last `#` after it begins the column, so ids may contain `/`. Where these
-/// characters belong to a name, write `%2F` and `%23`, and `%25` for a percent sign that is followed by one of these
-/// codes. Any other `%` stands for itself.
+/// The first `/` ends the table and the last `#` after it begins the column, so ids may contain `/`. If a name contains these characters, write `%2F`
+/// and `%23`, and `%25` for a percent sign before one of these codes. Any other `%` is literal.
 struct TargetArgument: Equatable, Sendable {
     let table: String
     let id: String?
@@ -34,7 +33,7 @@ struct TargetArgument: Equatable, Sendable {
     }
 
     private init(_ text: String, table: Substring, id: Substring?, column: Substring?) throws(GrammarError) {
-        // An id may be empty, as a text in a key may be.
+        // An id may be empty, because a text in a key may be.
         for (part, name) in [(table, "table"), (column, "column")] where part?.isEmpty == true {
             throw GrammarError(problem: "The \(name) of '\(text)' is empty.", examples: Self.examples)
         }
@@ -47,7 +46,7 @@ struct TargetArgument: Equatable, Sendable {
         ("%2F", UInt8(ascii: "/")), ("%23", UInt8(ascii: "#")), ("%25", UInt8(ascii: "%")),
     ]
 
-    /// One pass over bytes: what an escape yields isn't looked at again, and letters around it can't merge with it.
+    /// One pass over bytes: the result of an escape isn't decoded again, and can't combine with the letters around it.
     private static func unescaped(_ text: Substring) -> String {
         var rest = Array(text.utf8)[...]
         var output: [UInt8] = []

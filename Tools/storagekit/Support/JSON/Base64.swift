@@ -2,7 +2,7 @@
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The value of each character, 64 for those outside of the alphabet.
+    /// The value of each character; 64 for those outside the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 64, count: 256)
         for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
@@ -25,10 +25,10 @@ enum Base64 {
         }
     }
 
-    /// Writes at most three bytes for each four characters to `target` and returns how many.
+    /// Writes up to three bytes for each four characters to `target`, and returns their number.
     ///
-    /// Only what `encode` writes is accepted, nil otherwise: a second spelling of the same bytes could not be given
-    /// back as it came. `target` may have been written to even then.
+    /// Returns nil for anything but the output of `encode`: another spelling of the same bytes couldn't be exported unchanged. `target` may have been
+    /// written to even then.
     static func decode(_ text: UnsafeRawBufferPointer, into target: UnsafeMutablePointer<UInt8>) -> Int? {
         guard text.count % 4 == 0 else { return nil }
         var count = 0
@@ -42,7 +42,7 @@ enum Base64 {
                 guard value < 64 else { return nil }
                 group = group << 6 | UInt32(value)
             }
-            // Bits that no byte takes must be zero.
+            // Unused bits must be zero.
             guard group & (1 << UInt32(8 * padding) - 1) == 0 else { return nil }
             for index in 0..<3 - padding {
                 target[count] = UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * index))

@@ -1,7 +1,7 @@
 /// A fast 64-bit hash of bytes, the same on every machine.
 ///
-/// Multiply-and-fold over eight bytes at a time, as wyhash does it. Good against accident; not against somebody who
-/// chooses the bytes to collide, unless the seed is secret.
+/// Multiply-and-fold over eight bytes at a time, as in wyhash. Safe against accidental collisions, but not against deliberate ones, unless the seed
+/// is secret.
 enum ByteHash {
     private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
     private static let lengthMultiplier: UInt64 = 0xe703_7ed1_a0b4_28db

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Bytes that somebody else keeps alive: a part of the line that is read, or of the scanner's own memory.
+/// Bytes owned by another object: a part of the current line, or of the scanner's own memory.
 ///
-/// A slice is valid until the owner reads the next line. Copy what must live longer.
+/// A slice is valid until the owner reads the next line. Copy bytes that are needed longer.
 typealias ByteSlice = UnsafeRawBufferPointer
 
 extension UnsafeRawBufferPointer {

@@ -1,6 +1,6 @@
-/// A value of a column as a line of change history states it.
+/// A value of a column in a line of change history.
 ///
-/// Text, blobs and JSON are slices: see `ByteSlice` for how long they live.
+/// Text, blobs and JSON are slices: see `ByteSlice` for their lifetime.
 enum HistoryValue {
     case null
     case bool(Bool)

@@ -1,8 +1,8 @@
-/// The keys seen in the objects of one line, to find those that repeat.
+/// The keys seen in the objects of one line, to detect repeated ones.
 ///
-/// One open-addressing table serves all objects at all depths: an entry carries the number of its object, and numbers
-/// only grow, so entries of earlier lines count as empty and nothing is cleared between lines. The hash is seeded at
-/// random, so that nobody can prepare a file whose keys all collide.
+/// One open-addressing table serves all objects at all depths: an entry carries the number of its object, and numbers only grow, so entries of
+/// earlier lines count as empty and nothing is cleared between lines. The hash has a random seed, so that a file can't be prepared whose keys all
+/// collide.
 struct JSONKeySet: ~Copyable {
     private struct Entry {
         var object: UInt64
@@ -11,7 +11,7 @@ struct JSONKeySet: ~Copyable {
     }
 
     private static let initialCapacity = 256
-    /// A table that one giant line made larger than this is given back before the next line.
+    /// A table that one giant line has made larger than this is freed before the next line.
     private static let keptCapacity = 1 << 16
 
     private var entries: UnsafeMutablePointer<Entry>
@@ -29,7 +29,7 @@ struct JSONKeySet: ~Copyable {
 
     deinit { entries.deallocate() }
 
-    /// Forgets all keys. To be called before the memory of the keys changes.
+    /// Removes all keys. Call it before the memory of the keys changes.
     mutating func startLine() {
         firstObjectOfLine = lastObject + 1
         used = 0
@@ -40,14 +40,14 @@ struct JSONKeySet: ~Copyable {
         }
     }
 
-    /// A number for an object that begins now.
+    /// Returns a number for an object that begins now.
     @inline(__always)
     mutating func startObject() -> UInt64 {
         lastObject += 1
         return lastObject
     }
 
-    /// Adds a key; false if the object has it already. The bytes must stay where they are until `startLine`.
+    /// Adds a key; returns false if the object already has it. The bytes must not move until `startLine`.
     @inline(__always)
     mutating func insert(_ key: ByteSlice, object: UInt64) -> Bool {
         let hash = ByteHash.hash(key, seed: seed &+ object)
@@ -79,7 +79,7 @@ struct JSONKeySet: ~Copyable {
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
         let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
-        // Objects are numbered from one, so zero is an entry that was never used.
+        // Objects are numbered from one, so zero marks an unused entry.
         entries.initialize(
             repeating: Entry(object: 0, hash: 0, key: ByteSlice(start: nil, count: 0)), count: capacity)
         return entries

@@ -1,6 +1,6 @@
 import StorageCore
 
-/// What an object of JSON holds.
+/// The content of a JSON object.
 protocol JSONRecord {
     /// Writes the members in their order.
     func write(to json: inout JSONWriter) throws
@@ -8,6 +8,6 @@ protocol JSONRecord {
 
 /// Objects that are written as they are found, because there may be more of them than memory holds.
 struct JSONStream<Element: JSONRecord> {
-    /// Hands each over.
+    /// Calls a closure with each element.
     let forEach: (_ body: (Element) throws -> Void) throws -> Void
 }

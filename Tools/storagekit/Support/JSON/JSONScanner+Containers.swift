@@ -1,11 +1,11 @@
-/// Where a scanner is in an object that its caller walks through.
+/// The scanner's state in an object that its caller reads key by key.
 struct JSONObjectScope {
     fileprivate let object: UInt64
     fileprivate var isFirst = true
 }
 
 extension JSONScanner {
-    /// Steps into an object. Take its keys with `nextKey`, and the value of each with `value` or `beginObject`.
+    /// Enters an object. Read its keys with `nextKey`, and the value of each with `value` or `beginObject`.
     mutating func beginObject() throws(InputError) -> JSONObjectScope {
         skipWhitespace()
         guard position < end, base[position] == UInt8(ascii: "{") else {
@@ -15,7 +15,7 @@ extension JSONScanner {
         return JSONObjectScope(object: keys.startObject())
     }
 
-    /// The next key with its escapes resolved; nil when the object has ended.
+    /// Reads the next key with its escapes resolved; returns nil at the end of the object.
     @inline(__always)
     mutating func nextKey(_ scope: inout JSONObjectScope) throws(InputError) -> ByteSlice? {
         skipWhitespace()
@@ -42,7 +42,7 @@ extension JSONScanner {
         return key
     }
 
-    /// Takes an array or object whole: checks it and returns its minified source, or the value that it is a marker of.
+    /// Reads a whole array or object: validates it, and returns its minified source, or the value that it marks.
     mutating func container() throws(InputError) -> HistoryValue {
         let start = position
         let whitespace = skippedWhitespace
@@ -132,8 +132,8 @@ extension JSONScanner {
         return ByteSlice(start: target, count: count)
     }
 
-    /// What the export writes for values that JSON has no form for. Only its exact spelling counts, so that everything
-    /// else is kept as it came: `{"$blob":"x"}` isn't base64 and therefore an ordinary object.
+    /// Decodes a marker, which exports use for values that JSON can't represent. Only its exact spelling counts, so that everything else is kept
+    /// unchanged: `{"$blob":"x"}` isn't base64 and therefore an ordinary object.
     private mutating func marker(_ source: ByteSlice) -> HistoryValue? {
         guard source.count >= 12, source[1] == UInt8(ascii: "\""), source[2] == UInt8(ascii: "$") else { return nil }
         if source.equals(#"{"$real":"Infinity"}"#) { return .real(.infinity) }

@@ -5,7 +5,7 @@ extension JSONScanner {
         1e20, 1e21, 1e22,
     ]
 
-    /// Takes the number that stands at `position`.
+    /// Reads the number at `position`.
     mutating func number() throws(InputError) -> HistoryValue {
         let start = position
         let isNegative = base[position] == UInt8(ascii: "-")
@@ -62,7 +62,7 @@ extension JSONScanner {
         let start = position
         var exponent = 0
         while position < end, case let digit = base[position] &- UInt8(ascii: "0"), digit < 10 {
-            // Beyond this the result is zero or infinite whatever follows; the slow path reads the source again.
+            // Beyond this the result is zero or infinite in any case; the slow path reads the source again.
             if exponent < 100_000_000 { exponent = exponent * 10 + Int(digit) }
             position += 1
         }

@@ -1,7 +1,7 @@
 import StorageCore
 
 extension JSONScanner {
-    /// Takes text whose opening quote was taken. Without escapes the result is a slice of the line.
+    /// Reads text after its opening quote. Without escapes the result is a slice of the line.
     mutating func string() throws(InputError) -> ByteSlice {
         let start = position
         while true {
@@ -17,7 +17,7 @@ extension JSONScanner {
         }
     }
 
-    /// Goes on with text in which an escape was found; the result is in the scanner's own memory.
+    /// Continues with text in which an escape was found; the result is in the scanner's own memory.
     private mutating func unescapedString(from start: Int) throws(InputError) -> ByteSlice {
         let first = scratchUsed
         copyToScratch(start, position)
@@ -50,7 +50,7 @@ extension JSONScanner {
         scratchUsed += to - from
     }
 
-    /// Steps over one character outside ASCII (the Unicode Standard, table 3-7), or refuses what stands there.
+    /// Skips one character outside ASCII (the Unicode Standard, table 3-7), or throws if it is malformed.
     private mutating func skipScalar() throws(InputError) {
         let lead = base[position]
         let second: ClosedRange<UInt8>

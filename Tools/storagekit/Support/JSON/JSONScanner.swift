@@ -1,13 +1,12 @@
 /// Reads the JSON of one line at a time, strictly and without building a tree.
 ///
-/// The caller walks through the objects it knows with `beginObject` and `nextKey` and takes values with `value`, which
-/// hands out arrays and objects as their source text. It is stricter than RFC 8259 where a store could not give the
-/// same document back: integers beyond 64 bits, reals beyond the range of a double, NUL, lone surrogates and repeated
-/// keys are refused, at any depth. So is a depth over 64, which also bounds the recursion.
+/// The caller reads objects that it knows with `beginObject` and `nextKey`, and values with `value`, which returns arrays and objects as their source
+/// text. It is stricter than RFC 8259 where a store couldn't return the same document: integers beyond 64 bits, reals beyond the range of a double,
+/// NUL, lone surrogates and repeated keys are refused, at any depth. So is a depth over 64, which also limits the recursion.
 ///
 /// Numbers keep their kind: `1` is an integer, `1.0` and `1e3` are reals. `-0` is the real `-0.0`, because no integer is.
 ///
-/// Slices that it returns are valid until the next `start` and while the line's own memory is.
+/// Returned slices are valid until the next `start`, and as long as the line's own memory is.
 struct JSONScanner: ~Copyable {
     static let depthLimit = 64
 
@@ -20,10 +19,9 @@ struct JSONScanner: ~Copyable {
     var skippedWhitespace = 0
     var keys = JSONKeySet()
 
-    /// Memory for resolved escapes, minified containers and decoded blobs. It is made large enough before the first
-    /// slice of a line is handed out, so it never moves while slices point into it, and twice the line is enough: text
-    /// takes at most the length of its source, a container that for the text inside and once more minified, and a blob
-    /// has no escapes inside.
+    /// Memory for resolved escapes, minified containers and decoded blobs. It is made large enough before the first slice of a line is returned, so
+    /// it never moves while slices point into it. Twice the line is enough: text takes at most the length of its source, a container that for the
+    /// text inside and once more minified, and a blob has no escapes inside.
     var scratch: UnsafeMutablePointer<UInt8>
     var scratchUsed = 0
     private var scratchCapacity = 4096
@@ -35,7 +33,7 @@ struct JSONScanner: ~Copyable {
 
     deinit { scratch.deallocate() }
 
-    /// Begins with a new line. All slices given out before become invalid.
+    /// Begins a new line. All slices returned before become invalid.
     mutating func start(_ line: UnsafeRawBufferPointer) {
         keys.startLine()
         if scratchCapacity < 2 * line.count {
@@ -58,7 +56,7 @@ struct JSONScanner: ~Copyable {
         return position < end ? base[position] : 0
     }
 
-    /// Takes any value.
+    /// Reads any value.
     mutating func value() throws(InputError) -> HistoryValue {
         skipWhitespace()
         guard position < end else { throw endOfLine() }
@@ -81,7 +79,7 @@ struct JSONScanner: ~Copyable {
         }
     }
 
-    /// Makes sure that nothing follows.
+    /// Checks that nothing follows.
     mutating func finish() throws(InputError) {
         skipWhitespace()
         guard position == end else {

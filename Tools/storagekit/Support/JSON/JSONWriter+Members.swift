@@ -1,6 +1,6 @@
 import StorageCore
 
-/// Members of objects, a call each. What is nil becomes null.
+/// Writes members of objects, one for each call. Nil is written as null.
 extension JSONWriter {
     mutating func member(_ name: String, _ value: Bool) {
         key(name)

@@ -1,9 +1,9 @@
 import Foundation
 import StorageCore
 
-/// Values of columns, in the form in which histories have them.
+/// Values of columns, in the form of change histories.
 extension JSONWriter {
-    /// The shortest digits that read back as the same real, always with a point or an exponent, so that it stays a real.
+    /// Writes the shortest digits that parse as the same real, always with a point or an exponent, so that it remains a real.
     ///
     /// JSON has no infinity: it becomes `{"$real":"Infinity"}`. NaN becomes null, as SQLite stores it.
     mutating func real(_ value: Double) {

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// A process of this machine whose output, errors and reports are read through pipes. Its standard input is empty.
+/// A child process whose output, errors and reports are read through pipes. Its standard input is empty.
 ///
-/// `Sendable`: what changes is behind a lock. One thread reads and waits; any may kill.
+/// `Sendable`: mutable state is behind a lock. One thread reads and waits; any may kill.
 final class ChildProcess: Sendable {
-    /// The descriptor of the child on which it writes reports beside its output and its errors.
+    /// The child's descriptor for reports, in addition to its output and errors.
     static let reportDescriptor: Int32 = 3
 
-    /// The ends to read from. They close when this is freed.
+    /// The ends to read from. They are closed when this object is released.
     let output: Int32
     let errors: Int32
     let reports: Int32
     private let identifier: pid_t
-    /// Whether the process was waited for: its number may be another's then.
+    /// Whether the process was waited for: its id may then belong to another process.
     private let isGone = Mutex(false)
 
-    /// A pipe is open in every child that is started before it is marked as this process's own.
+    /// A child that is started before a pipe is marked close-on-exec inherits it, so only one is started at a time.
     private static let starting = Mutex(())
 
     /// - Parameter program: The path of an executable.
@@ -35,17 +35,17 @@ final class ChildProcess: Sendable {
 
     deinit { for descriptor in [output, errors, reports] { close(descriptor) } }
 
-    /// Ends it at once. It may have ended already.
+    /// Kills the process at once. It may have ended already.
     func kill() {
         isGone.withLock { isGone in if !isGone { _ = Foundation.kill(identifier, SIGKILL) } }
     }
 
-    /// Waits for its end.
+    /// Waits until the process ends.
     ///
-    /// - Returns: What it ended with; nil where a signal ended it.
+    /// - Returns: Its exit status; nil if a signal ended it.
     func wait() -> Int32? {
         var information = siginfo_t()
-        // It stays what it is until the lock is held, so that no other process is killed in its place.
+        // The process remains a zombie until the lock is held, so that no other process with its id is killed.
         while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         return isGone.withLock { isGone in
             isGone = true
@@ -84,7 +84,7 @@ final class ChildProcess: Sendable {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        // In this order: what is overwritten is no pipe's end that is needed yet.
+        // In this order, no pipe's end is overwritten before it is duplicated.
         for (index, pipe) in pipes.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, pipe.write, Int32(index + 1))
         }

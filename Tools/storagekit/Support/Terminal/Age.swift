@@ -5,8 +5,8 @@ enum Age {
         ("s", 1_000_000), ("ms", 1000), ("µs", 1),
     ]
 
-    /// At most the two largest units that aren't zero and stand next to each other, cut, not rounded; a year has 365
-    /// days. Below a minute one unit is enough.
+    /// Returns at most the two largest adjacent units that aren't zero, truncated, not rounded; a year has 365 days. Below a minute only one unit is
+    /// used.
     static func text(microseconds: Int64) -> String {
         let sign = microseconds < 0 ? "-" : ""
         let magnitude = microseconds.magnitude

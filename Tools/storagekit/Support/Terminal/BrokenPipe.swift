@@ -1,2 +1,2 @@
-/// Nobody reads the output any more, as after `| head`. The command ends quietly and with success.
+/// The output has no reader any more, as after `| head`. The command exits silently with success.
 struct BrokenPipe: Error {}

@@ -1,5 +1,5 @@
 extension CommandError: CustomStringConvertible {
-    /// Up to three lines as they are shown on standard error, each ended by a line break.
+    /// Returns up to three lines for standard error, each with a line break.
     func rendered(style: Style) -> String {
         var lines = style.removed("error:") + " " + TerminalText.visible(what) + "\n"
         if !why.isEmpty { lines += style.dim("  why:") + " " + TerminalText.visible(why) + "\n" }

@@ -1,13 +1,13 @@
 import StorageCore
 
-/// How many columns of a terminal text takes.
+/// The width of text in columns of a terminal.
 enum DisplayWidth {
     static func of(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// A character as people see it takes the width of its base, or two if it is shown as an emoji.
+    /// Returns the width of a grapheme: that of its base, or two if it is shown as an emoji.
     static func of(_ character: Character) -> Int {
         guard let base = character.unicodeScalars.first else { return 0 }
         if base.value < 0x300 {
@@ -22,7 +22,7 @@ enum DisplayWidth {
         return 1
     }
 
-    /// Shortens to a width; what is cut is marked by an ellipsis.
+    /// Truncates text to a width, marked by an ellipsis.
     static func truncated(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 0 else { return "" }

@@ -13,7 +13,7 @@ enum NumberText {
 
     /// `1 row`, `2,000 rows`.
     ///
-    /// - Parameter plural: What there are several of; with an s behind it where nil.
+    /// - Parameter plural: The plural of the noun; the singular with an s if nil.
     static func count(_ number: some BinaryInteger, _ one: String, plural: String? = nil) -> String {
         "\(grouped(Int(number))) \(number == 1 ? one : plural ?? one + "s")"
     }

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// How results are written.
+/// The format of results.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// For people; may change in any version.
     case human
-    /// One JSON object a line with `"v":1`, a documented contract.
+    /// One JSON object for each line, with `"v":1`; a documented contract.
     case jsonl
     /// One JSON document.
     case json

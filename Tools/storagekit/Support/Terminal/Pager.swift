@@ -1,29 +1,28 @@
 import Foundation
 import Synchronization
 
-/// The program that long output goes through on a terminal, as git has it.
+/// The program that pages long output to a terminal, as in git.
 ///
-/// It is started by the first output, so that an error alone is printed as it is. From then on standard output, and standard
-/// error where it is a terminal, are a pipe to it. The terminal itself stays known: its width and colours are those of the
-/// output.
+/// It is started by the first output, so that an error alone is printed directly. Then standard output, and standard error if it is a terminal, are a
+/// pipe to the pager. The terminal's width and colours still determine the output.
 ///
-/// Isolation: what signal handlers read are atomics; the rest belongs to the thread that runs the command.
+/// Isolation: signal handlers only read atomics; the rest belongs to the thread that runs the command.
 enum Pager {
     static let environmentKey = "STORAGEKIT_PAGER"
 
-    /// Whether output goes through the pager once there is some.
+    /// Whether the first output starts the pager.
     private static let isWanted = Atomic<Bool>(false)
-    /// The pager's process; 0 where it isn't running.
+    /// The pager's process; 0 if it isn't running.
     private static let process = Atomic<Int32>(0)
-    /// The terminal in place of which standard output is a pipe; -1 where it isn't.
+    /// A descriptor of the terminal while standard output is a pipe to the pager; -1 otherwise.
     private static let terminal = Atomic<Int32>(-1)
 
-    /// Whether standard error goes to it, too.
+    /// Whether standard error goes to the pager, too.
     private static let takesErrors = Atomic<Bool>(false)
     /// Whether a signal ends this process as soon as the pager has ended.
     private static let isEnding = Atomic<Bool>(false)
 
-    /// The descriptor of the terminal that shows in the end what a descriptor takes.
+    /// Returns the descriptor of the terminal that finally shows a descriptor's output.
     static func device(behind descriptor: Int32) -> Int32 {
         let isPaged = descriptor == 1 || descriptor == 2 && takesErrors.load(ordering: .relaxed)
         return isRunning && isPaged ? terminal.load(ordering: .relaxed) : descriptor
@@ -31,10 +30,10 @@ enum Pager {
 
     static var isRunning: Bool { process.load(ordering: .relaxed) > 0 }
 
-    /// Whether signals end the command, and then the process.
+    /// Whether signals end the command and then the process.
     private static let endsBySignal = Atomic<Bool>(true)
 
-    /// Lets the output of a command go through the pager, where a terminal shows it.
+    /// Makes a command's output to a terminal go through the pager.
     ///
     /// - Parameter endsBySignal: Whether Ctrl-C ends the process once its user has left the pager.
     static func request(endsBySignal: Bool = true) {
@@ -42,7 +41,7 @@ enum Pager {
         if isatty(1) == 1 { isWanted.store(true, ordering: .relaxed) }
     }
 
-    /// Starts the pager where it is wanted and there is one. To be called before output.
+    /// Starts the pager if it was requested and exists. Call it before output.
     static func startIfWanted(environment: [String: String] = ProcessInfo.processInfo.environment) {
         guard isWanted.exchange(false, ordering: .relaxed),
             let command = PagerCommand(environment: environment)
@@ -63,7 +62,7 @@ enum Pager {
         }
         dup2(ends[1], 1)
         close(ends[1])
-        // An interrupt ends what is written, and the pager stays with what there is until its user ends it.
+        // An interrupt ends the output, and the pager keeps what it has until the user closes it.
         guard endsBySignal.load(ordering: .relaxed) else { return }
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, Pager.endBySignal) }
     }
@@ -71,7 +70,7 @@ enum Pager {
     /// Ends the output and waits until the pager's user has read it. Standard output is the terminal again.
     static func finish() {
         isWanted.store(false, ordering: .relaxed)
-        // The handler of a signal waits for the pager already, and ends the process.
+        // The signal handler is already waiting for the pager, and ends the process.
         while isEnding.load(ordering: .relaxed) { pause() }
         guard isRunning else { return }
         let screen = terminal.load(ordering: .relaxed)
@@ -89,8 +88,8 @@ enum Pager {
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// Calls nothing but what a handler may. The command, which goes on meanwhile, finds that nobody reads its output any
-    /// more; its descriptors stay taken, so that no file can get their numbers.
+    /// Makes only async-signal-safe calls. The command, which is still running, finds that its output has no reader; its descriptors stay open, so
+    /// that no file can reuse their numbers.
     private static let endBySignal: @convention(c) (Int32) -> Void = { number in
         isEnding.store(true, ordering: .relaxed)
         var ends: (Int32, Int32) = (0, 0)

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Which program pages, and how it is started.
+/// The pager's command, and how it is started.
 struct PagerCommand: Equatable {
-    /// The words of a shell, as users write them into `PAGER`.
+    /// The shell command, as users write it in `PAGER`.
     let text: String
 
-    /// Signs for which a shell has to read the command.
+    /// Characters that require a shell to run the command.
     private static let shellSigns = "|&;<>()$`\\\"' \t\n*?[#~=%"
 
-    /// `STORAGEKIT_PAGER`, `PAGER`, or less; nil where output isn't to be paged, or the program isn't there.
+    /// Uses `STORAGEKIT_PAGER`, `PAGER`, or less; nil if output isn't to be paged, or the program doesn't exist.
     init?(environment: [String: String]) {
         let text = environment[Pager.environmentKey] ?? environment["PAGER"] ?? "less"
         guard !text.isEmpty, text != "cat", Self.isThere(text, path: environment["PATH"] ?? "") else { return nil }
         self.text = text
     }
 
-    /// Whether its first word is a program. What only a shell can read is taken on trust.
+    /// Returns whether its first word is a program. A command that requires a shell is assumed to exist.
     private static func isThere(_ text: String, path: String) -> Bool {
         guard let program = text.split(whereSeparator: \.isWhitespace).first else { return false }
         if program.contains(where: shellSigns.contains) { return true }
@@ -23,12 +23,12 @@ struct PagerCommand: Equatable {
         return path.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
     }
 
-    /// Starts it in this process's group, so that it may read the terminal's keys.
+    /// Starts the pager in this process's group, so that it may read from the terminal.
     ///
-    /// - Returns: The process; nil where it can't be started.
+    /// - Returns: The process id; nil if it can't be started.
     func start(input: Int32, environment: [String: String]) -> pid_t? {
         var environment = environment
-        // As git has it: what fits on a screen stays there, colours are colours, and the screen isn't cleared.
+        // As in git: output that fits on a screen isn't paged, colours are shown, and the screen isn't cleared.
         if environment["LESS"] == nil { environment["LESS"] = "FRX" }
         if environment["LV"] == nil { environment["LV"] = "-c" }
         let words = ["/bin/sh", "-c", text]
@@ -49,7 +49,7 @@ struct PagerCommand: Equatable {
             posix_spawnattr_destroy(&attributes)
         }
         posix_spawn_file_actions_adddup2(&actions, input, 0)
-        // This process ignores it, and the pager would inherit that.
+        // This process ignores SIGPIPE, which the pager would inherit.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a terminal opens where a point is clicked: a URL from a template of the user's own.
+/// The links of points in a terminal: URLs from a user-defined template.
 ///
-/// `{point}` is the point as it can be typed, `{commit}` and `{position}` a number, `{store}` the absolute path of the store,
-/// `{host}` the name of this machine. A point that lacks a field of the template is no link.
+/// `{point}` is the point as it can be typed, `{commit}` and `{position}` a number, `{store}` the absolute path of the store, `{host}` the name of
+/// this machine. A point that lacks a field of the template isn't a link.
 struct PointLinks: Equatable, Sendable {
     enum Field: String, CaseIterable, Sendable {
         case point, commit, position, store, host
@@ -11,7 +11,7 @@ struct PointLinks: Equatable, Sendable {
 
     static let environmentKey = "STORAGEKIT_LINK"
 
-    /// Templates that have a name. `storagekit ui --link` reads what this one makes.
+    /// Named templates. `storagekit ui --link` opens the URLs of this one.
     static let named = ["ui": "\(StoreLink.scheme)://{host}{store}?point={point}"]
 
     private enum Part: Equatable, Sendable {
@@ -24,13 +24,13 @@ struct PointLinks: Equatable, Sendable {
     private let host: String
 
     /// - Parameters:
-    ///   - template: A URL with fields, or a name of one.
+    ///   - template: A URL with fields, or a template's name.
     ///   - store: The absolute path of the store.
-    /// - Throws: A `GrammarError` that says what a template looks like.
+    /// - Throws: `GrammarError` with an example of a template.
     init(_ template: String, store: String?, host: String) throws(GrammarError) {
         var parts: [Part] = []
         var rest = (Self.named[template] ?? template)[...]
-        // It ends up inside of a command to the terminal, which takes nothing but the characters of a URL.
+        // The URL becomes part of a terminal's escape sequence, which allows only the characters of a URL.
         guard let colon = rest.firstIndex(of: ":"),
             rest[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || "+-.".contains($0)) }),
             colon > rest.startIndex, rest.unicodeScalars.allSatisfy({ (0x21...0x7e).contains($0.value) })
@@ -58,7 +58,7 @@ struct PointLinks: Equatable, Sendable {
         )
     }
 
-    /// The URL of a point; nil where it lacks a field.
+    /// Returns the URL of a point; nil if it lacks a field.
     func url(of point: PointArgument) -> String? {
         var url = ""
         for part in parts {
@@ -66,7 +66,7 @@ struct PointLinks: Equatable, Sendable {
             case .text(let text): url += text
             case .field(let field):
                 guard let value = value(of: field, point) else { return nil }
-                // The path keeps its slashes, and a point what can't be mistaken for a delimiter.
+                // The path keeps its slashes, and a point the characters that aren't delimiters.
                 url += value.addingPercentEncoding(withAllowedCharacters: Self.unescaped) ?? ""
             }
         }
@@ -89,9 +89,9 @@ struct PointLinks: Equatable, Sendable {
 }
 
 extension PointLinks {
-    /// The template of the environment for the store that a command line names; nil where there is none.
+    /// Creates links from the environment's template for the store that a command line names; nil if there is none.
     ///
-    /// - Throws: A `GrammarError` where it isn't one.
+    /// - Throws: `GrammarError` if the template is invalid.
     init?(_ words: [String], environment: [String: String]) throws(GrammarError) {
         guard let template = environment[Self.environmentKey], !template.isEmpty else { return nil }
         let store = Self.store(words) ?? environment["STORAGEKIT_STORE"]
@@ -99,7 +99,7 @@ extension PointLinks {
             template, store: store.map { URL(fileURLWithPath: $0).standardizedFileURL.path }, host: StoreLink.host)
     }
 
-    /// The store as a command line names it.
+    /// Returns the store that a command line names.
     static func store(_ words: [String]) -> String? {
         let words = words.prefix { $0 != "--" }
         for (word, next) in zip(words, words.dropFirst() + [""]) {
@@ -109,7 +109,7 @@ extension PointLinks {
         return nil
     }
 
-    /// Those of this process.
+    /// The links of this process.
     static let current = Result { () throws(GrammarError) in
         try PointLinks(CommandLine.arguments, environment: ProcessInfo.processInfo.environment)
     }

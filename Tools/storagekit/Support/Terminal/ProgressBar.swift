@@ -1,8 +1,8 @@
 import Foundation
 
-/// Progress of long work on standard error, with rate and time left; silent unless that is a terminal.
+/// Progress of long work on standard error, with rate and remaining time; silent unless that is a terminal.
 ///
-/// It draws at most ten times a second and not in the first moments, so that short work leaves no trace.
+/// It draws at most ten times a second, and not immediately, so that short work shows no bar.
 final class ProgressBar {
     private static let interval = Duration.milliseconds(100)
     private static let delay = Duration.milliseconds(300)
@@ -19,9 +19,9 @@ final class ProgressBar {
     private var lastDrawn: ContinuousClock.Instant?
 
     /// - Parameters:
-    ///   - total: how much work there is in units; nil if unknown.
-    ///   - begun: how much of it somebody else had done before: it doesn't count for the rate.
-    ///   - show: writes text as it is.
+    ///   - total: The amount of work in units; nil if unknown.
+    ///   - begun: The amount that was already done before, which doesn't count for the rate.
+    ///   - show: Writes text unchanged.
     init(
         _ label: String, total: Int?, begun: Int = 0, unit: String, terminal: Terminal = Terminal(descriptor: 2),
         show: @escaping (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) },
@@ -37,9 +37,9 @@ final class ProgressBar {
         started = now()
     }
 
-    /// - Parameter completed: how much was done altogether, in units.
+    /// - Parameter completed: The total amount done, in units.
     func update(_ completed: Int) {
-        // A pager has the screen.
+        // A pager owns the screen.
         guard terminal.isTerminal, !Pager.isRunning else { return }
         let time = now()
         guard time - started >= Self.delay, lastDrawn.map({ time - $0 >= Self.interval }) ?? true else { return }
@@ -48,7 +48,7 @@ final class ProgressBar {
         show("\r\u{1b}[K" + DisplayWidth.truncated(line(completed, elapsed: time - started), to: width))
     }
 
-    /// Removes the bar. To be called on success and on failure, before anything else is written to the terminal.
+    /// Removes the bar. Call it on success and on failure, before anything else is written to the terminal.
     func finish() {
         guard lastDrawn != nil else { return }
         lastDrawn = nil
@@ -76,7 +76,7 @@ final class ProgressBar {
         }
         if let total, rate > 0, completed < total {
             let left = Double(total - completed) / rate
-            // Beyond a year nobody waits, and the number would not fit.
+            // More than a year isn't shown: it would be useless and wouldn't fit.
             if left < 31_536_000 { parts.append("\(Age.text(microseconds: Int64(max(left, 1)) * 1_000_000)) left") }
         }
         return parts.joined(separator: "  ")

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Progress of work that goes through stages, each with a bar of its own.
+/// Progress of work in several stages, each with its own bar.
 ///
 /// Isolation: `Sendable`, its bar behind a mutex; work reports from several threads.
 final class StageProgress: Sendable {
@@ -12,7 +12,7 @@ final class StageProgress: Sendable {
     private let state = Mutex(State())
     private let unit: @Sendable (String) -> String
 
-    /// - Parameter unit: What is counted in a stage.
+    /// - Parameter unit: Returns the unit that is counted in a stage.
     init(unit: @escaping @Sendable (_ stage: String) -> String) { self.unit = unit }
 
     func update(_ stage: String, done: Int, of all: Int) {

@@ -3,11 +3,10 @@ import StorageCore
 
 /// Buffered writing to standard output.
 ///
-/// On a terminal every write is shown at once. Elsewhere bytes are passed on when a buffer is full or, at the next
-/// write, when the oldest have waited a while, so that the first lines of a long search arrive early. Call `flush`
-/// before the program ends and before it waits.
+/// On a terminal every write is flushed at once. Elsewhere bytes are flushed when the buffer is full, or at a write after the oldest have waited a
+/// while, so that the first lines of a long search arrive early. Call `flush` before the program exits or waits.
 ///
-/// SIGPIPE must be ignored by the process; then a reader that left shows as `BrokenPipe`.
+/// The process must ignore SIGPIPE; then a closed reader is reported as `BrokenPipe`.
 final class StandardOutput {
     private static let bufferSize = 1 << 16
     private static let longestWait = Duration.milliseconds(30)
@@ -35,7 +34,7 @@ final class StandardOutput {
 
     func writeLine(_ text: String) throws { try write(text + "\n") }
 
-    /// Passes the writer's bytes on and empties it.
+    /// Writes the writer's bytes and empties it.
     func write(_ writer: inout JSONWriter) throws {
         try write(writer.bytes)
         writer.bytes.removeAll(keepingCapacity: true)
@@ -53,7 +52,7 @@ final class StandardOutput {
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno == EAGAIN {
-                    // A pipe that another program made non-blocking.
+                    // Another program has made the pipe non-blocking.
                     var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = Foundation.poll(&poll, 1, -1)
                 } else if errno == EPIPE {
@@ -69,7 +68,7 @@ final class StandardOutput {
 }
 
 extension StandardOutput {
-    /// Whether the pipe that standard output leads to has nobody at its other end.
+    /// Whether the pipe of standard output has no reader any more.
     static var isReaderGone: Bool {
         var poll = pollfd(fd: 1, events: 0, revents: 0)
         return Foundation.poll(&poll, 1, 0) > 0 && poll.revents & Int16(POLLERR) != 0

@@ -4,7 +4,7 @@ import Foundation
 struct StoreLink: Equatable, Sendable {
     static let scheme = "storagekit"
 
-    /// The name of this machine, as links have it.
+    /// The name of this machine in links.
     static var host: String {
         var bytes = [CChar](repeating: 0, count: 256)
         guard gethostname(&bytes, bytes.count - 1) == 0 else { return "localhost" }
@@ -14,7 +14,7 @@ struct StoreLink: Equatable, Sendable {
     let path: String
     let point: PointArgument
 
-    /// - Parameter host: The name of this machine: what is on another one can't be opened.
+    /// - Parameter host: The name of this machine: stores on others can't be opened.
     init(_ text: String, host: String = StoreLink.host) throws(GrammarError) {
         let example = "A link looks like \(Self.scheme)://\(host)/home/anna/app.sqlite?point=t:12."
         guard let url = URLComponents(string: text), url.scheme?.lowercased() == Self.scheme, !url.path.isEmpty,

@@ -1,7 +1,6 @@
-/// Colours by meaning. They only help: signs and words must carry the meaning without them.
+/// Colours by role. They are only an aid: signs and words must carry the meaning without them.
 ///
-/// The codes are written here and not by a library that keeps one switch for the whole process, because standard output
-/// and standard error can differ.
+/// The codes are written here and not by a library with one switch for the whole process, because standard output and standard error can differ.
 struct Style: Sendable {
     enum Role: Sendable {
         case plain, added, removed, changed, dim, heading
@@ -23,7 +22,7 @@ struct Style: Sendable {
     static let colored = Style(isColored: true)
 
     let isColored: Bool
-    /// What points lead to; nil where they aren't links.
+    /// The links of points; nil if they aren't links.
     var links: PointLinks?
 
     func apply(_ role: Role, to text: String) -> String {
@@ -31,7 +30,7 @@ struct Style: Sendable {
         return "\u{1b}[\(code)m\(text)\u{1b}[0m"
     }
 
-    /// The text as a link to what it names, where it names a point.
+    /// Returns the text as a link, if it names a point.
     ///
     /// OSC 8, the hyperlinks of terminals: <https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda>
     func linked(_ text: String, to point: PointArgument?) -> String {

@@ -1,10 +1,10 @@
-/// A line for people, made of parts with a colour each, some of which may be clicked.
+/// A line for people: parts with a colour each, some of which are links.
 struct StyledLine: Sendable {
     struct Part: Sendable {
-        /// Fit for a terminal.
+        /// Text that is safe for a terminal.
         let text: String
         let role: Style.Role
-        /// What the text names; nil for text alone.
+        /// The point that the text names; nil for plain text.
         var point: PointArgument?
     }
 
@@ -19,9 +19,9 @@ struct StyledLine: Sendable {
 
     init(_ point: PointArgument, _ role: Style.Role = .plain) { add(point, role) }
 
-    /// Adds text after what is there. Control characters in it are shown as escapes.
+    /// Appends text. Control characters in it are shown as escapes.
     ///
-    /// - Parameter point: What the text names, where it names one.
+    /// - Parameter point: The point that the text names, if any.
     mutating func add(_ text: String, _ role: Style.Role = .plain, point: PointArgument? = nil) {
         if !text.isEmpty { parts.append(Part(text: TerminalText.visible(text), role: role, point: point)) }
     }
@@ -31,10 +31,10 @@ struct StyledLine: Sendable {
         add(point.description, role, point: point)
     }
 
-    /// Adds what another line holds.
+    /// Appends another line.
     mutating func add(_ line: StyledLine) { parts += line.parts }
 
-    /// Adds text so that it is set off from what is there.
+    /// Appends text, separated from the text before.
     mutating func addWord(_ text: String, _ role: Style.Role = .plain) {
         guard !text.isEmpty else { return }
         if !parts.isEmpty { add("  ") }
@@ -46,17 +46,17 @@ struct StyledLine: Sendable {
         add(point, role)
     }
 
-    /// The same in one colour.
+    /// Returns the line in one colour.
     func with(_ role: Style.Role) -> StyledLine { StyledLine(plain, role) }
 
-    /// As much of it as fits into a width; what is cut is marked by an ellipsis.
+    /// Returns the line truncated to a width, marked by an ellipsis.
     func clipped(to width: Int) -> StyledLine {
         guard DisplayWidth.of(plain) > width else { return self }
         var left = width
         var output = StyledLine()
         for part in parts where left > 0 {
             let length = DisplayWidth.of(part.text)
-            // Something must be left for the ellipsis.
+            // Leaves room for the ellipsis.
             output.add(
                 length >= left ? DisplayWidth.truncated(part.text + " ", to: left) : part.text, part.role,
                 point: part.point)
@@ -65,11 +65,11 @@ struct StyledLine: Sendable {
         return output
     }
 
-    /// - Parameter width: where the line is cut; nil if it isn't.
+    /// - Parameter width: The width at which the line is truncated; nil to keep it whole.
     func rendered(_ style: Style, width: Int?) -> String {
         var output = ""
         var (run, role) = ("", Style.Role.plain)
-        // Neighbours of one colour are one text, in which some words may be links.
+        // Adjacent parts of one colour are joined to one text, in which some words may be links.
         for part in (width.map(clipped) ?? self).parts {
             if part.role != role {
                 output += style.apply(role, to: run)

@@ -2,7 +2,7 @@
 struct TableCell: ExpressibleByStringLiteral, Sendable {
     let text: String
     let role: Style.Role
-    /// What the text names; nil for text alone.
+    /// The point that the text names; nil for plain text.
     let point: PointArgument?
 
     init(_ text: String, _ role: Style.Role = .plain) {

@@ -15,7 +15,7 @@ struct TableLayout: Sendable {
     }
 
     private static let gap = 2
-    /// Columns aren't made narrower than this, even if the line gets too long then.
+    /// The minimum width of a column, even if the line gets too long.
     private static let narrowest = 4
 
     private let columns: [Column]
@@ -23,22 +23,22 @@ struct TableLayout: Sendable {
     private let hasTitles: Bool
     private var rows: [[TableCell]] = []
 
-    /// - Parameter width: the width of the terminal; nil if nothing may be cut.
+    /// - Parameter width: The width of the terminal; nil to truncate nothing.
     init(_ columns: [Column], width: Int?) {
         self.columns = columns
         self.width = width
         hasTitles = columns.contains { !$0.title.isEmpty }
     }
 
-    /// Adds a row; missing cells are empty, surplus ones are left out.
+    /// Adds a row; missing cells are empty, surplus ones are dropped.
     mutating func add(_ cells: [TableCell]) { rows.append(cells) }
 
-    /// The lines with the titles first, without spaces at their ends.
+    /// Returns the lines, titles first, without trailing spaces.
     func lines(style: Style) -> [String] { styledLines().map { $0.rendered(style, width: nil) } }
 
-    /// The same before they are coloured.
+    /// Returns the lines before colours are applied.
     ///
-    /// - Parameter natural: How wide the columns would like to be; what the rows need where nil.
+    /// - Parameter natural: The natural widths of the columns; those of the rows if nil.
     func styledLines(natural: [Int]? = nil) -> [StyledLine] {
         let widths = fittedWidths(
             natural.map { widths in columns.indices.map { widths.indices.contains($0) ? widths[$0] : 0 } }
@@ -67,7 +67,7 @@ struct TableLayout: Sendable {
         return output
     }
 
-    /// What the titles and the rows need.
+    /// The widths that the titles and the rows need.
     private var naturalWidths: [Int] {
         var widths = columns.map { DisplayWidth.of($0.title) }
         for row in rows {
@@ -82,7 +82,7 @@ struct TableLayout: Sendable {
         guard let width else { return natural }
         var widths = natural
         var surplus = widths.reduce(0, +) + Self.gap * max(widths.count - 1, 0) - width
-        // The widest column gives first, down to the next widest, so that short columns stay whole.
+        // The widest column is narrowed first, down to the next widest, so that short columns stay whole.
         while surplus > 0, let widest = widths.max(), widest > Self.narrowest,
             let index = widths.lastIndex(of: widest)
         {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What is known of the device behind an output.
+/// The properties of the device behind an output.
 struct Terminal: Sendable {
     let isTerminal: Bool
-    /// Columns of the terminal; nil if the output isn't one, so that nothing is cut in files and pipes.
+    /// The number of columns of the terminal; nil if the output isn't one, so that nothing is truncated in files and pipes.
     let width: Int?
     private let noColor: Bool
     private let isDumb: Bool
@@ -19,7 +19,7 @@ struct Terminal: Sendable {
         isDumb = environment["TERM"] == "dumb"
     }
 
-    /// - Parameter descriptor: 1 for standard output, 2 for standard error; behind a pager, the terminal that it shows them on.
+    /// - Parameter descriptor: 1 for standard output, 2 for standard error; with a pager, the pager's terminal.
     init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
         let descriptor = Pager.device(behind: descriptor)
         var size = winsize()
@@ -29,7 +29,7 @@ struct Terminal: Sendable {
             environment: environment)
     }
 
-    /// - Parameter links: What points lead to, on a terminal that shows colours too.
+    /// - Parameter links: The links of points, used on a terminal with colours.
     func style(_ choice: ColorChoice, links: PointLinks? = nil) -> Style {
         let showsMore = isTerminal && !noColor && !isDumb
         var style: Style =

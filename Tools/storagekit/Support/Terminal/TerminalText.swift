@@ -1,8 +1,8 @@
-/// Text from the store made fit for a terminal.
+/// Makes stored text safe for a terminal.
 enum TerminalText {
-    /// Shows control characters as escapes.
+    /// Returns text with control characters shown as escapes.
     ///
-    /// Stored text could otherwise move the cursor, change colours, or swap what is read (bidirectional overrides).
+    /// Stored text could otherwise move the cursor, change colours, or reorder the text (bidirectional overrides).
     static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnfit) else { return text }
         var output = ""

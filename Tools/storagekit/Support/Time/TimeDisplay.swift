@@ -1,17 +1,17 @@
 import Foundation
 
-/// In which zone people read and write times; programs always get UTC.
+/// The time zone of times for people; programs always get UTC.
 enum TimeDisplay: String, CaseIterable, Sendable {
     case utc, local
 
     static let environmentKey = "STORAGEKIT_TIME"
 
-    /// That of this process. Points are read while the command line still is, so it is looked up there.
+    /// The setting of this process. Points are parsed with the command line, so it is searched for in its words.
     static let current = chosen(
         CommandLine.arguments, environment: ProcessInfo.processInfo.environment, isTerminal: isatty(1) == 1)
 
-    /// What the command line says, or the environment, or the device: a person's zone on a terminal, UTC elsewhere, so that
-    /// scripts mean the same everywhere.
+    /// Returns the setting of the command line, or the environment, or the device: the user's zone on a terminal, UTC elsewhere, so that scripts work
+    /// the same everywhere.
     static func chosen(_ words: [String], environment: [String: String], isTerminal: Bool) -> TimeDisplay {
         let words = words.prefix { $0 != "--" }
         for (word, next) in zip(words, words.dropFirst() + [""]) {
@@ -23,7 +23,7 @@ enum TimeDisplay: String, CaseIterable, Sendable {
         return environment[environmentKey].flatMap { TimeDisplay(rawValue: $0) } ?? (isTerminal ? .local : .utc)
     }
 
-    /// Seconds east of UTC at a time, in microseconds since 1970.
+    /// Returns the seconds east of UTC at a time in microseconds since 1970.
     func offsetSeconds(at microseconds: Int64) -> Int64 {
         guard self == .local else { return 0 }
         var time = time_t(Timestamp.floorDivide(microseconds, Timestamp.perSecond).quotient)
@@ -32,15 +32,15 @@ enum TimeDisplay: String, CaseIterable, Sendable {
         return Int64(parts.tm_gmtoff)
     }
 
-    /// The time that a clock in this zone shows as `microseconds` of UTC.
+    /// Returns the time at which a clock in this zone shows what a UTC clock shows at `microseconds`.
     func time(ofClock microseconds: Int64) -> Int64 {
         self == .utc ? microseconds : Self.time(ofClock: microseconds, offsetSeconds: offsetSeconds)
     }
 
-    /// The same in a zone of which the offsets are known. Where clocks are set back, it is the first of the two times; in
-    /// the hour that is left out when they are set forward, as if they hadn't been.
+    /// Returns the same for a zone with given offsets. If clocks are set back, it is the first of the two times; in the hour that is skipped when
+    /// they are set forward, the offset before the change applies.
     static func time(ofClock microseconds: Int64, offsetSeconds: (_ time: Int64) -> Int64) -> Int64 {
-        // An offset holds for the time that it leads to; around a change the one before it is tried first.
+        // An offset must be valid at the resulting time; around a change the earlier one is tried first.
         let offsets = [-Timestamp.perDay, Timestamp.perDay].map {
             offsetSeconds(microseconds + $0) * Timestamp.perSecond
         }

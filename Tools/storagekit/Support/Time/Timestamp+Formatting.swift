@@ -1,7 +1,7 @@
 extension Timestamp {
-    /// Appends the canonical form: in UTC, with no decimals, three or six, whatever is the fewest that is exact.
+    /// Appends the canonical form: in UTC, with no, three or six decimals, the fewest that are exact.
     ///
-    /// Times outside of the range can't come from a parsed text; they are shown as the nearest one that can.
+    /// Times outside the range can't come from parsed text; they are clamped to it.
     static func append(_ microseconds: Int64, to output: inout [UInt8]) {
         let microseconds = min(max(microseconds, range.lowerBound), range.upperBound)
         let (day, timeOfDay) = floorDivide(microseconds, perDay)
@@ -35,7 +35,7 @@ extension Timestamp {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The time as people read it: with the offset of their zone, so that it can be typed again.
+    /// Returns the time for people: with the offset of their zone, so that it can be typed again.
     static func shown(_ microseconds: Int64, in display: TimeDisplay = .current) -> String {
         let offset = display.offsetSeconds(at: microseconds)
         guard offset != 0 else { return text(microseconds) }
@@ -46,18 +46,18 @@ extension Timestamp {
             + digits(minutes % 60)
     }
 
-    /// The day in the zone of people, for lines that have no room for more.
+    /// Returns the day in the zone of people, for lines without room for more.
     static func day(_ microseconds: Int64, in display: TimeDisplay = .current) -> String {
         String(text(microseconds + display.offsetSeconds(at: microseconds) * perSecond).prefix(10))
     }
 
-    /// `2024-05-01 10:00:00` on a clock in the zone of people, without what it lacks to be exact.
+    /// Returns `2024-05-01 10:00:00` in the zone of people, without offset and fraction.
     static func clock(_ microseconds: Int64, in display: TimeDisplay = .current) -> String {
         let text = text(microseconds + display.offsetSeconds(at: microseconds) * perSecond)
         return String(text.prefix(19)).replacing("T", with: " ")
     }
 
-    /// Quotient and remainder with a remainder that is never negative, for times before 1970.
+    /// Returns quotient and remainder; the remainder is never negative, for times before 1970.
     static func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

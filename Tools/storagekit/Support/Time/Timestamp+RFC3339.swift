@@ -1,4 +1,4 @@
-/// Why text isn't a point in time.
+/// Why text isn't a valid time.
 enum TimestampProblem: String, Error {
     case notRFC3339 = "this isn't a time of RFC 3339"
     case noSuchDay = "this day or time of day doesn't exist"
@@ -15,9 +15,9 @@ enum TimestampProblem: String, Error {
 }
 
 extension Timestamp {
-    /// Reads `2024-05-01T10:00:00.123456+02:00`: date, `T` or a space, time, any number of decimals, `Z` or an offset.
+    /// Parses `2024-05-01T10:00:00.123456+02:00`: date, `T` or a space, time, any number of decimals, `Z` or an offset.
     ///
-    /// Decimals beyond microseconds are cut, not rounded, so that no time moves into the future.
+    /// Decimals beyond microseconds are truncated, not rounded, so that no time moves into the future.
     static func parse(_ text: UnsafeRawBufferPointer) throws(TimestampProblem) -> Int64 {
         guard text.count >= 20, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             text[10] | 0x20 == UInt8(ascii: "t") || text[10] == UInt8(ascii: " "),
@@ -45,13 +45,13 @@ extension Timestamp {
         return microseconds
     }
 
-    /// Whether a time that was read has decimals beyond microseconds that say something.
+    /// Returns whether a valid time has decimals beyond microseconds that aren't zero.
     static func isFinerThanMicroseconds(_ text: UnsafeRawBufferPointer) -> Bool {
         guard text.count > 27, text[19] == UInt8(ascii: ".") else { return false }
         return text[26...].prefix { $0 &- UInt8(ascii: "0") < 10 }.contains { $0 != UInt8(ascii: "0") }
     }
 
-    /// The same for text that is at hand as a string.
+    /// Parses a string.
     static func parse(_ text: String) throws(TimestampProblem) -> Int64 {
         var text = text
         let result = text.withUTF8 { bytes in
@@ -72,7 +72,7 @@ extension Timestamp {
         return value
     }
 
-    /// Microseconds of `.123456` at `position`, which moves behind it; zero if there is none.
+    /// Parses the microseconds of `.123456` at `position`, which moves past it; zero if there is no fraction.
     private static func fraction(
         _ text: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(TimestampProblem) -> Int64 {
@@ -90,7 +90,7 @@ extension Timestamp {
         return value
     }
 
-    /// Seconds east of UTC; `Z` or `±hh:mm` must be all that is left.
+    /// Parses the seconds east of UTC; `Z` or `±hh:mm` must be the rest of the text.
     private static func offset(_ text: UnsafeRawBufferPointer, _ position: Int) throws(TimestampProblem) -> Int64 {
         guard position < text.count else { throw .notRFC3339 }
         if text[position] | 0x20 == UInt8(ascii: "z") {

@@ -1,7 +1,6 @@
-/// Points in time as microseconds since 1970 in UTC, and their form in text (RFC 3339).
+/// Times as microseconds since 1970 in UTC, and as text (RFC 3339).
 ///
-/// Exact for the years 1 to 9999 of the Gregorian calendar, extended backwards as RFC 3339 does it. No locale, no time
-/// zone database and no memory is needed.
+/// Exact for the years 1 to 9999 of the proleptic Gregorian calendar, as in RFC 3339. Needs no locale, no time zone database and no allocation.
 enum Timestamp {
     static let perSecond: Int64 = 1_000_000
     static let perDay: Int64 = 86_400 * perSecond
@@ -22,9 +21,9 @@ enum Timestamp {
         }
     }
 
-    /// Counts days from 1970-01-01; H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+    /// Returns the number of days since 1970-01-01; H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".
     ///
-    /// Years begin in March there, so that the leap day is the last of its year, and eras are 400 years long.
+    /// There years begin in March, so that the leap day is the last of its year, and eras are 400 years long.
     static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
@@ -34,7 +33,7 @@ enum Timestamp {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// The date of a day counted from 1970-01-01; the inverse of `daysSince1970`.
+    /// Returns the date of a day counted from 1970-01-01; the inverse of `daysSince1970`.
     static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

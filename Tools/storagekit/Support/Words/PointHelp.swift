@@ -1,4 +1,4 @@
-/// How points, ranges and targets are written, for people and for programs that ask as they do.
+/// The notation of points, ranges and targets, for people and for programs that use the same one.
 enum PointHelp {
     static let text = """
         POINTS in history, wherever a command takes one:
