@@ -68,7 +68,7 @@ public class StorageSubscription {
     public func refresh() async {
         guard isActive else { return }
         if handle == nil {
-            // A running opening may have published its value already, so that reading it again isn't needed.
+            // A running opening that has published its value already doesn't read it again, so it is reloaded below.
             let hasValue = refreshCount > 0
             guard case .opening(let opening) = phase else { return await open() }
             await opening.value

@@ -16,9 +16,10 @@ package final class CommitInbox: Sendable {
     fileprivate struct State {
         var interest: Set<UInt32> = []
         var parts: [Part] = []
-        /// The range in which the parts include every wanted commit.
+        /// The range in which the parts include every wanted commit, except those that the filter has skipped.
         var known: ClosedRange<Int64>?
-        /// Whether there are commits since the last step began, and whether the engine was woken for them.
+        /// Whether commits that may affect the engine have come since the last step began, and whether it was woken for
+        /// them.
         var hasPending = false
         var isCalled = false
     }
@@ -37,7 +38,7 @@ package final class CommitInbox: Sendable {
         self.wake = wake
     }
 
-    /// Whether there are commits since the last step began.
+    /// Whether commits that may affect the engine have come since the last step began.
     var hasPending: Bool { state.withLock { $0.hasPending } }
 
     func setInterest(_ entities: Set<UInt32>) { state.withLock { $0.interest = entities } }

@@ -106,7 +106,7 @@ final class KeyedLevel<Owner: Sendable, Content: RelatedContent>: IncludedLevel 
         return (hasOwn ? [own] : []) + below.takeValues(all: all).map { $0.behind(ownCount) }
     }
 
-    /// Notes that a value's content was added or removed; one after the other cancel out.
+    /// Notes that a value's content was added or removed; an addition and a removal cancel out.
     private func note(_ key: [UInt8], _ value: StorageValue, isAdded: Bool) {
         changedValues[key] = changedValues[key] == nil ? (value, isAdded) : nil
     }
