@@ -20,7 +20,7 @@ package final class CurrentRows {
         _ change: FoldedChange, key image: UnsafePointer<storage_value>, layout: RowLayout,
         _ column: (RowReader, Int) -> Void
     ) -> Bool {
-        // If the row can't be read, the router wakes every subscription, so that none misses a change.
+        // If the row can't be read, the router wakes every subscription to the entity, so that none misses a change.
         guard let select = try? database.cachedStatement(sql: layout.selectByKey).sqliteStatement else { return false }
         defer {
             sqlite3_reset(select)

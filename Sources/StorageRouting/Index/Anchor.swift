@@ -56,8 +56,8 @@ struct Branch {
 // MARK: Choosing
 
 extension Condition {
-    /// The selectivity of the condition's best anchor, lower for more selective ones; nil if there is none. It depends
-    /// on the condition alone, so that the same anchors are found again when it is removed.
+    /// The selectivity of the condition's best anchors, lower for more selective ones; nil if there are none. It
+    /// depends on the condition alone, so that the same anchors are found again when it is removed.
     private func cost(_ index: AnchorContext) -> Int? {
         switch self {
         case .equal(let reading, _): index.isKey(reading) ? AnchorCost.key : AnchorCost.value

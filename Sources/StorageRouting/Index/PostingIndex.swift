@@ -137,7 +137,7 @@ extension PostingIndex {
             if images != .both {
                 visit(probe, use: index, image: images == .old ? .old : .new, images: images)
             } else {
-                // Only complete changes have both images from the beginning.
+                // Only the top index is widened; the indexes of split buckets don't keep `interest`.
                 if depth == 0, !probe.changed.intersects(uses[index].interest) { continue }
                 if probe.changed.intersects(columns) {
                     visit(probe, use: index, image: .old, images: .old)
