@@ -41,7 +41,7 @@ extension SyncStore {
                 row.schema = schema
             }
             if let document, document != row.document {
-                // Nothing that was pulled belongs to this path.
+                // Nothing that was pulled belongs to this document.
                 try restartPull(&row, in: db)
             }
             try dropDiscarded(row, tx)

@@ -12,7 +12,7 @@ struct HubLiveQuery {
     typealias Live = LiveQuery<[HubLiveDocument], ListDifference<HubLiveDocument>>
     typealias Spec = EvaluatedListSpec<HubLiveRow, HubLiveDocument, SortKey>
 
-    /// The index of a document in the result.
+    /// The values by which a document is sorted in the result, and its id.
     struct SortKey {
         let values: [JSONValue]
         let id: String
@@ -93,7 +93,8 @@ struct HubLiveQuery {
 }
 
 extension QueryFilter {
-    /// The values that columns must equal, unless they hold bytes, for a document to match.
+    /// The column and the value that it must equal, unless it holds bytes, for a document to match; nil if the filter
+    /// requires no such value.
     fileprivate var anchor: (String, StorageValue)? {
         guard `operator` == .isEqualTo, field.fieldPath.count == 1 else { return nil }
         return switch try? JSONValue(encoding: value) {
