@@ -31,7 +31,7 @@ public struct ReplayComparison: Sendable {
     /// What only the new version has; it isn't compared.
     public let onlyNew: [String]
 
-    /// Whether both versions have the same tables and columns, and never differed in the range.
+    /// Whether both versions have the same tables and columns, and the same rows from the start of the range to its end.
     public var isEqual: Bool {
         divergence == nil && differingRows == 0 && onlyOld.isEmpty && onlyNew.isEmpty
     }
