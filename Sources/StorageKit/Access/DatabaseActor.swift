@@ -5,7 +5,7 @@ internal import StorageLog
 /// The store's connections, for SQL of your own.
 ///
 /// What ``write(_:)`` changes in entity tables is captured as one commit, with the task's actor and correlation, like any other write. This is the
-/// only access to the writer, so its lock can't be bypassed.
+/// only access to the writer, so the file's lock can't be bypassed.
 public actor DatabaseActor {
     let storage: Storage
 

@@ -36,7 +36,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
         let form = Form(order: signature, values: values.map(Self.text))
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        // A form of strings only can always be encoded.
+        // A form that holds only strings can always be encoded.
         let data = (try? encoder.encode(form)) ?? Data()
         return data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }

@@ -8,7 +8,7 @@ internal import StorageLog
 public struct AppliedMigration: Sendable, Hashable, Identifiable {
     /// The migration's id, or the change's title.
     public let id: String
-    /// The position of the step's last event; from here on the store contains its changes.
+    /// The position after which the store contains the step's changes.
     public let position: Int64
     /// When it was done.
     public let date: Date

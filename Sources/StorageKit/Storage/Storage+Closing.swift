@@ -11,7 +11,7 @@ extension Storage {
             try await runtime.waitForRunning(through: head)
             try await engine.seal()
         } catch let error as StorageError where error.code == .closed || error.code == .readOnly {
-            // The store is already closed, or another process writes and does this work.
+            // The store is already closed, or open for reading only: then this work belongs to the process that writes.
         }
     }
 }
