@@ -4,7 +4,7 @@ struct Checkup: Sendable {
         case ok
         /// The store is intact, but needs attention.
         case warning = "warn"
-        /// The check has found damage.
+        /// Something isn't as it must be, for example because of damage or drift.
         case failed = "fail"
     }
 

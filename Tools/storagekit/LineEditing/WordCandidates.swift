@@ -12,7 +12,7 @@ struct WordCandidates {
     /// The number of typed characters that the addition replaces, if they are spelled differently.
     var replaces: Int { shared.hasPrefix(typed) || shared.count < typed.count ? 0 : typed.count }
 
-    /// The text to insert; empty if the words have no longer common prefix.
+    /// The text to insert; empty if the words have nothing more in common than is typed.
     var addition: String {
         let end = words.count == 1 ? end : ""
         if shared.hasPrefix(typed) { return shared.dropFirst(typed.count) + end }

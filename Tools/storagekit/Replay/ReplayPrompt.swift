@@ -21,7 +21,7 @@ final class ReplayPrompt {
     private let color: ColorChoice
     private let unit: ReplayUnit
     private let isTerminal = Terminal(descriptor: 0).isTerminal
-    /// The line editor of a terminal; nil if input isn't a terminal.
+    /// The line editor of a terminal; nil without one, when lines are read as they arrive.
     private let editor: LineEditor?
     private var state: MaterializedSnapshot?
     /// The position before the last movement.

@@ -8,7 +8,7 @@ extension SchemaChange {
         return [entity.name]
     }
 
-    /// `+ posts.title TEXT`; a new table has a line for each column.
+    /// `+ posts.title  TEXT`; a new table has a line for each column.
     func lines(indent: Int) -> [StyledLine] {
         let target = TargetArgument(table: entity.name).description
         switch self {

@@ -27,7 +27,7 @@ struct EntityNames {
         try entities(named: name, among: catalog.entities)
     }
 
-    /// Returns every user's entity that has or had a name, for commands that compare or change states.
+    /// Returns the same without the store's own entities, for commands that compare or change states.
     func users(named name: String) throws(CommandError) -> [CatalogEntity] {
         try entities(named: name, among: users)
     }

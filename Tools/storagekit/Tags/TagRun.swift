@@ -1,6 +1,6 @@
 import StorageKit
 
-/// Changes a tag or note for a command: plans, asks if something would be lost, applies and reports.
+/// Changes a tag or note for a command: plans it, asks for confirmation when something would be lost, applies and reports.
 struct TagRun: Sendable {
     typealias Body =
         @Sendable (Storage, _ metadata: CommitMetadata, _ isDryRun: Bool) async throws -> TagReport

@@ -13,7 +13,7 @@ enum ExitStatus: Int32, Error, Sendable {
     case notFound = 3
     /// The store can't be used now or by this program: busy, read-only, too new, or out of order.
     case unavailable = 4
-    /// Stored bytes are damaged.
+    /// Stored bytes aren't what was written: damaged or tampered with.
     case corrupt = 5
     /// The answer can't be determined.
     case inconclusive = 6
