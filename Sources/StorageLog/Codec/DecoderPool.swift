@@ -10,7 +10,7 @@ final class DecoderPool: Sendable {
     /// Sound as `@unchecked Sendable`: it has one owner at a time.
     private struct PooledDecoder: @unchecked Sendable { let decoder: SegmentDecoder }
 
-    /// The usual maximum of readers at the same time.
+    /// The number of readers that usually read at the same time, at most.
     private static let limit = 2
     /// The memory that an idle decoder may keep: that of one or two usual segments.
     private static let memory = 2 << 20

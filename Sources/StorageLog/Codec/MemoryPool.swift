@@ -15,7 +15,7 @@ final class MemoryPool: Sendable {
 
     /// Smaller pieces come faster from the allocator.
     private static let least = 64 << 10
-    /// The maximum of free memory in the pool: about what the few batches take that a long read has at the same time.
+    /// The maximum free memory in the pool, in bytes: about what the few batches take that a long read has at the same time.
     private static let limit = 16 << 20
 
     private struct Pieces {

@@ -8,6 +8,6 @@ struct SealingContext {
     var chain: DigestChain
     /// The segment that this one is compressed against, if any.
     var base: SegmentBase?
-    /// Whether the base is used only if it makes the segment smaller.
+    /// Whether the base is used only if it makes the segment enough smaller: see ``Limits/baseGain``.
     var mustGain = false
 }

@@ -31,8 +31,8 @@ extension LogWriter {
 
     /// Records the rows after a rowid as inserts with their current values, as a part of the current commit.
     ///
-    /// Each row is written once, to set its `_position`, and capture records that update as the insert. So no value is copied,
-    /// and no trigger of the user's fires.
+    /// Each row is written once, to set its `_position`, and capture records that update as the insert. So values aren't read
+    /// and written back here, and no trigger of the user's fires.
     ///
     /// - Returns: The last rowid, nil if no row is left.
     package func recordBaseline(of entity: CatalogEntity, after rowid: Int64?, count: Int) throws -> Int64? {

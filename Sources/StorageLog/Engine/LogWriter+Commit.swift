@@ -45,7 +45,7 @@ extension LogWriter {
             try run(body, yields: yields)
             let receipt = try finish(metadata, at: time, from: start, touchesFrom: touches)
             try statement(.release).execute()
-            // The body has a savepoint of the same name, which was released instead.
+            // If the body has left a savepoint of the same name, that was released instead.
             guard storage_capture_depth(capture) == 0 else { throw StorageError.transactionEnded().endingTheGroup() }
             return receipt
         } catch let error as GroupFailure {

@@ -177,8 +177,8 @@ extension LogWriter {
         }
     }
 
-    /// Marks an error that came from the store's own file. The error's code isn't enough, because any code can throw one; the
-    /// writer's connection reports the result of its own last call.
+    /// Marks an error that came from the store's own file. The error's code isn't enough, because a commit's body can throw
+    /// any error; the writer's connection reports the result of its own last call.
     func classified(_ error: any Error) -> any Error {
         let wrapped = StorageError.wrapping(error)
         guard var known = wrapped as? StorageError, [.ioError, .corrupt].contains(known.code) else {

@@ -5,8 +5,8 @@ internal import StorageCore
 internal import Synchronization
 
 extension StorageEngine {
-    /// Makes one commit. Calls during another write share its transaction and its wait for the disk, each with its own savepoint,
-    /// metadata and outcome.
+    /// Makes one commit. Calls during another write share the next transaction and its wait for the disk, each with its own
+    /// savepoint, metadata and outcome.
     ///
     /// A transaction ends after about 2 ms or 1 MB of changes, so no commit waits for a large or long one that was queued later,
     /// unless that one is long outside of SQLite. `body` may therefore run more than once: again if it outgrew a transaction that

@@ -179,7 +179,7 @@ extension StorageEngine {
 }
 
 extension GRDB.Database {
-    /// Runs `body` in a read transaction whose own statements are cached; GRDB prepares them each time.
+    /// Runs `body` in a read transaction. BEGIN and COMMIT are cached statements here, while GRDB prepares its own each time.
     fileprivate func inOneState<Result>(_ body: () throws -> Result) throws -> Result {
         _ = try withKept("BEGIN") { try $0.next() }
         defer {
@@ -191,8 +191,8 @@ extension GRDB.Database {
 }
 
 extension GRDB.Database {
-    /// Runs `body` in a read transaction on the only connection of a store in memory: like GRDB's `read`, which passes a null
-    /// pointer to SQLite if the connection was closed while its reader was on the way here.
+    /// Runs `body` in a read transaction on the only connection of a store in memory. Like GRDB's `read`, but throws
+    /// if the connection was closed while its reader was on the way here; `read` passes a null pointer to SQLite then.
     fileprivate func inOneStateIfOpen<Result>(_ body: () throws -> Result) throws -> Result {
         _ = try connection
         var result: Result?

@@ -7,7 +7,7 @@ final class WriteAheadLogCheckpoints {
     private let database: Connection
     private let state: UnsafeMutablePointer<storage_checkpoints>
 
-    /// - Parameter pages: The maximum of pages in the write-ahead log after a commit.
+    /// - Parameter pages: The number of pages in the write-ahead log from which on a commit checkpoints it.
     init(_ database: Connection, pages: Int32) {
         self.database = database
         state = .allocate(capacity: 1)
@@ -25,7 +25,7 @@ final class WriteAheadLogCheckpoints {
         state.deallocate()
     }
 
-    /// The maximum of pages in the write-ahead log after a commit.
+    /// The number of pages in the write-ahead log from which on a commit checkpoints it.
     var pages: Int32 {
         get { state.pointee.limit }
         set { state.pointee.limit = newValue }

@@ -24,7 +24,7 @@ public struct ChangeStream: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        /// The maximum of events per page.
+        /// The maximum number of events per page.
         private static let pageSize = 1_024
         private let engine: StorageEngine
         private let query: LogQuery

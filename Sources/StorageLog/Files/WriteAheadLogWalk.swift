@@ -70,7 +70,7 @@ struct WriteAheadLogWalk {
     }
 
     /// Whether a frame repeats the one before: SQLite writes the last frame of a transaction again, up to the end of a sector,
-    /// because a disk may damage bytes next to those that it writes.
+    /// if the disk may damage bytes next to those that it writes.
     private static func isRepetition(_ frame: Frame, of before: Frame) -> Bool {
         frame.endsTransaction && before.page == frame.page && before.databasePages == frame.databasePages
     }

@@ -64,8 +64,8 @@ package final class CommitObservers: Sendable {
 // MARK: Bells
 
 extension CommitObservers {
-    /// Returns a stream that yields after transactions and finishes when the store is closed. Rings that weren't consumed yet are
-    /// merged to one.
+    /// Returns a stream that yields after transactions until it is released, and finishes when the store is closed. Rings that
+    /// weren't consumed yet are merged into one.
     func bell() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let token = next.add(1, ordering: .relaxed).newValue

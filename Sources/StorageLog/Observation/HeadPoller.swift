@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// Detects whether the log of a store has grown, through any process.
+/// Detects whether any process has extended the log of a store.
 ///
 /// It has a connection of its own, because `PRAGMA data_version` counts the commits of others since the same connection read it
 /// last. That check is cheaper and comes first; the head of the log decides, because checkpoints and transactions without events

@@ -6,7 +6,7 @@ package struct CommitAssembly {
     private let index: LogIndex
     private let catalog: Catalog
     private let isDescending: Bool
-    /// The commit that more parts may follow.
+    /// The commit of which more parts may follow.
     private var open: CommitTally?
 
     /// Whether more parts of a commit may follow.

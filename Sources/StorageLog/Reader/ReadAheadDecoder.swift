@@ -38,7 +38,7 @@ final class ReadAheadDecoder {
     /// gets a processor of its own.
     private static let fewRows = 2
     private static let manyRows = 8
-    /// The maximum of the bodies' bytes together, unless two alone exceed it.
+    /// The maximum bytes of the bodies of all of them, unless two alone exceed it: fewer large segments are in progress.
     private static let bytes = 4 << 20
 
     private let queue = DispatchQueue(label: "StorageKit decoding")
