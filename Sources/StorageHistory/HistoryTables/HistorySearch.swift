@@ -10,7 +10,7 @@ struct HistorySearch {
     /// Whether no event can match.
     var isEmpty = false
 
-    /// The maximum of keys: a value can stand for several keys, which multiply in a key of many columns.
+    /// The maximum number of keys: a value can stand for several keys, which multiply in a key of many columns.
     static let mostKeys = 1_000
     /// Lists with more values don't restrict the search.
     static let mostValues = 1_000
@@ -187,7 +187,7 @@ extension HistorySearchBuilder {
 // MARK: Keys
 
 extension HistorySearchBuilder {
-    /// The keys that the values can stand for; nil if they don't determine the whole key.
+    /// The keys that the values can stand for; nil if they don't determine the whole key, or stand for too many.
     private func keys(_ plan: HistoryTablePlan, _ values: [[StorageValue]?]) throws -> [[StorageValue]]? {
         var keys: [[StorageValue]] = [[]]
         for ordinal in table.entity?.key.indices ?? 0..<0 {

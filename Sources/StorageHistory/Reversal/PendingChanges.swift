@@ -12,7 +12,7 @@ struct PendingChanges {
 
     /// - Parameters:
     ///   - start: The index of the first captured event: earlier ones belong to other commits of the same transaction.
-    ///   - limit: The maximum of listed changes.
+    ///   - limit: The maximum number of listed changes.
     init(_ writer: LogWriter, from start: Int, limit: Int) {
         let view = writer.captured
         let events = start..<view.count

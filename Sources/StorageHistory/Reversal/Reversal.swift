@@ -238,7 +238,7 @@ package final class Reversal {
                     event, because: "it has changed since", in: column, expected: expected ?? .null, found: found)
             }
         }
-        // Rows that foreign keys would delete with it aren't deleted.
+        // Their own events may still delete the rows that refer to it: they are deleted with it only at the end, to overwrite.
         if try access.delete(event.row.values, withOthers: policy == .overwrite && isLast) { return }
         blockOrWait(event, because: "rows that refer to it would be deleted too")
     }
@@ -305,8 +305,8 @@ package final class Reversal {
         waitingRows.insert(event.row)
     }
 
-    /// Records that a cell already holds the value to restore, although another change has set it, and with it the new value of
-    /// the event.
+    /// Records that a cell already holds the value to restore, together with the value that the event had left. Another change has
+    /// set it, not this run, so its value isn't the result of earlier events.
     private func settle(_ cell: BlockedCell, left: ExactValue = .null) {
         if settled[cell] == nil { settled[cell] = left }
     }

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Chooses the cheaper way to a table's state at a position: back from the live table, or forward from the log's beginning.
 extension MaterializedSnapshot {
-    /// Undoes the later events, or replays the earlier ones, whichever are fewer.
+    /// Copies the live table and undoes the later events, or replays the earlier ones: whichever touches less.
     func undoOrReplay(_ entity: CatalogEntity, in target: Connection, from source: Connection) throws {
         guard let past = recordedCatalog.entity(id: entity.id), !past.isDropped, position > 0 else { return }
         let now = try Catalog.load(source).entity(id: entity.id)

@@ -12,7 +12,7 @@ package final class MaterializedSnapshot: Sendable {
     package let schema: SnapshotSchema
     /// The entities as a reader sees them: current, or as recorded.
     package let catalog: Catalog
-    /// The entities as a reader sees them: in the current schema, or as recorded.
+    /// The entities as they were at the position that the snapshot was created for.
     let recordedCatalog: Catalog
     let upcasts: [String: Upcast]
     /// Temporary: SQLite keeps it in memory while it is small, and deletes it when it is closed.
@@ -88,7 +88,7 @@ package final class MaterializedSnapshot: Sendable {
 
     /// Runs `body` on the tables, after creating those of the named entities as ``prepare(tables:searching:from:)`` does.
     ///
-    /// - Throws: Rethrows the errors of `body`; `not-found` for a name that isn't an entity's.
+    /// - Throws: The errors of `body`; `not-found` for a name that isn't an entity's.
     package func read<Result>(
         _ tables: [String] = [], searching searched: [String] = [], from live: GRDB.Database,
         _ body: (GRDB.Database) throws -> Result

@@ -67,7 +67,7 @@ extension NetDifference {
     private static let fewRows = 2_000
     /// The cost of a row whose events must be read, in unchanged rows.
     private static let walkCost = 500
-    /// The maximum of events whose keys are read for that.
+    /// The maximum number of events whose keys are read for that.
     private static let shortRange: Int64 = 2_000_000
 
     /// The smallest first part of a key among the events of a short range, so that earlier rows needn't be read.

@@ -2,7 +2,7 @@ package import StorageLog
 
 /// The tables that statements open, read from their programs, which identify tables by their root pages.
 ///
-/// SQLite reports to an authorizer neither the columns that `USING` and `NATURAL JOIN` compare, nor a table from which no column
+/// SQLite reports to an authorizer neither the columns that `USING` and `NATURAL JOIN` compare, nor a table of which nothing else
 /// is read. (Seen with 3.40.1.)
 package struct ProgramTables {
     private let connection: Connection
