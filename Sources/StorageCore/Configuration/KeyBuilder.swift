@@ -1,4 +1,4 @@
-/// Builds the keys of caches so that two different values never share one.
+/// Builds the keys of caches so that two different things never share one.
 public struct KeyBuilder: Sendable, Hashable {
     /// The prefix of all keys.
     public let namespace: String

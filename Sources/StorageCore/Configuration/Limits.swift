@@ -45,7 +45,7 @@ public enum Limits {
     package static let groupMicroseconds: Int64 = 2_000
     package static let groupCommits = 1_024
 
-    /// The maximum of prepared statements that the writer caches: one-off texts must not pile up.
+    /// The maximum number of prepared statements that the writer caches: one-off texts must not pile up.
     package static let keptStatements = 512
 
     /// The number of pages in the write-ahead log above which a commit checkpoints it: many at once, because each time waits for
@@ -57,9 +57,9 @@ public enum Limits {
     package static let finalRowBytes: Int64 = 1 << 20
     /// The number of windows whose segments may be compressed against one another.
     package static let baseGroup: Int64 = 8
-    /// The maximum of segments that have to be read one after another before one that is compressed against them.
+    /// The maximum number of segments that have to be read one after another before one that is compressed against them.
     package static let baseDepth = 7
-    /// The maximum of uncompressed bytes of a segment that others are compressed against.
+    /// The maximum uncompressed bytes of a segment that others are compressed against.
     package static let baseBytes = 2 << 20
     /// The maximum size with a base, as a fraction of the size without one, for which the base is worth reading.
     package static let baseGain = 0.92

@@ -19,7 +19,7 @@ public struct ColumnSchema: Sendable, Equatable {
 
     /// The row of another entity that the column refers to.
     public let reference: ColumnReference?
-    /// The error in the declaration; it can't be reported before the store is opened.
+    /// An error in the declaration that can't be known before the store is opened; nil if there is none.
     package let problem: String?
 
     /// The ``coding`` of 16-byte blobs that are UUIDs: the command-line tool shows and accepts them as text.

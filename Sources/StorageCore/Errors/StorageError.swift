@@ -55,7 +55,7 @@ public struct StorageError: Error, Sendable {
         public static let interrupted = Code("interrupted")
         /// SQLite refused a statement.
         public static let database = Code("database")
-        /// A remote can't be reached, or its response isn't valid.
+        /// A remote can't be reached, refuses a request, or its response isn't valid.
         public static let remoteFailed = Code("remote-failed")
         /// An argument, or the call itself, is invalid.
         public static let invalidArgument = Code("invalid-argument")

@@ -89,7 +89,7 @@ package struct PredicateEvaluator: Sendable {
         case .like(let column, let pattern):
             switch SQLiteNumber.text(row[column]) {
             case .text(let text): return pattern.matches(text)
-            // All our builds of SQLite are configured so that a blob never matches LIKE.
+            // SQLite is built on all our systems so that a blob never matches LIKE.
             case .blob: return false
             default: return nil
             }
