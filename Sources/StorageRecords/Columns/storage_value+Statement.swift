@@ -118,7 +118,7 @@ extension storage_value {
         }
     }
 
-    /// Binds the value. Its bytes aren't copied: they must not move until the statement is reset.
+    /// Binds the value. Its bytes aren't copied: they must stay alive and unchanged until the statement is reset.
     ///
     /// - Parameter base: The memory that `bits` is an offset into; nil if it is an address.
     @inlinable @inline(__always)

@@ -68,7 +68,7 @@ package final class PreparedStatement {
 
     package func bindNull(at index: Int32) { sqlite3_bind_null(pointer, index) }
 
-    /// Binds bytes that must not move until the statement is reset.
+    /// Binds bytes that must stay alive and unchanged until the statement is reset.
     package func bind(borrowedText bytes: UnsafeRawBufferPointer, at index: Int32) {
         storage_bind_text_borrowed(pointer, index, bytes.baseAddress, bytes.count)
     }
@@ -103,7 +103,7 @@ extension PreparedStatement {
             && value.isSame(as: storage_value(borrowing: row, column: column), from: bytes)
     }
 
-    /// Binds a value of an event. Its bytes must not move until the statement is reset.
+    /// Binds a value of an event. Its bytes must stay alive and unchanged until the statement is reset.
     @inline(__always)
     package func bind(_ value: storage_value, bytes: UnsafePointer<UInt8>, at index: Int32) {
         value.bind(to: writer, at: index, from: bytes)
