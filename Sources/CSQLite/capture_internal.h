@@ -238,7 +238,7 @@ void capture_on_change(
 // The progress handler while a body with an allowance runs.
 int capture_on_progress(void *context);
 
-// Wraps the methods of the writer's file, so that its write lock can be refused. Does nothing for a database without a file.
+// Wraps the methods of the writer's file, so that its write lock can be refused. Does nothing for a database that has no such lock.
 // Returns an SQLite result code.
 int capture_guard_file(storage_capture *capture);
 void capture_release_file(storage_capture *capture);

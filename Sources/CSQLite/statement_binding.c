@@ -1,6 +1,6 @@
 #include "include/statement_binding.h"
 
-// The first binding error on this thread since a statement was last stepped.
+// The result code of the last call of binding that failed on this thread since a statement was last stepped.
 static _Thread_local int bind_failure;
 
 static int noted(int code) {
