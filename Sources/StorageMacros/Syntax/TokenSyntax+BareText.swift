@@ -2,7 +2,7 @@ internal import SwiftParser
 internal import SwiftSyntax
 
 extension TokenSyntax {
-    /// The name without its backticks.
+    /// The name without the backticks that allow it to be a keyword or to contain spaces.
     var bareText: String { identifier?.name ?? trimmed.text }
 
     /// Whether the name can be a label without backticks: any keyword can except these three, and a name with spaces can't.

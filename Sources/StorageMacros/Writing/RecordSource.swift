@@ -11,7 +11,7 @@ struct RecordSource {
     let entity: EntityDeclaration
 
     private var access: String { entity.access.prefix }
-    /// The properties of the record: the entity's stored columns.
+    /// The properties of the record: those of the entity that are stored.
     private var properties: [StoredProperty] { entity.properties.filter(\.role.isStored) }
     private var hasEmbedded: Bool {
         properties.contains { if case .embedded = $0.role { true } else { false } }
