@@ -243,7 +243,8 @@ void storage_capture_forget_pragmas(storage_capture *capture) { capture->set_pra
 int storage_capture_take_parsed_pragma(storage_capture *capture) {
     int parsed = capture->parsed_pragma;
     capture->parsed_pragma = 0;
-    return parsed;
+    // SQLite opens the temporary database for the first pragma that names it, but asks no file about it.
+    return parsed || sqlite3_db_readonly(capture->database, "temp") >= 0;
 }
 
 // MARK: The buffer

@@ -17,6 +17,7 @@ extension WriterGuardTests {
             " \u{0B}PRAGMA max_page_count = 20", "EXPLAIN PRAGMA main.locking_mode = EXCLUSIVE",
             "EXPLAIN PRAGMA ignore_check_constraints = 1", "EXPLAIN QUERY PLAN PRAGMA main.recursive_triggers(1)",
             "EXPLAIN PRAGMA query_only = 1", "PRAGMA wal_autocheckpoint = 0", "EXPLAIN PRAGMA wal_autocheckpoint(10)",
+            "EXPLAIN PRAGMA temp.ignore_check_constraints = 1", "EXPLAIN PRAGMA temp.recursive_triggers(1)",
         ])
     func connectionSettings(sql: String) async throws {
         let store = try await makeStore()

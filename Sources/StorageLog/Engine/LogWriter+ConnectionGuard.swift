@@ -200,6 +200,8 @@ extension LogWriter {
     /// Temporary objects that outlast their write: a table hides the entity of its name from every later write, and a trigger
     /// would follow the engine's own statements.
     private func refusedTemporaryObjects() throws -> [(type: String, name: String, hides: Bool)] {
+        // To read its schema would open it.
+        guard sqlite3_db_readonly(database.handle, "temp") >= 0 else { return [] }
         let select = try PreparedStatement(database, "SELECT type, name FROM sqlite_temp_schema ORDER BY type DESC")
         var refused: [(type: String, name: String, hides: Bool)] = []
         while try select.step() {
