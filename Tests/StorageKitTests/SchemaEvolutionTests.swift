@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import StorageEntities
 import StorageHistory
 import StorageKit
@@ -435,6 +436,48 @@ import Testing
         try await storage.rebuild()
         #expect(try await storage.get(V3.Person.self, id: "a") == person)
         try await storage.close()
+    }
+
+    /// SQLite gives the rows that are there another value than new ones where the column has no type: 1, not 1.0.
+    @Test(
+        "Earlier rows hold what SQLite gives them",
+        arguments: [
+            "DEFAULT 1.0", "BLOB DEFAULT -2.0", "DEFAULT (1e3)", "DEFAULT 0.5", "DEFAULT '1'", "DEFAULT 9e999",
+            "REAL DEFAULT 1", "NUMERIC DEFAULT 1.0", "DEFAULT true", "ANY DEFAULT 2.0", "NOT NULL DEFAULT 3.0",
+        ])
+    func defaultOfEarlierRows(column: String) async throws {
+        let store = try TemporaryStore { schema in
+            schema.migration("parts") { try $0.execute(sql: "CREATE TABLE parts(id INTEGER PRIMARY KEY, n)") }
+            schema.adopt("parts")
+        }
+        let storage = store.storage
+        let rows: @Sendable (Database) throws -> [String] = { db in
+            try String.fetchAll(db, sql: "SELECT id || ' ' || n || ' ' || quote(c) FROM parts ORDER BY id")
+        }
+        try await storage.write { try $0.execute("INSERT INTO parts(id, n) VALUES (1, 0), (2, 0)") }
+        try await storage.write { tx in
+            try tx.execute("ALTER TABLE parts ADD COLUMN c \(column)")
+            try tx.execute("INSERT INTO parts(id, n) VALUES (3, 0)")
+        }
+        let added = storage.head
+        var states = [(added, try await storage.read(rows))]
+        try await storage.write { try $0.execute("UPDATE parts SET n = 1 WHERE id IN (1, 3)") }
+        states.append((storage.head, try await storage.read(rows)))
+        for (position, wanted) in states {
+            for schema in [SnapshotSchema.current, .asRecorded] {
+                let past = try await storage.asOf(.position(position), schema: schema).read(["parts"], rows)
+                #expect(past == wanted, "@\(position), \(schema)")
+            }
+        }
+        var changes: [String] = []
+        for try await change in storage.diff(from: .position(added)) {
+            changes.append("\(change.key[0].value) \(change.new?.map(\.column) ?? [])")
+        }
+        #expect(changes == ["1 [\"n\"]", "3 [\"n\"]"])
+        #expect(try await storage.verify().findings == [])
+        try await storage.rebuild()
+        #expect(try await storage.read(rows) == states[1].1)
+        #expect(try await storage.verify().findings == [])
     }
 
     @Test("A required column without a value for earlier rows is refused")

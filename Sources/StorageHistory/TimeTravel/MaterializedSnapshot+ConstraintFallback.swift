@@ -65,7 +65,7 @@ extension MaterializedSnapshot {
                 !past.columns.contains(where: { $0.id == entity.columns[columnIndex].id })
             else { continue }
             entity.columns[columnIndex].fallback = try defaults.value(
-                of: select.string(1), type: select.string(2), isStrict: entity.isStrict)
+                of: select.string(1), type: select.string(2), isStrict: entity.isStrict, isAdded: false)
         }
         return entity
     }

@@ -16,24 +16,34 @@ package final class DefaultValues {
     /// rows: SQLite refuses them in ADD COLUMN.
     ///
     /// NULL too if a STRICT table refuses the default, which SQLite checks only when a row uses it.
-    package func value(of literal: String, type: String, isStrict: Bool) throws -> StorageValue {
+    ///
+    /// - Parameter isAdded: Whether it is for the rows that exist when the column is added. If the column has no type, SQLite makes
+    ///   integers of their whole reals: `DEFAULT 1.0` is 1 for them, and 1.0 for new rows.
+    package func value(of literal: String, type: String, isStrict: Bool, isAdded: Bool) throws -> StorageValue {
         let scratch = try scratch()
         // STRICT tables have few, known types; others may have any, and only their affinity counts.
         let declared = isStrict ? type : ColumnAffinity(declaredType: type).rawValue
         try PreparedStatement(scratch, "DROP TABLE IF EXISTS held").execute()
+        let rest = isStrict ? " STRICT" : ""
+        if isAdded {
+            try PreparedStatement(scratch, "CREATE TABLE held(id INTEGER PRIMARY KEY)\(rest)").execute()
+            try PreparedStatement(scratch, "INSERT INTO held DEFAULT VALUES").execute()
+        }
         // A declared default may be a bare word, which is a text, or an expression in parentheses; SQLite reports both without
         // the difference.
         let table = [literal, "(\(literal))"].lazy.compactMap { definition in
-            try? PreparedStatement(
-                scratch, "CREATE TABLE held(value \(declared) DEFAULT \(definition))\(isStrict ? " STRICT" : "")")
+            let column = "value \(declared) DEFAULT \(definition)"
+            return try? PreparedStatement(
+                scratch, isAdded ? "ALTER TABLE held ADD COLUMN \(column)" : "CREATE TABLE held(\(column))\(rest)")
         }.first
-        guard let table, (try? table.execute()) != nil,
-            let insert = try? PreparedStatement(scratch, "INSERT INTO held DEFAULT VALUES")
-        else { return .null }
-        do {
-            try insert.execute()
-        } catch let error as StorageError where isStrict && error.code == .conflict {
-            return .null
+        guard let table, (try? table.execute()) != nil else { return .null }
+        if !isAdded {
+            guard let insert = try? PreparedStatement(scratch, "INSERT INTO held DEFAULT VALUES") else { return .null }
+            do {
+                try insert.execute()
+            } catch let error as StorageError where isStrict && error.code == .conflict {
+                return .null
+            }
         }
         let select = try PreparedStatement(scratch, "SELECT value FROM held")
         return try select.step() ? select.row.value(at: 0) : .null

@@ -151,8 +151,9 @@ extension IntrospectedSchema {
                     affinity: ColumnAffinity(declaredType: type, isStrict: table.isStrict),
                     collation: try collation(of: name, in: table.name, database), required: select.integer(2) != 0,
                     keyOrdinal: Int(select.integer(4)), isGenerated: select.integer(6) != 0,
-                    fallback: try literal.map { try defaults.value(of: $0, type: type, isStrict: table.isStrict) }
-                        ?? .null))
+                    fallback: try literal.map {
+                        try defaults.value(of: $0, type: type, isStrict: table.isStrict, isAdded: true)
+                    } ?? .null))
         }
         return columns
     }
