@@ -97,6 +97,56 @@ struct ImportExportTests {
         #expect(refused.errors.contains("--key-column"))
     }
 
+    @Test("An empty id is a key like any other")
+    func emptyId() throws {
+        try expectRoundTrip([
+            line(1, "insert", "", #"{"x":1}"#), line(1, "insert", "a", #"{"x":1}"#),
+            line(2, "update", "", #"{"x":2}"#), line(3, "delete", "", "null"), line(4, "insert", "", #"{"x":3}"#),
+        ])
+        try expectRoundTrip([line(1, "insert", "", #"{"id":"","x":1}"#), line(2, "delete", "", "null")])
+    }
+
+    /// What was dropped has a history too, beside that of what has its name since.
+    @Test("A column or table that has the name of a dropped one is another")
+    func namesOfDropped() async throws {
+        let folder = try TemporaryFolder()
+        func open(again: Bool = false) throws -> Storage {
+            try StorageKit.start(at: URL(fileURLWithPath: folder.path())) { schema in
+                schema.migration("tables") { db in
+                    try db.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, c, d)")
+                    try db.execute(sql: "CREATE TABLE u(id INTEGER PRIMARY KEY, x)")
+                }
+                if again {
+                    schema.migration("again") { try $0.execute(sql: "CREATE TABLE u(id INTEGER PRIMARY KEY, y)") }
+                }
+                for table in ["t", "u"] { schema.adopt(table) }
+            }.facade
+        }
+        let first = try open()
+        for sql in [
+            "INSERT INTO t(id, c, d) VALUES (1, 'old', 0), (2, 'old', 0)",
+            "ALTER TABLE t DROP COLUMN c; ALTER TABLE t ADD COLUMN c", "UPDATE t SET c = 'new' WHERE id = 1",
+            "INSERT INTO u(id, x) VALUES (1, 'old')", "DROP TABLE u",
+        ] {
+            try await first.write { try $0.execute(sql) }
+        }
+        try await first.close()
+        let second = try open(again: true)
+        try await second.write { try $0.execute("INSERT INTO u(id, y) VALUES (1, 'new')") }
+        try await second.close()
+        let lines = try ToolProcess.run(["export"], store: folder.path()).output.split(separator: "\n")
+        let rows = lines.map { $0.split(separator: #""row":"#).last.map(String.init) ?? "" }
+        #expect(
+            rows == [
+                #"{"id":1,"d":0,"c (gone)":"old"}}"#, #"{"id":2,"d":0,"c (gone)":"old"}}"#,
+                #"{"id":1,"d":0,"c":"new","c (gone)":"old"}}"#, #"{"id":1,"x":"old"}}"#, #"{"id":1,"y":"new"}}"#,
+            ])
+        #expect(lines.filter { $0.contains(#""table":"u (gone)""#) }.count == 1)
+        try expectRoundTrip(lines.map(String.init))
+        let chosen = try ToolProcess.run(["export", "--table", "u"], store: folder.path())
+        #expect(chosen.output.split(separator: "\n").count == 2)
+    }
+
     /// A text that looks like a number is found by the number; what else comes is kept as it is.
     @Test("Keys and texts compare with numbers")
     func textsCompareWithNumbers() throws {

@@ -44,11 +44,9 @@ package struct DifferenceTable: Sendable {
             if let match { taken.insert(match.id) }
             return Column(from: match, to: column, name: column.name)
         }
-        var names = Set(columns.map { ExactText($0.name) })
+        var names = UniqueNames(besides: columns.map(\.name))
         for gone in earlier where !taken.contains(gone.id) {
-            var name = gone.name
-            while !names.insert(ExactText(name)).inserted { name += " (gone)" }
-            columns.append(Column(from: gone, to: nil, name: name))
+            columns.append(Column(from: gone, to: nil, name: names.name(ofGone: gone.name)))
         }
         return columns
     }

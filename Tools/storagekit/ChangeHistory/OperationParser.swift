@@ -70,11 +70,11 @@ struct OperationParser: ~Copyable {
         } else if key.equals("table") {
             _ = scanner.peek()
             let start = scanner.position
-            operation.table = try nonEmptyText("table")
+            operation.table = try text("table", orEmpty: false)
             try check(operation.table, isNameOf: "table", at: start)
             seen.insert(.table)
         } else if key.equals("id") {
-            operation.id = try nonEmptyText("id")
+            operation.id = try text("id")
             seen.insert(.id)
         } else if key.equals("row") {
             try takeRow(into: &operation)
@@ -152,13 +152,13 @@ struct OperationParser: ~Copyable {
         }
     }
 
-    private mutating func nonEmptyText(_ key: StaticString) throws(InputError) -> ByteSlice {
+    private mutating func text(_ key: StaticString, orEmpty: Bool = true) throws(InputError) -> ByteSlice {
         _ = scanner.peek()
         let start = scanner.position
-        guard case .text(let text) = try scanner.value(), text.count > 0 else {
+        guard case .text(let text) = try scanner.value(), orEmpty || text.count > 0 else {
             throw scanner.fail(
-                "\(key) must be text and not empty", "Write the value in double quotes, such as \"\(key)\":\"42\".",
-                at: start)
+                "\(key) must be text\(orEmpty ? "" : " and not empty")",
+                "Write the value in double quotes, such as \"\(key)\":\"42\".", at: start)
         }
         return text
     }

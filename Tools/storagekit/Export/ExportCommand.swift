@@ -8,6 +8,9 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Export the history as JSON Lines, in the format of import.",
         discussion: """
+            What was dropped is in the history too: a column or table whose name is in use again is exported as \
+            "name (gone)".
+
               storagekit export -s app.sqlite > history.jsonl
               storagekit export -s app.sqlite --table users | zstd > users.jsonl.zst
             """)

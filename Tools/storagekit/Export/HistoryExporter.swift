@@ -10,6 +10,8 @@ final class HistoryExporter {
     /// How the rows of one entity are read back and written.
     private struct Source: JSONRecord {
         let entity: CatalogEntity
+        /// What its operations name it.
+        let name: String
         let select: PreparedStatement
         /// The columns that `select` yields, and whether each is part of the row.
         let columns: [(column: CatalogColumn, isShown: Bool)]
@@ -39,13 +41,18 @@ final class HistoryExporter {
         self.output = output
         scratch = try ScratchTables()
         // Dropped entities and columns have a history, too, so nothing counts as dropped here.
-        let entities = store.catalog.entities.filter { !$0.isReserved }.map(\.undropped)
+        let recorded = store.catalog.entities.filter { !$0.isReserved }
+        var names = UniqueNames(besides: recorded.filter { !$0.isDropped }.map(\.name))
+        let entities = recorded.map(\.undropped)
         let targets = try entities.map(scratch.target)
         fold = Fold(scratch.database, targets: targets, checks: false)
-        for entity in entities { sources[entity.id] = try source(entity) }
+        for (entity, known) in zip(entities, recorded) {
+            let name = known.isDropped ? names.name(ofGone: known.name) : known.name
+            sources[entity.id] = try source(entity, named: name)
+        }
     }
 
-    private func source(_ entity: CatalogEntity) throws -> Source {
+    private func source(_ entity: CatalogEntity, named name: String) throws -> Source {
         let columns = entity.live.map { column in
             let isHiddenKey = column.keyOrdinal > 0 && column.coding.hasPrefix(ImportedCoding.key)
             return (column, !isHiddenKey || column.coding == ImportedCoding.keyInRow)
@@ -54,7 +61,7 @@ final class HistoryExporter {
         let condition = entity.key.map { "\(ScratchTables.name(of: $0)) = ?" }.joined(separator: " AND ")
         let select = try PreparedStatement(
             scratch.database, "SELECT \(names) FROM \(ScratchTables.table(of: entity)) WHERE \(condition)")
-        return Source(entity: entity, select: select, columns: columns)
+        return Source(entity: entity, name: name, select: select, columns: columns)
     }
 
     func run(_ query: LogQuery, progress: (Int64, Int64) -> Void) throws {
@@ -87,7 +94,7 @@ final class HistoryExporter {
             if operation != .delete { try find(key, of: source, in: view) }
             try writer.object(
                 HistoryRecord(
-                    commit: commit, operation: operation, table: source.entity.name, id: id,
+                    commit: commit, operation: operation, table: source.name, id: id,
                     row: operation == .delete ? nil : source))
             writer.endLine()
             operations += 1
@@ -105,12 +112,14 @@ final class HistoryExporter {
 }
 
 extension CatalogEntity {
-    /// The entity with all columns that it ever had.
+    /// The entity with all columns that it ever had, each by a name of its own.
     fileprivate var undropped: CatalogEntity {
         var copy = self
         copy.isDropped = false
+        var names = UniqueNames(besides: live.map(\.name))
         copy.columns = columns.map { column in
             var column = column
+            if column.isDropped { column.name = names.name(ofGone: column.name) }
             column.isDropped = false
             return column
         }

@@ -50,6 +50,6 @@ enum KeyText {
 
     /// Parses bytes from hexadecimal digits, the form of ids that are blobs.
     private static func blob(_ text: String) -> Data? {
-        text.isEmpty ? nil : Hexadecimal.bytes(text.lowercasedASCII).map { Data($0) }
+        Hexadecimal.bytes(text.lowercasedASCII).map { Data($0) }
     }
 }
