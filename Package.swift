@@ -264,12 +264,13 @@ let package = Package(
                 "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["SecondDecoder"]),
+        // The largest one, so it doesn't depend on the workers that it runs: it is compiled beside them, not behind them.
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
                 "CSQLite", "TestSupport", "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit",
                 "StorageViews", "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities",
-                "StorageHistory", "StorageLog", "StorageCore", "crash-worker", "fault-worker", "stock",
+                "StorageHistory", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -128,7 +128,8 @@ private struct Run {
             ["diff", "@\(from.position)", "@\(to.position)", "--format", "sql"], store: store.path)
         #expect(outcome.status == 0, "\(name), \(what): \(outcome.errors)")
         do {
-            try plain.write { try $0.execute(sql: outcome.output) }
+            // The statements begin and end their own transaction.
+            try plain.writeWithoutTransaction { try $0.execute(sql: outcome.output) }
             expect(try plain.read { try MirroredStore.read(to.tables, in: $0) }, to.named, what)
         } catch {
             Issue.record("\(name), \(what): \(error)\n\(outcome.output)")
