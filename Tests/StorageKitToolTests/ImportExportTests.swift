@@ -138,11 +138,18 @@ struct ImportExportTests {
         let rows = lines.map { $0.split(separator: #""row":"#).last.map(String.init) ?? "" }
         #expect(
             rows == [
-                #"{"id":1,"d":0,"c (gone)":"old"}}"#, #"{"id":2,"d":0,"c (gone)":"old"}}"#,
-                #"{"id":1,"d":0,"c":"new","c (gone)":"old"}}"#, #"{"id":1,"x":"old"}}"#, #"{"id":1,"y":"new"}}"#,
+                #"{"id":1,"c (gone)":"old","d":0}}"#, #"{"id":2,"c (gone)":"old","d":0}}"#,
+                #"{"id":1,"c (gone)":"old","d":0,"c":"new"}}"#, #"{"id":1,"x":"old"}}"#, #"{"id":1,"y":"new"}}"#,
             ])
         #expect(lines.filter { $0.contains(#""table":"u (gone)""#) }.count == 1)
-        try expectRoundTrip(lines.map(String.init))
+        // An import numbers its commits without those that changed the schema.
+        var numbers: [Substring] = []
+        let renumbered = try lines.map { line in
+            let found = try #require(line.firstMatch(of: /"tx":(\d+)/))
+            if numbers.last != found.1 { numbers.append(found.1) }
+            return String(line).replacing(found.0, with: "\"tx\":\(numbers.count)")
+        }
+        try expectRoundTrip(renumbered)
         let chosen = try ToolProcess.run(["export", "--table", "u"], store: folder.path())
         #expect(chosen.output.split(separator: "\n").count == 2)
     }

@@ -34,7 +34,7 @@ extension SubscriptionEngine {
                 let interests = schema.addingReadTables(to: node.interests)
                 let layouts = try interests.map { try layout(entity(named: $0.entity), snapshot) }
                 if !isBound { try node.bind(toAll: layouts) }
-                let registrations = try register(node, interests, layouts)
+                let registrations = try register(node, layouts)
                 do {
                     try begin(registrations, layouts, snapshot)
                 } catch {

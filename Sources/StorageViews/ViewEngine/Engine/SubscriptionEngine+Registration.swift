@@ -15,9 +15,11 @@ extension SubscriptionEngine {
     }
 
     /// Registers a node's interests with the router.
-    func register(_ node: any LiveNode, _ interests: [Interest], _ layouts: [RowLayout]) throws -> [Registration] {
+    func register(_ node: any LiveNode, _ layouts: [RowLayout]) throws -> [Registration] {
         var registrations: [Registration] = []
         do {
+            // Those of a node that is bound: it may follow less then.
+            let interests = schema.addingReadTables(to: node.interests)
             for (index, (interest, layout)) in zip(interests, layouts).enumerated() {
                 registrations.append(try register(interest, layout, as: interest.isApplied ? index : nil))
             }

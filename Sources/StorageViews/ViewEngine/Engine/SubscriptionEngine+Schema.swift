@@ -67,7 +67,7 @@ extension SubscriptionEngine {
             schema.entity(named: interest.entity).flatMap { try? layout($0, snapshot) }
         }
         guard layouts.count == interests.count, (try? slot.node.bind(toAll: layouts)) != nil,
-            let registrations = try? register(slot.node, interests, layouts)
+            let registrations = try? register(slot.node, layouts)
         else { return }
         own(registrations, by: id)
         updateInterest(layouts.map(\.entity))
