@@ -202,8 +202,8 @@ uint64_t storage_capture_statements(const storage_capture *capture);
 // which SQLite prepares no other statement again.
 int storage_capture_set_pragma(const storage_capture *capture);
 void storage_capture_forget_pragmas(storage_capture *capture);
-// Whether a pragma with a value was parsed since the last call: it may have changed a setting without being run. Always 0 in
-// memory.
+// Whether a pragma with a value was parsed since the last call, or the temporary database is open: a setting may have changed
+// without a pragma being run. In memory only the latter is noticed.
 int storage_capture_take_parsed_pragma(storage_capture *capture);
 // Registers the engine's SQL functions again, if other code has replaced them. Returns a result code.
 int storage_capture_register_functions(storage_capture *capture);
