@@ -451,7 +451,7 @@ where target.type != .system && !["CSQLite", "CallgrindRequests", "FaultSupport"
             .define("STORAGE_SERVER", .when(traits: ["Server"])),
         ]
     guard isOptimized, target.type != .macro else { continue }
-    // Tests as well are compiled as whole modules, in half the time: otherwise each group of files expands macros again.
+    // Tests as well are compiled as whole modules: in groups of files, each group expands the macros of the others again.
     var flags = ["-whole-module-optimization", "-num-threads", "2"]
     if target.type != .test { flags += ["-O", "-assert-config", "Debug"] }
     target.swiftSettings? += [.unsafeFlags(flags)]
