@@ -16,6 +16,6 @@ extension FuzzTarget {
 
 /// What the target has found wrong by itself.
 func found(_ problem: String) -> Never {
-    // The fuzzer sees a crash and keeps the input.
+    // Sound to crash: this process is the fuzzer's own, which reports a crash as its finding and keeps the input.
     fatalError(problem)
 }
