@@ -454,13 +454,18 @@ import Testing
         let rows: @Sendable (Database) throws -> [String] = { db in
             try String.fetchAll(db, sql: "SELECT id || ' ' || n || ' ' || quote(c) FROM parts ORDER BY id")
         }
-        try await storage.write { try $0.execute("INSERT INTO parts(id, n) VALUES (1, 0), (2, 0)") }
+        try await storage.write { try $0.execute("INSERT INTO parts(id, n) VALUES (1, 0), (2, 0), (4, 0)") }
+        let first = storage.head
+        try await storage.write { try $0.execute("DELETE FROM parts WHERE id = 4") }
         try await storage.write { tx in
             try tx.execute("ALTER TABLE parts ADD COLUMN c \(column)")
             try tx.execute("INSERT INTO parts(id, n) VALUES (3, 0)")
         }
         let added = storage.head
         var states = [(added, try await storage.read(rows))]
+        // A row that was deleted before the column was added would have got the same.
+        let earlier = states[0].1.prefix(2) + [states[0].1[0].replacing("1 0", with: "4 0", maxReplacements: 1)]
+        #expect(try await storage.asOf(.position(first)).read(["parts"], rows) == Array(earlier))
         try await storage.write { try $0.execute("UPDATE parts SET n = 1 WHERE id IN (1, 3)") }
         states.append((storage.head, try await storage.read(rows)))
         for (position, wanted) in states {

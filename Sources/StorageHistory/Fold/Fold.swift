@@ -38,6 +38,17 @@ package final class Fold {
             let equals = comparesBytes ? " COLLATE BINARY = ?" : " = ?"
             return entity.key.map { column($0) + equals }.joined(separator: " AND ")
         }
+
+        /// The columns that were added after the event of a row, which gets their ``CatalogColumn/fallback``: the table's own
+        /// default is that of new rows.
+        ///
+        /// Without those whose values are converted from another column's, and those that can't be NULL but have no fallback.
+        func addedColumns(notIn columns: [UInt32]) -> [CatalogColumn] {
+            entity.live.filter {
+                $0.keyOrdinal == 0 && $0.origin == 0 && !($0.required && $0.fallback == .null)
+                    && !columns.contains($0.id)
+            }
+        }
     }
 
     private let database: Connection
@@ -243,9 +254,11 @@ package final class Fold {
         // OR ABORT, because otherwise a conflict clause of the schema could delete other rows, or skip this one, silently.
         switch operation {
         case STORAGE_INSERT:
-            let all = names + ["_position"] + keyNames
-            let placeholders = all.map { _ in "?" }.joined(separator: ", ")
-            sql = "INSERT OR ABORT INTO \(target.table)(\(all.joined(separator: ", "))) VALUES (\(placeholders))"
+            let bound = names + ["_position"] + keyNames
+            let added = target.addedColumns(notIn: columns)
+            let all = (bound + added.map(target.column)).joined(separator: ", ")
+            let values = bound.map { _ in "?" } + added.map { ExactValue($0.fallback).sql }
+            sql = "INSERT OR ABORT INTO \(target.table)(\(all)) VALUES (\(values.joined(separator: ", ")))"
         case STORAGE_UPDATE:
             let assignments = (names + ["_position"]).map { "\($0) = ?" }.joined(separator: ", ")
             sql = "UPDATE OR ABORT \(target.table) SET \(assignments) WHERE \(condition)"
