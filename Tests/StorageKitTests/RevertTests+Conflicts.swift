@@ -221,6 +221,32 @@ extension RevertTests {
         #expect(try await rows() == ["2x", "3z", "4y"])
     }
 
+    /// A commit that writes a row more than once has states of it that nobody has seen.
+    @Test(
+        "A row that can't be reverted stays as it is",
+        arguments: [
+            "INSERT INTO t(id, a, b) VALUES (2, 1, 1); UPDATE t SET a = 2, b = 2 WHERE id = 2",
+            "DELETE FROM t WHERE id = 1; INSERT INTO t(id, a, b) VALUES (1, 1, 1); UPDATE t SET a = 2, b = 2",
+        ])
+    func rowWrittenTwice(statements: String) async throws {
+        let storage = try openTable("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)", "t")
+        func rows() async throws -> [String] {
+            try await storage.read { try String.fetchAll($0, sql: "SELECT id || ':' || a || b FROM t ORDER BY id") }
+        }
+        try await run("INSERT INTO t(id, a, b) VALUES (1, 0, 0)", storage)
+        let commit = try #require(
+            try await storage.write { tx in
+                for statement in statements.split(separator: ";") { try tx.execute(String(statement)) }
+            }.commit)
+        try await run("UPDATE t SET a = 3 WHERE a = 2", storage)
+        let left = try await rows()
+        let report = try await storage.revert(commit, onConflict: .skip)
+        #expect(report.outcome.conflicts.map(\.column) == ["a"])
+        #expect(report.outcome.conflicts.map(\.expected) == [.integer(2)])
+        #expect(report.outcome.count == 0)
+        #expect(try await rows() == left)
+    }
+
     /// A value that must be unique is another row's by now, also where the row itself is there again.
     @Test("A row that was inserted again may have lost its unique value")
     func reinsertedRowLostUniqueValue() async throws {

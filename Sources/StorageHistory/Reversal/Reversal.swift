@@ -18,8 +18,10 @@ package final class Reversal {
     /// Cells that another change had already set to the old value of an event of the run, with that event's new value. Their
     /// current value isn't the result of earlier events, so those conflict.
     private var settled: [BlockedCell: ExactValue] = [:]
-    /// Cells that the events together leave unchanged, and others have changed since.
+    /// Cells that the events together leave unchanged, and others have changed since; and the rows of ``changedRows``.
     private var untouched: Set<BlockedCell> = []
+    /// The conflicts of rows that were inserted and updated by the events, and have changed since.
+    private var changedRows = RevertOutcome()
     /// Events that other rows block, perhaps only until the rest is reverted, and earlier events of their rows.
     private var waiting: [NetRow] = []
     private var waitingRows: Set<RowAddress> = []
@@ -50,6 +52,7 @@ package final class Reversal {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         first = positions.lowerBound
         try findUntouched(positions)
+        outcome = changedRows
         try writer.statement("SAVEPOINT storage_reversal_whole").execute()
         if try !revert(positions, continues: false), try !revertInOrder(positions) {
             try restart()
@@ -67,7 +70,7 @@ package final class Reversal {
 
     private func restart() throws {
         try writer.statement("ROLLBACK TO storage_reversal_whole").execute()
-        (outcome, events, isLast) = (RevertOutcome(), 0, false)
+        (outcome, events, isLast) = (changedRows, 0, false)
         (blocked, settled, waiting, waitingRows) = ([], [:], [], [])
     }
 
@@ -173,20 +176,32 @@ package final class Reversal {
     }
 
     private func findUntouched(_ net: NetRow, current: [NetRow.Cell]?, access: RowEditor) {
-        guard net.existed == net.exists else { return }
+        let row = BlockedCell(row: net.row, column: 0)
         guard net.exists else {
-            if current != nil { untouched.insert(BlockedCell(row: net.row, column: 0)) }
+            if !net.existed, current != nil { untouched.insert(row) }
             return
         }
         let columns = access.columns.filter {
-            net.old.value(of: $0.id) != nil && net.new.value(of: $0.id) != nil && !$0.isStamp
+            $0.keyOrdinal == 0 && net.new.value(of: $0.id) != nil && (!net.existed || net.old.value(of: $0.id) != nil)
+                && !$0.isStamp
         }
-        let same = columns.filter { net.old.value(of: $0.id) == net.new.value(of: $0.id) }
-        let changed = same.filter { current?.value(of: $0.id) != net.new.value(of: $0.id) }
-        if same.count == columns.count {
-            if !changed.isEmpty { untouched.insert(BlockedCell(row: net.row, column: 0)) }
-        } else if !net.isWhole {
-            for column in changed { untouched.insert(BlockedCell(row: net.row, column: column.id)) }
+        let same = columns.filter { net.existed && net.old.value(of: $0.id) == net.new.value(of: $0.id) }
+        let changed = columns.filter { current?.value(of: $0.id) != net.new.value(of: $0.id) }
+        if net.existed, same.count == columns.count {
+            if !changed.isEmpty { untouched.insert(row) }
+        } else if net.existed, !net.isWhole {
+            for column in changed where same.contains(where: { $0.id == column.id }) {
+                untouched.insert(BlockedCell(row: net.row, column: column.id))
+            }
+        } else if let current, let column = changed.first, policy != .overwrite {
+            // The row's insert is reverted as a whole or not at all, and then neither are updates of the row: that would leave a
+            // state that was never committed.
+            untouched.insert(row)
+            if net.existed, columns.allSatisfy({ current.value(of: $0.id) == net.old.value(of: $0.id) }) { return }
+            changedRows.add(
+                conflict(
+                    of: net, because: "it has changed since", in: column, expected: net.new.value(of: column.id),
+                    found: current.value(of: column.id)))
         }
     }
 
@@ -323,10 +338,15 @@ package final class Reversal {
         found: ExactValue? = nil
     ) {
         blocked.insert(BlockedCell(row: event.row, column: column?.id ?? 0))
-        outcome.add(
-            RevertConflict(
-                table: writer.catalog.entity(id: event.row.entity)?.name ?? "?", key: event.row.values.map(\.value),
-                column: column?.name, reason: reason, expected: expected?.value, found: found?.value))
+        outcome.add(conflict(of: event, because: reason, in: column, expected: expected, found: found))
+    }
+
+    private func conflict(
+        of event: NetRow, because reason: String, in column: CatalogColumn?, expected: ExactValue?, found: ExactValue?
+    ) -> RevertConflict {
+        RevertConflict(
+            table: writer.catalog.entity(id: event.row.entity)?.name ?? "?", key: event.row.values.map(\.value),
+            column: column?.name, reason: reason, expected: expected?.value, found: found?.value)
     }
 }
 
