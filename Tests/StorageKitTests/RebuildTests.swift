@@ -409,4 +409,39 @@ struct RebuildTests {
         #expect(try await storage.verify().isSound)
         try await storage.close()
     }
+
+    @Test("A table that is recreated when the store is opened goes on counting where it was")
+    func autoincrementOfDroppedTable() async throws {
+        let store = try TemporaryStore { schema in
+            schema.migration("counted") {
+                try $0.execute(
+                    sql: """
+                        CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
+                        CREATE TABLE emptied(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
+                        """)
+            }
+            schema.adopt("counted")
+            schema.adopt("emptied")
+        }
+        try await store.storage.write { tx in
+            for table in ["counted", "emptied"] {
+                try tx.execute("INSERT INTO \(table)(text) VALUES ('a'), ('b'), ('c')")
+            }
+        }
+        try await store.storage.write { try $0.execute("DELETE FROM counted WHERE id > 1; DELETE FROM emptied") }
+        try await store.storage.close()
+        let foreign = try DatabaseQueue(path: store.url.path)
+        try await foreign.write { db in try db.execute(sql: "DROP TABLE counted; DROP TABLE emptied") }
+        try foreign.close()
+        try await store.reopen()
+        try await store.storage.write { tx in
+            for table in ["counted", "emptied"] { try tx.execute("INSERT INTO \(table)(text) VALUES ('d')") }
+        }
+        let ids = try await store.storage.read { db in
+            try ["counted", "emptied"].map { try Int.fetchOne(db, sql: "SELECT max(id) FROM \($0)") }
+        }
+        #expect(ids == [4, 4])
+        let verified = try await store.storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+    }
 }

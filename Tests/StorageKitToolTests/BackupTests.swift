@@ -161,6 +161,52 @@ import Testing
         }
     }
 
+    /// AUTOINCREMENT says that no number is given to two rows, also where the first is gone: their histories would be one.
+    @Test("A restored table goes on counting where it was")
+    func autoincrement() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path()
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { schema in
+            schema.migration("counted") {
+                try $0.execute(
+                    sql: """
+                        CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
+                        CREATE TABLE emptied(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
+                        """)
+            }
+            schema.adopt("counted")
+            schema.adopt("emptied")
+        }.facade
+        let tables = ["counted", "emptied"]
+        try await storage.write { tx in
+            for table in tables { try tx.execute("INSERT INTO \(table)(text) VALUES ('a'), ('b'), ('c')") }
+        }
+        let inserted = storage.head
+        try await storage.write { try $0.execute("DELETE FROM counted WHERE id > 1; DELETE FROM emptied") }
+        let deleted = storage.head
+        try await storage.write { tx in
+            for table in tables { try tx.execute("INSERT INTO \(table)(text) VALUES ('d'), ('e')") }
+        }
+        try await storage.write { try $0.execute("DELETE FROM counted WHERE id > 1; DELETE FROM emptied") }
+        try await storage.close()
+        // What was used only after the point has no history in the restored store.
+        for (point, next) in [("@\(inserted)", 4), ("@\(deleted)", 4), ("head", 6)] {
+            let restored = folder.path("restored \(point).sqlite")
+            let outcome = try ToolProcess.run(["restore", path, "--to", point, "-o", restored], store: nil)
+            #expect(outcome.status == 0, "\(point): \(outcome.errors)")
+            let copy = try StorageKit.start(at: URL(fileURLWithPath: restored)).facade
+            try await copy.write { tx in
+                for table in tables { try tx.execute("INSERT INTO \(table)(text) VALUES ('f')") }
+            }
+            let ids = try await copy.read { db in
+                try tables.map { try Int.fetchOne(db, sql: "SELECT id FROM \($0) WHERE text = 'f'") }
+            }
+            #expect(ids == [next, next], "\(point)")
+            #expect(try await copy.verify().findings.isEmpty, "\(point)")
+            try await copy.close()
+        }
+    }
+
     @StorageEntity(table: "extras")
     struct Extra {
         var id: String

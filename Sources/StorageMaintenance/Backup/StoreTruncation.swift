@@ -42,6 +42,7 @@ struct StoreTruncation {
             _ = try fill(entity)
         }
         try restoreBookkeeping(then)
+        for entity in then.live { try RowidCounter(of: entity, database).advance() }
         for index in indexes { try make(index, then) }
         try WriteGuard.install(then, database)
         try run("COMMIT")

@@ -66,41 +66,17 @@ extension RebuildWriter {
         let count = try PreparedStatement(writer.database, "SELECT count(*) FROM \(fresh)")
         let rows = try count.step() ? Int(count.integer(0)) : 0
         count.reset()
-        let greatest = try greatestNumber(of: entity)
+        let counter = RowidCounter(of: entity, writer.database)
+        let assigned = try counter.value()
         if keepsOld { try RetainedTable.keep(entity.stored, as: RetainedTable.name(of: entity), writer.database) }
         // Its indexes and triggers go with it; those that the log knows come with the new one.
         try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
         try PreparedStatement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()
-        if let greatest { try goOn(behind: greatest, in: entity) }
         for sql in entity.definitions.rest { try PreparedStatement(writer.database, sql).execute() }
         try takeTombstones(entity.id)
+        try counter.advance(atLeast: assigned)
         try writer.statement("DELETE FROM storage_shadow WHERE entity = ?1").run(Int64(entity.id))
         return rows
-    }
-
-    /// The greatest rowid that a table with AUTOINCREMENT has ever assigned, even to a deleted row; nil for other
-    /// tables.
-    private func greatestNumber(of entity: CatalogEntity) throws -> Int64? {
-        let hasNumbers = try PreparedStatement(
-            writer.database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")
-        guard try hasNumbers.step() else { return nil }
-        let select = try PreparedStatement(writer.database, "SELECT seq FROM sqlite_sequence WHERE name = ?1")
-        select.bind(text: entity.stored, at: 1)
-        return try select.step() ? select.integer(0) : nil
-    }
-
-    /// Makes a table assign only greater rowids: two rows with the same rowid would share a history.
-    private func goOn(behind greatest: Int64, in entity: CatalogEntity) throws {
-        // It has no row of its own where no row was inserted.
-        for sql in [
-            "INSERT INTO sqlite_sequence(name, seq) SELECT ?1, ?2 WHERE ?1 NOT IN (SELECT name FROM sqlite_sequence)",
-            "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1",
-        ] {
-            let change = try PreparedStatement(writer.database, sql)
-            change.bind(text: entity.stored, at: 1)
-            change.bind(greatest, at: 2)
-            try change.execute()
-        }
     }
 
     /// The shadow as a table with the entity's constraints.
