@@ -308,4 +308,98 @@ import Testing
         }
         #expect(try await engine.integer("SELECT count(*) FROM t") == 2)
     }
+
+    // MARK: Between groups
+
+    /// Commits each of which waits until the next is queued, so that one always waits when a group ends.
+    private final class EndlessCommits: Sendable {
+        private let engine: StorageEngine
+        private let limit: Int
+        private let state = Mutex((made: 0, isStopped: false))
+        private let ended: AsyncStream<Void>.Continuation
+
+        init(_ engine: StorageEngine, atMost limit: Int, ended: AsyncStream<Void>.Continuation) {
+            self.engine = engine
+            self.limit = limit
+            self.ended = ended
+        }
+
+        var made: Int { state.withLock { $0.made } }
+
+        /// - Returns: How many were made until then.
+        func stop() -> Int {
+            state.withLock { state in
+                state.isStopped = true
+                return state.made
+            }
+        }
+
+        func queueNext() {
+            Task {
+                do { _ = try await engine.commit(CommitMetadata()) { try self.change($1) } } catch {
+                    Issue.record(error)
+                    ended.finish()
+                }
+            }
+        }
+
+        private func change(_ db: GRDB.Database) throws {
+            try db.execute(sql: "INSERT INTO t(v) VALUES (1)")
+            let goesOn = state.withLock { state in
+                state.made += 1
+                return !state.isStopped && state.made < limit
+            }
+            guard goesOn else { return ended.finish() }
+            queueNext()
+            while engine.waitingCommits == 0 { Thread.sleep(forTimeInterval: 0) }
+        }
+    }
+
+    @Test("Others have the writer although commits never stop waiting")
+    func writerDuringEndlessCommits() async throws {
+        let engine = try await open()
+        let limit = 20_000
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let commits = EndlessCommits(engine, atMost: limit, ended: end)
+        commits.queueNext()
+        while commits.made == 0 { await Task.yield() }
+        let made = try await engine.withWriter { _, _ in commits.stop() }
+        for await _ in ends {}
+        #expect(made < limit)
+        #expect(try await faults(engine) == [])
+    }
+
+    @Test("Closing completes the commits that wait, however many groups they are")
+    func closingWhileCommitsWait() async throws {
+        let engine = try await open()
+        let gate = DispatchSemaphore(value: 0)
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        let held = Task {
+            try await engine.commit(CommitMetadata()) { _, _ in
+                entry.finish()
+                gate.wait()
+            }
+        }
+        for await _ in entered {}
+        let waiting = (0..<5).map { index in
+            Task {
+                try await engine.commit(CommitMetadata()) { _, db in
+                    // Longer than a group lasts, so that each is a group.
+                    Thread.sleep(forTimeInterval: 2 * Double(Limits.groupMicroseconds) / 1_000_000)
+                    try db.execute(sql: "INSERT INTO t(v) VALUES (?)", arguments: [index])
+                }
+            }
+        }
+        while engine.waitingCommits < waiting.count { await Task.yield() }
+        let (closings, closing) = AsyncStream<Void>.makeStream()
+        let observation = engine.onClose { closing.finish() }
+        let closed = Task { try await engine.close() }
+        for await _ in closings {}
+        gate.signal()
+        _ = try await held.value
+        for commit in waiting { #expect(try await commit.value.commit != nil) }
+        try await closed.value
+        observation.cancel()
+        await #expect(throws: StorageError.self) { try await engine.commit("INSERT INTO t(v) VALUES (6)") }
+    }
 }

@@ -16,7 +16,7 @@ struct CommitQueue {
     }
 
     private var jobs: [Job] = []
-    /// Whether the queue is being processed on the writer.
+    /// Whether a block that takes the next jobs is on its way to the writer, or runs there.
     private var isDraining = false
 
     var isEmpty: Bool { jobs.isEmpty }
@@ -32,17 +32,20 @@ struct CommitQueue {
         return !isDraining
     }
 
-    /// Removes and returns the jobs that may share the next transaction; nil if there are none, which ends the processing.
-    mutating func take(atMost count: Int) -> [Job]? {
-        guard !jobs.isEmpty else {
-            isDraining = false
-            return nil
-        }
+    /// Removes and returns the jobs that may share the next transaction.
+    mutating func take(atMost count: Int) -> [Job] {
         let taken = Array(jobs.prefix(count))
         jobs.removeFirst(taken.count)
         return taken
     }
 
-    /// Reinserts jobs at the front that didn't fit the transaction.
-    mutating func putBack(_ rest: ArraySlice<Job>) { jobs.insert(contentsOf: rest, at: 0) }
+    /// Ends a transaction.
+    ///
+    /// - Parameter rest: The jobs that didn't fit, which become the first of the next.
+    /// - Returns: Whether jobs are waiting, so that the caller has to go on. If not, the next job starts the processing again.
+    mutating func endGroup(returning rest: ArraySlice<Job>) -> Bool {
+        jobs.insert(contentsOf: rest, at: 0)
+        isDraining = !jobs.isEmpty
+        return isDraining
+    }
 }

@@ -62,14 +62,23 @@ extension StorageEngine {
     /// The number of commits that are waiting for their turn.
     package var waitingCommits: Int { state.withLock { $0.queue.count } }
 
+    /// Processes the queue with one block on the writer for each group: blocks of others that wait for the writer have their turn
+    /// between two groups, also if commits never stop waiting.
     private func drain() {
         pool.asyncWriteWithoutTransaction { [self] db in
-            while let jobs = state.withLock({ $0.queue.take(atMost: Limits.groupCommits) }) {
-                let rest = run(jobs[...], db)
-                state.withLock { $0.queue.putBack(rest) }
-                sealIfIdle()
-            }
+            if runGroup(db) { drain() }
+            sealIfIdle()
         }
+    }
+
+    /// Runs the commits that share the next transaction.
+    ///
+    /// - Returns: Whether others are waiting.
+    func runGroup(_ db: GRDB.Database) -> Bool {
+        let jobs = state.withLock { $0.queue.take(atMost: Limits.groupCommits) }
+        // Closing the store may have completed them already.
+        let rest = jobs.isEmpty ? [] : run(jobs[...], db)
+        return state.withLock { $0.queue.endGroup(returning: rest) }
     }
 
     /// Runs `body` on the writer and waits for it: for opening, before the store is shared.

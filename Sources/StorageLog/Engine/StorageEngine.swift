@@ -161,6 +161,8 @@ extension StorageEngine {
         observers.close()
         let checkpoint: Result<Void, any Error> = await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { [self] db in
+                // No more come: the store is closed for calls.
+                while runGroup(db) {}
                 let result = Result {
                     if let failure = state.withLock({ $0.failure }) { throw failure }
                     try writer?.checkpoint(db)
