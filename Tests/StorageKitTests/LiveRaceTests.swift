@@ -105,6 +105,34 @@ import Testing
         }
     }
 
+    @Test(
+        "A sequence that is asked for after the end is the last value", .timeLimit(.minutes(10)),
+        arguments: [false, true])
+    func sequenceAfterEnd(isClosed: Bool) async throws {
+        let storage = try await open(0..<2)
+        let list = QuerySubscription(storage.query(Card.self), start: .immediate)
+        let totals = AggregationSubscription(storage.query(Card.self), .count, start: .immediate)
+        let early = list.snapshots
+        if isClosed {
+            try await storage.close()
+        } else {
+            list.cancel()
+            totals.cancel()
+        }
+        // The second iterator asks for a sequence of its own.
+        for snapshots in [early, early, list.snapshots] {
+            var counts: [Int] = []
+            for await cards in snapshots { counts.append(cards.count) }
+            #expect(counts == [2])
+        }
+        var wholes: [[Int]?] = []
+        for await difference in list.differences { wholes.append(difference.whole?.map(\.id)) }
+        #expect(wholes == [[0, 1]])
+        var counts: [Int] = []
+        for await count in totals.snapshots { counts.append(count) }
+        #expect(counts == [2])
+    }
+
     // MARK: Pages
 
     @Test("Turning a page waits for the first one")

@@ -1,7 +1,8 @@
 internal import Synchronization
 
 /// The updates of a subscription, for code without a screen. It starts with the current value, keeps the subscription
-/// alive, and ends when that is cancelled, the store is closed, or the reader's task is cancelled.
+/// alive, and ends when that is cancelled, the store is closed, or the reader's task is cancelled. The sequence of a
+/// subscription that has ended is its last value.
 ///
 /// A slow reader receives all pending updates as one element. Each iterator reads by itself: the first one from the
 /// time the sequence was created, each further one from the time it requests its first element.

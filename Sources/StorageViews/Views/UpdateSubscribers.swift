@@ -18,15 +18,16 @@ final class UpdateSubscribers<Update: ComposableUpdate> {
         let form: Form
     }
 
-    private var subscribers: [Subscriber] = []
+    /// Nil once the view has ended.
+    private var subscribers: [Subscriber]? = []
 
     /// - Parameters:
     ///   - update: Evaluated only if there is a reader.
     ///   - limit: The most steps that may be pending for a subscriber.
     ///   - whole: Everything, this update included.
     func send(_ update: @autoclosure () -> Update, limit: Int = .max, whole: () -> Update) {
-        subscribers.removeAll { $0.pendingUpdate == nil }
-        guard !subscribers.isEmpty else { return }
+        subscribers?.removeAll { $0.pendingUpdate == nil }
+        guard let subscribers, !subscribers.isEmpty else { return }
         let update = update()
         for subscriber in subscribers {
             switch subscriber.form {
@@ -36,16 +37,19 @@ final class UpdateSubscribers<Update: ComposableUpdate> {
         }
     }
 
+    /// After the end of the view a reader gets what it begins with, and the end.
+    ///
     /// - Parameter first: What to begin with; nil where there is nothing yet.
     func add(_ form: Form, startingWith first: Update?) -> PendingUpdate<Update> {
         let pendingUpdate = PendingUpdate<Update>()
-        subscribers.append(Subscriber(pendingUpdate: pendingUpdate, form: form))
         if let first { pendingUpdate.put(first) }
+        if subscribers == nil { pendingUpdate.end() }
+        subscribers?.append(Subscriber(pendingUpdate: pendingUpdate, form: form))
         return pendingUpdate
     }
 
     func end() {
-        for subscriber in subscribers { subscriber.pendingUpdate?.end() }
-        subscribers = []
+        for subscriber in subscribers ?? [] { subscriber.pendingUpdate?.end() }
+        subscribers = nil
     }
 }
