@@ -47,6 +47,8 @@ final class TrackedReader<Value: Sendable>: Sendable {
             } catch let error as StorageError where error.code == .closed {
                 return nil
             } catch {
+                // The end of the task is no failure.
+                if Task.isCancelled { return nil }
                 // Forgets the region, so that the closure runs again after any commit.
                 last.withLock { $0 = nil }
                 try onError(error)

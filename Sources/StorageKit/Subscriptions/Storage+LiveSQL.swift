@@ -98,7 +98,10 @@ extension Storage {
             },
             explain: {
                 let reader = TrackedReader(storage, body)
-                _ = try await reader.next { throw $0 }
+                guard try await reader.next(onError: { throw $0 }) != nil else {
+                    try Task.checkCancellation()
+                    throw StorageError.closed()
+                }
                 return SubscriptionExplanation(
                     tracking: reader.region?.tables ?? [], rows: reader.region?.filter?.text)
             })

@@ -75,6 +75,10 @@ import Testing
         #expect(explanation.tier == .tracked)
         #expect(
             explanation.anchors == ["chapters.novelId", "chapters.pages", "novels.id", "novels.novelistId"])
+        let live = storage.live { try Total.fetchAll($0, sql: Total.sql) }
+        try await storage.close()
+        let thrown = await #expect(throws: StorageError.self) { try await live.explain() }
+        #expect(thrown?.code == .closed)
     }
 
     /// SQLite reports to an authorizer, from which GRDB's region comes, none of the columns that these name without a table.
@@ -171,6 +175,32 @@ import Testing
         while errors.value == 0 { await Task.yield() }
         try await storage.save(Chapter(id: 3, pages: 5, novelId: 1))
         #expect(try await later.value == 35)
+    }
+
+    @Test("A reader that is cancelled while the SQL runs ends without an error", arguments: [false, true])
+    func cancelledDuringRun(hasValue: Bool) async throws {
+        let storage = try await open()
+        let (runs, errors) = (Counter(), Counter())
+        let live = storage.liveValue { db in
+            let chapters = try Int.fetchOne(db, sql: "SELECT count(*) FROM chapters") ?? 0
+            if hasValue, chapters == 2 { return chapters }
+            runs.add()
+            let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+            return try Int.fetchOne(db, sql: endless) ?? 0
+        }
+        var values = live.snapshots { _ in errors.add() }.makeAsyncIterator()
+        if hasValue {
+            #expect(try await values.next() == 2)
+            try await storage.save(Chapter(id: 3, pages: 1, novelId: 1))
+        }
+        let reading = Task { [values] in
+            var values = values
+            return try await values.next()
+        }
+        while runs.value == 0 { await Task.yield() }
+        reading.cancel()
+        #expect(try await reading.value == nil)
+        #expect(errors.value == 0)
     }
 
     @Test("The difference of two lists leads from one to the other", arguments: testSeeds(200))
