@@ -129,10 +129,13 @@ extension StoreHub {
     private func write(
         _ write: HubWrite, expecting expected: RowPrecondition?, key: HubRequestKey, as access: HubAccess
     ) async throws -> HubOutcome {
-        let limit = limits.keys
+        let (limit, lineage) = (limits.keys, lineage)
         return try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                if let known = try HubRequestsTable.outcome(of: key, by: access.namespace, in: db) { return known }
+                let log = (head: writer.nextPosition - 1, lineage: lineage)
+                if let known = try HubRequestsTable.outcome(of: key, by: access.namespace, log: log, in: db) {
+                    return known
+                }
                 let hub = HubWriter(writer, db, as: access)
                 var isCreated = false
                 let receipt = try writer.commit(Self.metadata(access)) {
@@ -140,7 +143,8 @@ extension StoreHub {
                 }
                 let version = write.operation == .delete ? nil : try hub.version(of: write.document)
                 let outcome = HubOutcome(version: version, position: receipt.last, isCreated: isCreated)
-                try HubRequestsTable.save(outcome, of: key, by: access.namespace, keeping: limit, in: db)
+                try HubRequestsTable.save(
+                    outcome, of: key, by: access.namespace, keeping: limit, lineage: lineage, in: db)
                 return outcome
             }
         }

@@ -18,7 +18,7 @@ internal import Synchronization
 /// Isolation: `Sendable`; reads and writes are those of the store.
 package final class StoreHub: SyncHub {
     package let storage: Storage
-    let lines: [RemoteLine]
+    let lineage: StoreLineage
     let tail: HubTail
     let limits: Limits
     /// The memory of live queries, and the signals that end them when the hub stops.
@@ -68,12 +68,11 @@ package final class StoreHub: SyncHub {
         // Before the head is read, so that later commits are signalled.
         let engine = storage.engine
         let bell = engine.commitBell()
-        let (lines, tail) = try await engine.read { db in
+        let (lineage, tail) = try await engine.read { db in
             let log = try HubLog(db)
-            let lines = try StoreLineage.load(log.database).lines.map { RemoteLine(id: $0.id, fork: $0.fork) }
-            return (lines, HubTail(head: log.head, catalog: log.catalog))
+            return (try StoreLineage.load(log.database), HubTail(head: log.head, catalog: log.catalog))
         }
-        self.lines = lines
+        self.lineage = lineage
         self.tail = tail
         pushes = HubGroupCommit(storage, historySteps: limits.historySteps)
         let bytes = limits.pageBytes
@@ -110,7 +109,7 @@ package final class StoreHub: SyncHub {
     package var waitingPulls: Int { tail.waiterCount }
 
     /// The id of the current line.
-    package var line: [UInt8] { lines[lines.count - 1].id }
+    package var line: [UInt8] { lineage.lines[lineage.lines.count - 1].id }
 
     /// The hub's last position.
     package func head() async throws -> Int64 { try await storage.engine.read { try HubLog($0).head } }
@@ -157,7 +156,8 @@ package final class StoreHub: SyncHub {
 
 extension StoreHub {
     package func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) async throws -> SyncWelcome {
-        let (lines, limit) = (lines, limits.producers)
+        let lines = lineage.lines.map { RemoteLine(id: $0.id, fork: $0.fork) }
+        let limit = limits.producers
         return try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
                 let loaded = try HubProducersTable.load(producer, in: db)

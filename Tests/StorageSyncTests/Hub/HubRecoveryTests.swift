@@ -229,6 +229,30 @@ import Testing
         }
     }
 
+    /// The client didn't get the answer, or its own backup is the later one: it sends the request again.
+    @Test("A restored hub makes a write with a key again that it has lost", arguments: [0, 5])
+    func restoredHubRepeatsLostWrites(others: Int) async throws {
+        let hub = try await FaultyHub(TemporaryStore())
+        func write(_ id: String, fingerprint: UInt8 = 1) async throws -> HubOutcome {
+            try await hub.hub.write(
+                .save([:]), to: id, of: "goods",
+                key: HubRequestKey(value: "the key of \(id)", fingerprint: [fingerprint]), as: .full)
+        }
+        let kept = try await write("p1")
+        let position = try await hub.hub.head()
+        _ = try await write("p2")
+        _ = try await write("p3")
+        try await hub.restore(to: position)
+        // The log of the restored hub may have become longer than that of the lost one.
+        for number in 0..<others { try await hub.save(Product("other\(number)")) }
+        #expect(try await write("p1") == kept)
+        let again = try await write("p2")
+        #expect(again.isCreated)
+        #expect(try await write("p3", fingerprint: 2).isCreated, "the key wasn't used in this history")
+        #expect(try await Array(hub.ids().suffix(3)) == ["p1", "p2", "p3"])
+        #expect(try await write("p2") == again)
+    }
+
     @Test("An older copy of the hub halts the device until it starts over")
     func olderHubHalts() async throws {
         let recorder = EventRecorder()
