@@ -4,8 +4,7 @@ internal import StorageLog
 extension EntityDefinition {
     /// - Throws: `invalid-name` if an entity can't have this name.
     func validateName() throws {
-        let reserved = stored.lowercasedASCII
-        guard !reserved.isEmpty, !reserved.hasPrefix("storage_"), !reserved.hasPrefix("sqlite_") else {
+        guard !ReservedNames.isRefused(stored) else {
             throw StorageError(
                 .invalidName, "An entity can't be named \"\(name)\".",
                 remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")

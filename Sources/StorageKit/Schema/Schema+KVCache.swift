@@ -6,8 +6,7 @@ extension Schema {
     /// Creates the table of ``DiskCache``. It isn't an entity: cached values leave nothing in the log.
     public mutating func addKVCache(tableName: String = "kv_cache") {
         addStep("cache \(tableName)") { tx in
-            let name = tableName.lowercasedASCII
-            guard !name.isEmpty, !name.hasPrefix("storage_"), !name.hasPrefix("sqlite_") else {
+            guard !ReservedNames.isRefused(tableName) else {
                 throw StorageError(
                     .invalidName, "A cache can't be named \"\(tableName)\".",
                     remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")

@@ -27,14 +27,14 @@ package enum ImportedCoding {
 }
 
 extension Catalog {
-    /// A name for the table of a new entity. SQLite folds case and reserves some names; such entities get another name there.
+    /// A name for the table of a new entity that data has named. SQLite folds case, and some names are reserved; such entities get
+    /// another name there.
     package func storedTableName(of name: String) -> String {
-        let folded = name.lowercasedASCII
-        let reserved = folded.isEmpty || folded.hasPrefix("storage_") || folded.hasPrefix("sqlite_")
-        var candidate = reserved ? "t_" + name : name
+        let first = ReservedNames.includes(name) ? "t_" + name : name
+        var candidate = first
         var number = 2
         while entity(stored: candidate) != nil {
-            candidate = "\(name)_\(number)"
+            candidate = "\(first)_\(number)"
             number += 1
         }
         return candidate

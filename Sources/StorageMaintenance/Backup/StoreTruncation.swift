@@ -53,13 +53,14 @@ struct StoreTruncation {
 
     // MARK: Rows
 
-    private func loose(_ entity: CatalogEntity) -> String { "temp." + quoted("restored \(entity.id)") }
+    private func loose(_ entity: CatalogEntity) -> String { "temp." + quoted("storage_restored_\(entity.id)") }
 
     /// Folds the rows from the log, in tables without types and constraints: a historical row may violate constraints
     /// that its table got later.
     private func fold(_ entities: [CatalogEntity]) throws {
         try run(
-            "CREATE TEMP TABLE restored_tombstone(entity, key, position, PRIMARY KEY (entity, key)) WITHOUT ROWID")
+            "CREATE TEMP TABLE storage_restored_tombstone(entity, key, position, PRIMARY KEY (entity, key)) WITHOUT ROWID"
+        )
         var targets: [Fold.Target] = []
         for entity in entities {
             let columns = entity.live.map { quoted($0.stored) + $0.defaultClause }
@@ -70,7 +71,7 @@ struct StoreTruncation {
             targets.append(
                 Fold.Target(
                     entity: entity, table: loose(entity), column: { quoted($0.stored) },
-                    tombstones: "restored_tombstone"))
+                    tombstones: "storage_restored_tombstone"))
         }
         guard position > 0 else { return }
         let fold = Fold(database, targets: targets, checks: false)
@@ -140,8 +141,8 @@ struct StoreTruncation {
         let live = (CatalogEntity.reserved + then.live).map { String($0.id) }.joined(separator: ", ")
         try PreparedStatement(database, "DELETE FROM storage_tombstone WHERE position > ?1 OR entity IN (\(live))").run(
             position)
-        try run("INSERT INTO storage_tombstone SELECT entity, key, position FROM restored_tombstone")
-        try run("DROP TABLE restored_tombstone")
+        try run("INSERT INTO storage_tombstone SELECT entity, key, position FROM storage_restored_tombstone")
+        try run("DROP TABLE storage_restored_tombstone")
         try PreparedStatement(database, "DELETE FROM storage_commit_key WHERE last > ?1").run(position)
         try StoreLineage.begin(after: position, in: database)
         // The recorded progress of imports is no longer valid.

@@ -2,6 +2,7 @@ import Foundation
 import PredicateTestSupport
 import StorageCore
 import StorageKit
+import StorageLog
 import StorageTesting
 import TestSupport
 import Testing
@@ -26,6 +27,49 @@ struct StoreHubTests {
 
     private static func owns(_ owner: String) -> RowPredicate {
         .comparison(column: "owner", .equal, .value(.text(owner)))
+    }
+
+    // MARK: Names
+
+    /// Whatever modules keep beside users' tables, in a store that uses them all.
+    @Test("No collection has the name of a table of StorageKit's own")
+    func namesOfOwnTables() async throws {
+        let store = try TemporaryStore { schema in
+            schema.autoSchema(ProductRecord.self)
+            schema.addFullTextSearch(table: "products", columns: ["name"])
+            schema.addKVCache()
+        }
+        let hub = try await StoreHub(store.storage)
+        try await store.storage.engine.withWriter { writer, db in
+            try writer.group(db) {
+                try SyncTables.create(in: db)
+                try SourceStateTable.save(QuerySourceStatus(source: "s", parameter: ""), in: db)
+            }
+        }
+        func objects() async throws -> [String: String] {
+            try await store.storage.engine.read { db in
+                let rows = try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT name, coalesce(sql, '') FROM sqlite_schema WHERE type IN ('table', 'index')
+                          AND tbl_name NOT GLOB 'storage_*' AND name NOT GLOB 'sqlite_*' AND tbl_name <> 'products'
+                        """)
+                return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as String, $0[1] as String) })
+            }
+        }
+        let own = try await objects()
+        let starts = ReservedNames.modules.filter { start in own.keys.contains { $0.hasPrefix(start) } }
+        // The table that holds the former rows of one that was created again exists inside a transaction only.
+        #expect(starts == ReservedNames.modules.filter { $0 != "replaced " })
+        for name in own.keys.sorted() {
+            #expect(ReservedNames.includes(name), "\(name)")
+            let written = try await hub.write(.save(["t": .text("1")]), to: "d", of: name, as: .full)
+            #expect(written.isCreated)
+            #expect(try await hub.document("d", of: name, as: .full).fields["t"] == "1")
+        }
+        let after = try await objects()
+        #expect(after.filter { own.keys.contains($0.key) } == own)
+        #expect(try await Set(own.keys).isSubset(of: hub.collections(as: .full)))
     }
 
     // MARK: Followers

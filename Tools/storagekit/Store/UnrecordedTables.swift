@@ -2,9 +2,6 @@ import StorageKit
 
 /// Tables of a store without history: they were omitted when a database was adopted, or the program deliberately writes them without the log.
 enum UnrecordedTables {
-    /// The library's own tables beside those that begin with `storage_`.
-    private static let reserved = ["sync_", "hub_", "query_source_"]
-
     /// Returns their names, in order. Tables of projections and full-text indexes are derived from the log, and aren't included.
     static func names(in database: Connection, catalog: Catalog) throws -> [String] {
         let derived = Set(try StoredProjection.all(in: database).flatMap(\.tables.tables).map(\.folded))
@@ -18,7 +15,7 @@ enum UnrecordedTables {
         while try select.step() {
             let name = select.string(0)
             if catalog.entity(stored: name) != nil || derived.contains(name.folded) { continue }
-            if reserved.contains(where: name.hasPrefix) { continue }
+            if ReservedNames.modules.contains(where: name.hasPrefix) { continue }
             names.append(name)
         }
         return names
