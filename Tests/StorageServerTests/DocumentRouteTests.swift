@@ -1,6 +1,9 @@
 #if STORAGE_SERVER
     import Foundation
+    import GRDB
     import NIOHTTP1
+    import StorageKit
+    import StorageTesting
     import Testing
 
     @testable import StorageServer
@@ -112,6 +115,62 @@
                     .POST, "/v1/collections/notes/query", token: token,
                     body: String(decoding: query.json, as: UTF8.self))
                 #expect(try HubDocumentPage(json: found.body.utf8).documents.map(\.id) == ["7", "6", "5"])
+            }
+        }
+
+        // MARK: Adopted tables
+
+        /// A store of tables that other programs have made, and a hub on it.
+        private func run(
+            adopting tables: [String], _ statements: String,
+            _ body: @escaping @Sendable (ServedHub) async throws -> Void
+        ) async throws {
+            let store = try TemporaryStore { schema in
+                schema.migration("2026-01-01_tables") { try $0.execute(sql: statements) }
+                for table in tables { schema.adopt(table) }
+            }
+            try await ServedHub.run(on: store, HubTokenFile(besideStore: ":memory:"), body)
+        }
+
+        /// JSON has neither bytes nor infinity, and no document says which text is which of them.
+        @Test("What was read can be sent back", arguments: [true, false])
+        func sendingBackWhatWasRead(escapes: Bool) async throws {
+            let statements = """
+                CREATE TABLE f(
+                  id TEXT PRIMARY KEY NOT NULL, b BLOB, any_, mb MEDIUMBLOB, lower blob, r REAL, n REAL, t TEXT);
+                INSERT INTO f VALUES ('1', x'0fff', x'0fff', x'0fff', x'0fff', 9e999, 2.0, x'0102');
+                """
+            try await run(adopting: ["f"], statements) { hub in
+                func values() async throws -> [String?] {
+                    let columns = ["b", "any_", "mb", "lower", "r", "n", "t"].map { "quote(\($0))" }
+                    return try await hub.storage.engine.read { db in
+                        let row = try #require(
+                            try Row.fetchOne(db, sql: "SELECT \(columns.joined(separator: ", ")) FROM f"))
+                        return (0..<columns.count).map { row[$0] }
+                    }
+                }
+                let path = "/v1/collections/f/documents/1"
+                let token = try await hub.token()
+                let before = try await values()
+                let read = try await hub.send(.GET, path, token: token)
+                let fields = try HubDocument(json: read.body.utf8).fields
+                #expect(Set(fields.keys) == ["id", "b", "any_", "mb", "lower", "n", "t"])
+                // Encoders may escape a slash.
+                let body = DocumentFields(fields.mapValues { escapes ? $0.replacing("/", with: #"\/"#) : $0 }).json
+                for method in [HTTPMethod.PUT, .PATCH] {
+                    let answer = try await hub.send(method, path, token: token, body: body)
+                    #expect(answer.status == 200, "\(answer.body)")
+                    #expect(
+                        answer.headers.first(name: "ETag") == read.headers.first(name: "ETag"), "nothing was changed")
+                    #expect(try await values() == before)
+                }
+                let changed = #"{"id":"1","b":"AQI=","mb":"AQI=","lower":"AQI=","any_":"AQI=","n":3}"#
+                #expect(try await hub.send(.PUT, path, token: token, body: changed).status == 200)
+                #expect(
+                    try await values() == ["X'0102'", "'AQI='", "X'0102'", "X'0102'", before[4], "3.0", "NULL"],
+                    "a column without a type keeps the text that it is given")
+                #expect(try await hub.send(.PATCH, path, token: token, body: #"{"r":null}"#).status == 200)
+                #expect(try await values()[4] == "NULL")
             }
         }
 

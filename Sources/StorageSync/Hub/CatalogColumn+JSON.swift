@@ -24,6 +24,16 @@ extension CatalogColumn {
         }
     }
 
+    /// Whether a document with a value has this JSON text for it. Texts may be escaped differently.
+    func shows(_ value: StorageValue, as json: String) -> Bool {
+        guard let shown = self.json(of: value) else { return false }
+        if shown.utf8.elementsEqual(json.utf8) { return true }
+        guard [shown, json].allSatisfy({ ImportedKind(json: $0) == .text }), let text = try? JSONText.string(json),
+            let shownText = try? JSONText.string(shown)
+        else { return false }
+        return text.utf8.elementsEqual(shownText.utf8)
+    }
+
     /// A value as conditions compare it: as the document shows it, even if the column stores it as bytes or JSON.
     /// Objects and arrays are bytes, which are neither text nor numbers.
     func compared(_ value: StorageValue) -> StorageValue {
@@ -97,9 +107,17 @@ extension CatalogColumn {
         if coding == "uuid" {
             return UUID(uuidString: text).map { uuid in .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }) }
         }
-        if !isImported, type == "BLOB" { return Data(base64Encoded: text).map { .blob($0) } }
+        // Any spelling and size, such as MEDIUMBLOB.
+        if !isImported, affinity == .blob, type.lowercasedASCII.contains("blob") {
+            return Data(base64Encoded: text).map { .blob($0) }
+        }
         return isImported && type == ImportedKind.json.rawValue ? nil : .text(text)
     }
+}
+
+extension StorageValue {
+    /// Whether JSON has no number for it, so that a document doesn't show it.
+    var isInexpressible: Bool { if case .real(let number) = self { !number.isFinite } else { false } }
 }
 
 extension ImportedKind {

@@ -111,20 +111,27 @@ extension HubEntityTable {
 
     /// Applies fields to a row.
     ///
+    /// JSON doesn't express every value exactly, so a client that sends back what it has read must change nothing: a field that
+    /// is given as the row shows it keeps its value, and so does one that the row can't show, if it isn't given.
+    ///
     /// - Parameters:
-    ///   - patch: JSON texts by name; null for removed fields.
+    ///   - fields: JSON texts by name; null for removed fields.
     ///   - old: The row to change; nil for a new row.
+    ///   - isPatch: Whether other fields are kept; if not, they are removed.
     /// - Throws: ``HubError/invalid(_:)`` for a field without a column, a value that the column doesn't accept, and an
     ///   id that isn't the document's.
-    func row(_ key: StorageValue, _ patch: [String: String], on old: Row?) throws -> Row {
-        var row = old ?? Row(key: key, values: columns.map { _ in .null })
-        for (name, json) in patch {
+    func row(_ key: StorageValue, _ fields: [String: String], over old: Row?, isPatch: Bool) throws -> Row {
+        var row = Row(key: key, values: columns.map { _ in .null })
+        if let old { row.values = old.values.map { isPatch || $0.isInexpressible ? $0 : .null } }
+        for (name, json) in fields {
             if showsKey, name == self.key.name {
                 guard json == DocumentFields.null || self.key.json(of: key) == json || isId(json, of: key) else {
                     throw HubError.invalid("The field \"\(name)\" isn't the document's id.")
                 }
             } else if let index = indexes[name] {
-                row.values[index] = try columns[index].value(ofJSON: json)
+                let column = columns[index]
+                let kept = old.flatMap { column.shows($0.values[index], as: json) ? $0.values[index] : nil }
+                row.values[index] = try kept ?? column.value(ofJSON: json)
             } else if json != DocumentFields.null {
                 throw HubError.invalid("There is no field \"\(name)\".")
             }

@@ -179,7 +179,7 @@ extension HubWriter {
             // Read again: it may have more columns now.
             let old = try found.row.flatMap { _ in try table.row(found.key, in: writer.database)?.row }
             let isPatch = if case .patch = write.operation { true } else { false }
-            let new = try table.row(found.key, patch, on: isPatch ? old : nil)
+            let new = try table.row(found.key, patch, over: old, isPatch: isPatch)
             guard scope.sees(new, in: table) else { throw forbidden(document) }
             try table.write(new, over: old, with: writer)
         } catch let error as HubError {
