@@ -175,6 +175,92 @@
         }
 
         @Test(
+            "A table whose rows ids can't identify isn't served",
+            arguments: [
+                ("id TEXT PRIMARY KEY NOT NULL COLLATE NOCASE", "'Anna'", "ANNA"),
+                ("id TEXT PRIMARY KEY NOT NULL COLLATE RTRIM", "'Anna'", "Anna%20"),
+                ("id NUMERIC PRIMARY KEY NOT NULL", "1", "01"), ("id REAL PRIMARY KEY NOT NULL", "1.5", "1.5"),
+                ("id PRIMARY KEY NOT NULL", "5", "5"), ("id INT PRIMARY KEY NOT NULL", "'abc'", "abc"),
+                ("id TEXT NOT NULL, k TEXT NOT NULL DEFAULT '', PRIMARY KEY (id, k)", "'1'", "1"),
+            ])
+        func unservedTables(key: String, stored: String, id: String) async throws {
+            let statements = """
+                CREATE TABLE f(n INTEGER, \(key));
+                INSERT INTO f(id, n) VALUES (\(stored), 7);
+                """
+            try await run(adopting: ["f"], statements) { hub in
+                func rows() async throws -> [String] {
+                    try await hub.storage.engine.read { try String.fetchAll($0, sql: "SELECT quote(id) || n FROM f") }
+                }
+                let before = try await rows()
+                let token = try await hub.token()
+                let path = "/v1/collections/f/documents"
+                let stream = ["Accept": "text/event-stream"]
+                let requests: [(HTTPMethod, String, String?, [String: String])] = [
+                    (.GET, path, nil, [:]), (.GET, "\(path)/\(id)", nil, [:]),
+                    (.PUT, "\(path)/\(id)", #"{"n":8}"#, [:]),
+                    (.PUT, "\(path)/\(id)", #"{"n":8}"#, ["Idempotency-Key": "k"]),
+                    (.PATCH, "\(path)/\(id)", #"{"n":8}"#, [:]), (.DELETE, "\(path)/\(id)", nil, [:]),
+                    (.POST, "/v1/collections/f/query", "{}", [:]), (.POST, "/v1/collections/f/query", "{}", stream),
+                    (.GET, "/v1/changes?collection=f", nil, [:]),
+                ]
+                for (method, path, body, headers) in requests {
+                    let answer = try await hub.send(method, path, token: token, body: body, headers: headers)
+                    #expect(answer.status == 422, "\(method) \(path) \(answer.body)")
+                    #expect(answer.body.contains("can't be served"), "\(method) \(path) \(answer.body)")
+                }
+                #expect(try await rows() == before)
+                let names = try await hub.send(.GET, "/v1/collections", token: token)
+                #expect(try HubCollectionList(json: names.body.utf8).collections.isEmpty)
+            }
+        }
+
+        @Test(
+            "Each row of an adopted table has one id",
+            arguments: [
+                ("TABLE f(id TEXT PRIMARY KEY NOT NULL, n)", "('1', 1), ('01', 2), ('Anna', 3), ('1.5', 4)"),
+                ("TABLE f(id VARCHAR(9) NOT NULL, n, PRIMARY KEY (id))", "('01', 2), ('Anna', 3), ('ANNA', 4)"),
+                ("TABLE f(id INTEGER PRIMARY KEY, n)", "(1, 1), (-2, 2), (300, 3)"),
+                ("TABLE f(id integer PRIMARY KEY AUTOINCREMENT, n)", "(1, 1), (2, 2), (300, 3)"),
+                ("TABLE f(n ANY, id INT PRIMARY KEY NOT NULL) STRICT", "(1, 1), (2, 2), (300, 3)"),
+            ])
+        func oneIdPerRow(table: String, rows: String) async throws {
+            try await run(adopting: ["f"], "CREATE \(table); INSERT INTO f(id, n) VALUES \(rows);") { hub in
+                let token = try await hub.token()
+                let path = "/v1/collections/f/documents"
+                func list() async throws -> [String: String] {
+                    var (fields, next): ([String: String], String?) = ([:], "")
+                    while let after = next {
+                        let rest = after.isEmpty ? "" : "&after=\(PercentCoding.encoded(after))"
+                        let page = try HubDocumentPage(
+                            json: try await hub.send(.GET, "\(path)?limit=1\(rest)", token: token).body.utf8)
+                        for document in page.documents { fields[document.id] = document.fields["n"] }
+                        next = page.hasMore ? page.documents.last?.id : nil
+                    }
+                    return fields
+                }
+                var expected = try await list()
+                #expect(expected.count == rows.count(where: { $0 == "(" }))
+                for (id, n) in expected {
+                    let read = try await hub.send(.GET, "\(path)/\(id)", token: token)
+                    #expect(try HubDocument(json: read.body.utf8).fields["n"] == n)
+                }
+                // What SQLite takes for the same number or text is another document, or none.
+                for id in ["1", "01", "1.0", "1.5", "anna", "ANNA", "Anna", "-02", "-2"] {
+                    let answer = try await hub.send(.PUT, "\(path)/\(id)", token: token, body: #"{"n":9}"#)
+                    guard answer.status != 422 else {
+                        #expect(try await hub.send(.GET, "\(path)/\(id)", token: token).status == 404)
+                        #expect(try await hub.send(.GET, "\(path)?after=\(id)", token: token).status == 422)
+                        continue
+                    }
+                    #expect(answer.status == (expected[id] == nil ? 201 : 200), "\(id): \(answer.body)")
+                    expected[id] = "9"
+                    #expect(try await list() == expected)
+                }
+            }
+        }
+
+        @Test(
             "What can't be stored is refused",
             arguments: [
                 (#"{"a":"#, 400, "malformed"), (#"{"a":1,"a":2}"#, 400, "malformed"), ("[]", 400, "malformed"),

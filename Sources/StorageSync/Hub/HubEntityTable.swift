@@ -5,6 +5,33 @@ internal import StorageEntities
 internal import StorageKit
 internal import StorageLog
 
+/// The keys that a hub's ids are made of: each id is the key of one row at most, and each row has one id.
+///
+/// SQLite finds the row 1 by the text `01` in a column for numbers, and `Anna` by `ANNA` where texts are compared without
+/// case; a column without a type has a row 5 beside a row `5`. Such keys would be several documents for one row, or
+/// the other way round.
+private enum HubIds {
+    case uuids, integers, texts
+
+    /// - Parameter isStrict: Whether the column rejects values of other types.
+    /// - Returns: nil for a column whose values aren't all ids.
+    init?(_ key: CatalogColumn, isStrict: Bool) {
+        if key.coding == "uuid" {
+            self = .uuids
+        } else if key.affinity == .integer {
+            // SQLite makes this type the rowid, which is an integer. A column of another one, as INT or BIGINT, may hold texts.
+            guard isStrict || key.type.lowercasedASCII == "integer" else { return nil }
+            self = .integers
+        } else {
+            // Keys of imported histories are texts, whatever the column could hold.
+            guard key.isImported || key.affinity == .text, key.collation.uppercased() == CatalogColumn.binary else {
+                return nil
+            }
+            self = .texts
+        }
+    }
+}
+
 /// An entity's table as a hub reads and writes it: rows as the fields of JSON documents, their keys as ids.
 ///
 /// An entity whose rows were imported from JSON accepts unknown fields as new columns; any other one has only the
@@ -12,6 +39,7 @@ internal import StorageLog
 struct HubEntityTable: Sendable {
     let entity: CatalogEntity
     let key: CatalogColumn
+    private let ids: HubIds
     /// The columns except the key.
     let columns: [CatalogColumn]
     /// The key and ``columns``: what conditions refer to.
@@ -24,13 +52,14 @@ struct HubEntityTable: Sendable {
         var values: [StorageValue]
     }
 
-    /// - Returns: nil for an entity whose rows have no id: without a key, or with a composite one.
+    /// - Returns: nil for an entity that isn't a collection, or has an ``obstacle(of:)``.
     init?(_ entity: CatalogEntity) {
-        guard entity.key.count == 1, let key = entity.key.first, !entity.isReserved, !entity.isDropped else {
-            return nil
-        }
+        guard entity.key.count == 1, let key = entity.key.first, !entity.isReserved, !entity.isDropped,
+            let ids = HubIds(key, isStrict: entity.isStrict)
+        else { return nil }
         self.entity = entity
         self.key = key
+        self.ids = ids
         columns = entity.live.filter { $0.keyOrdinal == 0 }
         comparedColumns = [key] + columns
         indexes = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -67,25 +96,38 @@ struct HubEntityTable: Sendable {
 // MARK: Ids
 
 extension HubEntityTable {
+    /// Why an entity's rows can't be documents of a collection, for the client; nil if they can, or if there is no such
+    /// collection.
+    static func obstacle(of entity: CatalogEntity) -> String? {
+        guard !entity.isReserved, !entity.isDropped else { return nil }
+        let key = entity.key.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        guard entity.key.count == 1, let column = entity.key.first else {
+            return "The collection \"\(entity.name)\" can't be served: an id is one value, and its key is \(key)."
+        }
+        guard HubIds(column, isStrict: entity.isStrict) == nil else { return nil }
+        return
+            "The collection \"\(entity.name)\" can't be served, because ids don't identify its rows: its key \(key) must be an INTEGER PRIMARY KEY, a TEXT that is compared byte by byte, or a UUID."
+    }
+
     /// The key of a document; nil for an id that no row can have.
     func key(of id: String) -> StorageValue? {
         guard !id.utf8.contains(0) else { return nil }
-        if key.coding == "uuid" {
-            guard let uuid = UUID(uuidString: id) else { return nil }
-            return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
-        }
+        switch ids {
+        case .uuids:
+            return UUID(uuidString: id).map { uuid in .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }) }
         // Only the canonical text of an integer: two ids never refer to one row.
-        guard key.affinity == .integer else { return .text(id) }
-        return Int64(id).flatMap { String($0) == id ? .integer($0) : nil }
+        case .integers: return Int64(id).flatMap { String($0) == id ? .integer($0) : nil }
+        case .texts: return .text(id)
+        }
     }
 
-    /// The document id for a row's key; nil if it isn't an id.
+    /// The document id for a row's key, from which ``key(of:)`` makes the same key; nil if it has none.
     func id(of key: StorageValue) -> String? {
-        switch key {
-        case .text(let text): text
-        case .integer(let number): String(number)
-        case .blob(let bytes) where self.key.coding == "uuid" && bytes.count == 16: Self.uuid(bytes).uuidString
-        case .null, .real, .blob: nil
+        switch (ids, key) {
+        case (.uuids, .blob(let bytes)) where bytes.count == 16: Self.uuid(bytes).uuidString
+        case (.integers, .integer(let number)): String(number)
+        case (.texts, .text(let text)): text
+        default: nil
         }
     }
 
@@ -216,7 +258,7 @@ extension HubEntityTable {
     ) throws {
         let known = writer.catalog.entity(named: name)
         let table = known.flatMap(HubEntityTable.init)
-        if known != nil, table == nil { throw HubError.notFound }
+        if let known, table == nil { throw HubError(unserved: known) }
         // Collections are named by `String`s, which compare two spellings of a letter as equal.
         if known == nil, writer.catalog.live.contains(where: { $0.name == name }) {
             throw HubError.invalid("A collection with this name exists already, in another Unicode spelling.")

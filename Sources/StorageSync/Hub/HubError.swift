@@ -1,3 +1,5 @@
+internal import StorageLog
+
 /// Why a hub refuses a single request.
 package enum HubError: Error, Equatable, Sendable {
     /// There is no such document or collection that the client may see.
@@ -6,7 +8,7 @@ package enum HubError: Error, Equatable, Sendable {
     case forbidden
     /// The document doesn't meet the request's precondition.
     case preconditionFailed
-    /// What was sent can't be stored.
+    /// What was sent can't be stored or answered.
     case invalid(String)
     /// The idempotency key was used for another request.
     case keyReused
@@ -15,6 +17,11 @@ package enum HubError: Error, Equatable, Sendable {
 }
 
 extension HubError {
+    /// For an entity that isn't a ``HubEntityTable``.
+    init(unserved entity: CatalogEntity) {
+        self = HubEntityTable.obstacle(of: entity).map { .invalid($0) } ?? .notFound
+    }
+
     /// The message for the client.
     var reason: String {
         switch self {

@@ -23,8 +23,9 @@ struct HubLog {
 
     func table(_ name: String) -> HubEntityTable? { catalog.entity(named: name).flatMap(HubEntityTable.init) }
 
-    /// - Throws: ``HubError/outdatedCondition``.
-    func checkConditions(of scope: HubScope) throws {
+    /// - Throws: ``HubError/outdatedCondition``; ``HubError/invalid(_:)`` for an entity that can't be served.
+    func check(_ scope: HubScope) throws {
+        if let obstacle = scope.obstacle(in: catalog) { throw HubError.invalid(obstacle) }
         for entity in scope.entities.compactMap(catalog.entity(named:)) {
             try scope.checkCondition(on: entity, reader, catalog)
         }

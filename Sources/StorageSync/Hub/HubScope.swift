@@ -85,6 +85,11 @@ final class HubScope: Sendable {
         }
     }
 
+    /// Why one of the entities can't be served; nil if all can.
+    func obstacle(in catalog: Catalog) -> String? {
+        entities.lazy.compactMap(catalog.entity(named:)).compactMap(HubEntityTable.obstacle).first
+    }
+
     /// A column that a condition names.
     struct ConditionColumn: Hashable {
         let entity: String

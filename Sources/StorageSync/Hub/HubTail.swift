@@ -61,8 +61,8 @@ final class HubTail: Sendable {
     ///   - limit: The maximum number of changes. A page contains whole parts only, because a document's last change may
     ///     be in another part than the one that hid it from the follower.
     ///   - bytes: The maximum size, unless the first part is larger.
-    /// - Returns: nil if the position isn't a boundary of the tail, the next part exceeds the limit, or a condition
-    ///   names an unknown column: whether it once existed must be looked up in the log.
+    /// - Returns: nil if the position isn't a boundary of the tail, the next part exceeds the limit, a condition
+    ///   names an unknown column, or an entity can't be served: the reason is found by reading the log.
     func changes(
         behind position: Int64, in scope: HubScope, limit: Int, bytes: Int
     ) -> (changes: [RemoteChange], end: Int64, isWhole: Bool)? {
@@ -84,7 +84,9 @@ final class HubTail: Sendable {
                 isWhole: end == state.borders.count - 1,
                 catalog: state.catalog, unknownColumns: state.unknownColumns)
         }
-        guard let kept, scope.missingColumns(in: kept.catalog).isSubset(of: kept.unknownColumns) else { return nil }
+        guard let kept, scope.missingColumns(in: kept.catalog).isSubset(of: kept.unknownColumns),
+            scope.obstacle(in: kept.catalog) == nil
+        else { return nil }
         return (Self.composed(kept.changes, in: scope), kept.end, kept.isWhole)
     }
 

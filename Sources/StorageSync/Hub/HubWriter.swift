@@ -198,7 +198,10 @@ extension HubWriter {
             }
             return Found(key: .text(document.id), isVisible: false)
         }
-        guard let table = HubEntityTable(entity), let key = table.key(of: document.id) else {
+        guard let table = HubEntityTable(entity) else {
+            throw Rejected(rejection: .invalid(HubError(unserved: entity).reason))
+        }
+        guard let key = table.key(of: document.id) else {
             throw Rejected(rejection: .invalid("\"\(document.entity)\" has no document with such an id."))
         }
         // For the client, a document that it couldn't see never existed.

@@ -14,12 +14,13 @@ extension StoreHub {
         }
     }
 
-    /// - Throws: ``HubError/notFound``; ``HubError/outdatedCondition``.
+    /// - Throws: ``HubError/notFound``; ``HubError/outdatedCondition``; ``HubError/invalid(_:)`` if the collection can't
+    ///   be served.
     package func document(_ id: String, of entity: String, as access: HubAccess) async throws -> HubDocument {
         let scope = HubScope(entity, access)
         return try await storage.engine.read { db in
             let log = try HubLog(db)
-            try log.checkConditions(of: scope)
+            try log.check(scope)
             guard scope.entities.contains(entity), let table = log.table(entity), let key = table.key(of: id),
                 let (position, row) = try table.row(key, in: log.database), scope.sees(row, in: table)
             else { throw HubError.notFound }
@@ -31,12 +32,18 @@ extension StoreHub {
     ///
     /// - Parameter id: Return only documents after it.
     /// - Returns: As many as the limit says, or fewer if they are large.
-    /// - Throws: ``HubError/forbidden`` if the client may not read the collection; ``HubError/outdatedCondition``.
+    /// - Throws: ``HubError/forbidden`` if the client may not read the collection; ``HubError/outdatedCondition``;
+    ///   ``HubError/invalid(_:)`` if the collection can't be served, or can't have such an id.
     package func documents(
         of entity: String, behind id: String? = nil, limit: Int, as access: HubAccess
     ) async throws -> HubDocumentPage {
         try await documents(of: entity, as: access) { log, table, scope in
-            let start = id.flatMap { table.key(of: $0) }
+            let start = try id.map { id in
+                guard let key = table.key(of: id) else {
+                    throw HubError.invalid("No document of \"\(entity)\" has the id \"\(id)\".")
+                }
+                return key
+            }
             return try table.documents(log, scope, behind: start, limit: limit, bytes: Self.maximumPageBytes)
         }
     }
@@ -79,7 +86,7 @@ extension StoreHub {
         let line = line
         return try await storage.engine.read { db in
             let log = try HubLog(db)
-            try log.checkConditions(of: scope)
+            try log.check(scope)
             let found: (documents: [HubDocument], hasMore: Bool) =
                 if let table = log.table(entity) { try find(log, table, scope) } else { ([], false) }
             return HubDocumentPage(

@@ -236,7 +236,9 @@ extension StoreHub {
         return try await storage.engine.read { db in
             let log = try HubLog(db)
             guard position <= log.head else { throw SyncFailure.sessionEnded(epoch: nil) }
-            try log.checkConditions(of: scope)
+            do { try log.check(scope) } catch HubError.invalid(let reason) {
+                throw SyncFailure.refused(.invalid(reason))
+            }
             tail.note(unknown: scope.missingColumns(in: log.catalog), in: log.catalog)
             if isFirst { return try Self.documents(in: scope, log, db, limit: limit, bytes: bytes) }
             // Up to the tail's end: waiting followers receive what comes after it.

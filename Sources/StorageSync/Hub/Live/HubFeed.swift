@@ -124,8 +124,9 @@ extension HubFeed {
         let (entity, filters, query, scope, memory) = (entity, filters, query, scope, memory)
         return try await hub.storage.engine.read { db in
             let log = try HubLog(db)
-            let live = try log.table(entity).map {
-                try HubLiveQuery(of: $0, filters, query, scope, log, memory: memory)
+            try log.check(scope)
+            let live = log.table(entity).map {
+                HubLiveQuery(of: $0, filters, query, scope, log, memory: memory)
             }
             return (live, log.head)
         }

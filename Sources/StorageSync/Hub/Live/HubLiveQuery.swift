@@ -27,14 +27,12 @@ struct HubLiveQuery {
     /// The columns of the client's condition that don't exist yet.
     private let missing: Set<HubScope.ConditionColumn>
 
-    /// - Throws: ``HubError/outdatedCondition``.
     init(
         of table: HubEntityTable, _ filters: [QueryFilter], _ query: QueryEvaluation, _ scope: HubScope, _ log: HubLog,
         memory: LiveQueryMemory.Share
-    ) throws {
+    ) {
         entity = table.name
         (self.query, self.scope, self.memory) = (query, scope, memory)
-        try log.checkConditions(of: scope)
         missing = scope.missingColumns(in: log.catalog)
         let wanted =
             (scope.anchors ?? []).map { ($0.column, StorageValue.text($0.text)) } + filters.compactMap(\.anchor)
