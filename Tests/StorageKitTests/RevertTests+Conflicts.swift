@@ -1,4 +1,5 @@
 import Foundation
+import StorageHistory
 import StorageKit
 import StorageTesting
 import TestSupport
@@ -187,6 +188,10 @@ extension RevertTests {
     }
 
     private func openTable(_ sql: String, _ tables: String...) throws -> Storage {
+        try openTable(sql, adopting: tables)
+    }
+
+    func openTable(_ sql: String, adopting tables: [String]) throws -> Storage {
         try StorageKit.inMemory { schema in
             schema.migration("tables") { try $0.execute(sql: sql) }
             for table in tables { schema.adopt(table) }
@@ -194,7 +199,7 @@ extension RevertTests {
     }
 
     @discardableResult
-    private func run(_ sql: String, _ storage: Storage) async throws -> Int64 {
+    func run(_ sql: String, _ storage: Storage) async throws -> Int64 {
         try #require(try await storage.write { try $0.execute(sql) }.commit)
     }
 
@@ -298,6 +303,54 @@ extension RevertTests {
             #expect(try await rows() == before)
         }
         #expect(try await storage.verify().isSound)
+    }
+
+    private func texts(_ sql: String, _ storage: Storage) async throws -> [String] {
+        try await storage.read { try String.fetchAll($0, sql: sql) }
+    }
+
+    /// Rows without history couldn't be brought back.
+    @Test("Rows that refer to a restored row stay", arguments: [true, false], ConflictPolicy.allCases)
+    func referringRowsStay(haveHistory: Bool, policy: ConflictPolicy) async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT UNIQUE);
+            CREATE TABLE c(id INTEGER PRIMARY KEY, p INTEGER NOT NULL REFERENCES p(id) ON DELETE CASCADE);
+            """, adopting: haveHistory ? ["p", "c"] : ["p"])
+        try await run(
+            "INSERT INTO p(id, u) VALUES (1, 'a'), (2, 'b'); INSERT INTO c(id, p) VALUES (1, 1), (2, 2)", storage)
+        let point = storage.head
+        try await run(
+            """
+            UPDATE p SET u = 'x' WHERE id = 1; UPDATE p SET u = 'a' WHERE id = 2; UPDATE p SET u = 'b' WHERE id = 1;
+            INSERT INTO c(id, p) VALUES (3, 1)
+            """, storage)
+        let report = try await storage.engine.restore(
+            ["p"], to: .position(point), policy: policy, metadata: CommitMetadata())
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(report.outcome.updated == 2)
+        #expect(report.outcome.count == 2)
+        #expect(try await texts("SELECT id || u FROM p ORDER BY id", storage) == ["1a", "2b"])
+        #expect(try await texts("SELECT id || p FROM c ORDER BY id", storage) == ["11", "22", "31"])
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test("A row isn't deleted from under rows without history", arguments: ["CASCADE", "SET NULL"])
+    func referringRowsWithoutHistory(action: String) async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT);
+            CREATE TABLE c(p INTEGER REFERENCES p(id) ON DELETE \(action), k TEXT);
+            """, "p")
+        let insertion = try await run(
+            "INSERT INTO p(id, u) VALUES (1, 'a'); INSERT INTO c(p, k) VALUES (1, 'x')", storage)
+        let error = await #expect(throws: StorageError.self) { try await storage.revert(insertion) }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("p/1") ?? false)
+        let report = try await storage.revert(insertion, onConflict: .skip)
+        #expect(report.outcome.conflicts.map(\.key) == [[.integer(1)]])
+        #expect(report.outcome.count == 0)
+        #expect(try await texts("SELECT p || k FROM c", storage) == ["1x"])
     }
 
     @Test("A commit of only the schema has nothing to revert")

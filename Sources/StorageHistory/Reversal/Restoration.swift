@@ -92,30 +92,56 @@ package final class Restoration {
         }
         guard !blocked.isEmpty else { return }
         let cycle = blocked
-        try writer.statement("SAVEPOINT storage_restoration").execute()
-        var isFree = true
+        let isFree =
+            try keepingIfTrue { try reinsert(cycle, from: source) }
+            || keepingIfTrue { try reinsertWithOthers(cycle, of: entities, key: key, from: source) }
+        guard !isFree else { return }
+        blocked = []
+        for row in cycle {
+            outcome.add(
+                RevertConflict(
+                    table: row.entity.name, key: row.key.map(\.value), column: nil,
+                    reason: "another row conflicts with it (\(row.error.message))", expected: nil, found: nil))
+        }
+    }
+
+    /// Deletes rows and inserts them again under the rows that refer to them, which stay as they are.
+    ///
+    /// - Returns: Whether all of them were inserted, and every reference is valid.
+    private func reinsert(_ cycle: [BlockedRow], from source: Connection) throws -> Bool {
+        writer.database.setForeignKeysEnabled(false)
+        defer { writer.database.setForeignKeysEnabled(true) }
+        for row in cycle { _ = try RowEditor(row.entity, writer).delete(row.key, withOthers: false) }
+        try restoreAgain(cycle, from: source)
+        // References that were missing before are still counted as such, though the rows may be there by now.
+        return try blocked.isEmpty && !writer.hasUnresolvedReferences
+            && writer.referencesAreSound(around: cycle.map(\.entity.stored))
+    }
+
+    /// Deletes rows and inserts them again, with the actions of foreign keys.
+    ///
+    /// - Returns: Whether all of them were inserted, and no other row was changed against the policy.
+    private func reinsertWithOthers(
+        _ cycle: [BlockedRow], of entities: [CatalogEntity], key: [ExactValue]?, from source: Connection
+    ) throws -> Bool {
         for row in cycle where try RowEditor(row.entity, writer).row(row.key) != nil {
             guard try RowEditor(row.entity, writer).delete(row.key, withOthers: policy == .overwrite) else {
-                isFree = false
-                break
+                return false
             }
         }
-        if isFree {
-            try restoreAgain(cycle, from: source)
-            // Rows that were deleted with them are restored as well.
-            if policy == .overwrite { for entity in entities { try restoreRows(of: entity, key: key, from: source) } }
-            isFree = blocked.isEmpty
-        }
-        if !isFree {
-            try writer.statement("ROLLBACK TO storage_restoration").execute()
-            for row in cycle {
-                outcome.add(
-                    RevertConflict(
-                        table: row.entity.name, key: row.key.map(\.value), column: nil,
-                        reason: "another row conflicts with it (\(row.error.message))", expected: nil, found: nil))
-            }
-        }
+        try restoreAgain(cycle, from: source)
+        // Rows that were deleted with them are restored as well.
+        if policy == .overwrite { for entity in entities { try restoreRows(of: entity, key: key, from: source) } }
+        return blocked.isEmpty
+    }
+
+    /// Makes changes, and undoes them if the result is false.
+    private func keepingIfTrue(_ body: () throws -> Bool) throws -> Bool {
+        try writer.statement("SAVEPOINT storage_restoration").execute()
+        let isKept = try body()
+        if !isKept { try writer.statement("ROLLBACK TO storage_restoration").execute() }
         try writer.statement("RELEASE storage_restoration").execute()
+        return isKept
     }
 
     private func restoreAgain(_ rows: [BlockedRow], from source: Connection) throws {

@@ -107,29 +107,8 @@ package final class Reversal {
             events += 1
             try revert(NetRow(view, event: index))
         }
-        return try outcome.conflicts.isEmpty && referencesAreSound()
-    }
-
-    /// Checks the changed tables and those that refer to them completely: done only if it can't be avoided.
-    private func referencesAreSound() throws -> Bool {
-        let changed = Set(rows.keys.compactMap { writer.catalog.entity(id: $0)?.stored.folded })
-        let references = try writer.statement(
-            """
-            SELECT m.name, f."table" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table'
-            """)
-        var tables: Set<String> = []
-        while try references.step() {
-            let (child, parent) = (references.string(0), references.string(1))
-            if changed.contains(child.folded) || changed.contains(parent.folded) { tables.insert(child) }
-        }
-        references.reset()
-        for table in tables {
-            let check = try writer.statement("SELECT 1 FROM pragma_foreign_key_check(?1) LIMIT 1")
-            check.bind(text: table, at: 1)
-            defer { check.reset() }
-            if try check.step() { return false }
-        }
-        return true
+        let tables = rows.keys.compactMap { writer.catalog.entity(id: $0)?.stored }
+        return try outcome.conflicts.isEmpty && writer.referencesAreSound(around: tables)
     }
 
     private func forEachEvent(

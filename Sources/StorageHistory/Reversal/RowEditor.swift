@@ -38,13 +38,14 @@ final class RowEditor {
 
     /// Deletes a row.
     ///
-    /// - Parameter withOthers: Whether rows that foreign keys delete with it may be deleted too.
-    /// - Returns: Whether it was deleted; false if others would have been, in which case all of them stay.
+    /// - Parameter withOthers: Whether rows that foreign keys delete or change with it may be changed too.
+    /// - Returns: Whether it was deleted; false if others would have been changed, in which case all of them stay.
     func delete(_ key: [ExactValue], withOthers: Bool) throws -> Bool {
         try writer.statement("SAVEPOINT storage_reversal").execute()
-        let position = writer.nextPosition
+        // Not by the events: rows of tables without history have none.
+        let changes = writer.database.totalChanges
         try run("DELETE FROM \(table) WHERE \(RowLookup.condition(of: entity))", key)
-        let isAlone = writer.nextPosition <= position + 1
+        let isAlone = writer.database.totalChanges <= changes + 1
         if !isAlone, !withOthers { try writer.statement("ROLLBACK TO storage_reversal").execute() }
         try writer.statement("RELEASE storage_reversal").execute()
         return isAlone || withOthers

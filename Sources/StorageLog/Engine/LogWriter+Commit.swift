@@ -155,10 +155,16 @@ extension LogWriter {
 
     /// Checks deferred foreign keys, which SQLite would otherwise check at COMMIT and fail every commit of the group.
     func checkReferences() throws {
+        if hasUnresolvedReferences { throw StorageError.unresolvedReferences() }
+    }
+
+    /// Whether a deferred foreign key refers to a row that isn't there, as SQLite counts it: what changes while foreign keys are
+    /// off isn't counted.
+    package var hasUnresolvedReferences: Bool {
         var unresolved: Int32 = 0
         var highest: Int32 = 0
         sqlite3_db_status(database.handle, SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &highest, 0)
-        guard unresolved == 0 else { throw StorageError.unresolvedReferences() }
+        return unresolved != 0
     }
 
     private func checkCapture() throws {

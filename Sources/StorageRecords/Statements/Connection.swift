@@ -46,6 +46,10 @@ package struct Connection {
     /// Rows that the last statement inserted, updated or deleted.
     package var changes: Int { Int(sqlite3_changes64(handle)) }
 
+    /// Rows that statements have inserted, updated or deleted since the connection was opened, those that triggers and actions of
+    /// foreign keys changed included, whether or not the changes were undone.
+    package var totalChanges: Int64 { sqlite3_total_changes64(handle) }
+
     /// The extended result code of the last call that failed.
     package var errorCode: Int32 { sqlite3_extended_errcode(handle) }
 
