@@ -71,6 +71,29 @@ struct ImportExportTests {
         }
     }
 
+    /// The source of such a value would be a blob like the others.
+    @Test(
+        "A column of blobs refuses what it can't distinguish from a blob",
+        arguments: ["false", "[1,2]", #"{"$blob":5}"#])
+    func columnsOfBlobs(value: String) throws {
+        let blob = line(1, "insert", "blob", #"{"c":{"$blob":"AP8="}}"#)
+        let others = ["5", "1.5", #""text""#, #"{"$blob":"ZmFsc2U="}"#].enumerated().map { index, value in
+            line(index + 2, "insert", "\(index)", "{\"c\":\(value)}")
+        }
+        try expectRoundTrip([blob] + others)
+        let folder = try TemporaryFolder()
+        let file = try folder.write([blob, line(9, "insert", "other", "{\"c\":\(value)}")] + others)
+        let refused = try ToolProcess.run(["import", file], store: folder.path())
+        #expect(refused.status == 7)
+        #expect(refused.errors.contains("Line 2"))
+        #expect(refused.errors.contains("the column c begins with a blob"))
+        _ = try ToolProcess.run(["import", "--skip-invalid", file], store: folder.path())
+        let exported = try ToolProcess.run(["export"], store: folder.path()).output.components(separatedBy: "\n")
+        #expect(
+            try normalized(exported).map { $0["row"] as? NSDictionary }
+                == normalized([blob] + others).map { $0["row"] as? NSDictionary })
+    }
+
     @Test("Names may be any text")
     func namesOfAnyText() throws {
         try expectRoundTrip([

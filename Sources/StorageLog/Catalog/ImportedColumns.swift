@@ -6,7 +6,7 @@ internal import StorageCore
 /// among them, are `TEXT`, so that a query may write the text `42` as a number. The kind says how to interpret a stored value if
 /// SQLite's storage class alone is ambiguous: `1` in a boolean column is `true`, and text in a JSON column is the source of a
 /// JSON value. A value that would be misinterpreted, or that a text column would convert, is stored as the bytes of its JSON
-/// source.
+/// source. A column of blobs, where those bytes would be a value of their own, refuses it.
 package enum ImportedKind: String, Sendable {
     case boolean = "BOOLEAN"
     case integer = "INTEGER"

@@ -109,7 +109,7 @@ extension ImportTable {
             statement.clearBindings()
             let columns = columns
             for (columnIndex, column) in zip(places.columns, operation.columns) where columnIndex >= 0 {
-                bind(column.value, to: statement, columnIndex, of: columns)
+                try bind(column.value, to: statement, columnIndex, of: columns, in: operation)
             }
             statement.bind(writer.nextPosition, at: Int32(columns.count + 1))
             statement.bind(borrowedText: operation.id, at: Int32(columns.count + 2))
@@ -220,8 +220,12 @@ extension ImportTable {
 
 extension ImportTable {
     /// Binds a value to an unbound parameter.
-    private func bind(_ value: HistoryValue, to statement: PreparedStatement, _ columnIndex: Int, of columns: [Column])
-    {
+    ///
+    /// - Throws: `InputError` for a value that a column of blobs can't hold: its source would be a blob like the others.
+    private func bind(
+        _ value: HistoryValue, to statement: PreparedStatement, _ columnIndex: Int, of columns: [Column],
+        in operation: HistoryOperation
+    ) throws {
         // Copies two members instead of the column, which would retain two references.
         let (kind, storesNumbers) = (columns[columnIndex].kind, columns[columnIndex].storesNumbers)
         let index = Int32(columnIndex + 1)
@@ -235,6 +239,12 @@ extension ImportTable {
         case (.text(let value), let kind) where kind != .json: statement.bind(borrowedText: value, at: index)
         case (.json(let value), .json): statement.bind(borrowedText: value, at: index)
         case (.blob(let value), .blob): statement.bind(borrowedBlob: value, at: index)
+        case (_, .blob):
+            let name = String(decoding: columns[columnIndex].name, as: UTF8.self)
+            throw InputError(
+                offset: operation.offset(ofColumn: name),
+                problem: "the column \(name) begins with a blob, and holds no booleans, arrays or objects",
+                remedy: "Write the value as a text, in quotes, or skip its commit with --skip-invalid.")
         default:
             var json = JSONWriter()
             json.imported(value)
