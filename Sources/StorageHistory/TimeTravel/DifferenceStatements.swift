@@ -11,8 +11,11 @@ package struct DifferenceStatements {
     /// - Parameter difference: Created with `forStatements`.
     package init(_ difference: NetDifference) { self.difference = difference }
 
-    /// Calls `body` with the statements in the order in which they must run. Deletes precede inserts, so that neither keys nor
-    /// references conflict.
+    /// Calls `body` with the statements in the order in which they must run. Deletes precede inserts, so that keys don't
+    /// conflict.
+    ///
+    /// What triggers did is among the changes, so those of changed tables are dropped before, and created at the end as the
+    /// second state has them. Foreign keys must be off for the same reason.
     ///
     /// - Parameter narrowed: Returns the wanted part of a change; nil if nothing is wanted.
     package func forEach(
@@ -21,17 +24,40 @@ package struct DifferenceStatements {
         for table in difference.tables where table.to == nil {
             if let from = table.from { try body("DROP TABLE \(quoted(from.stored));") }
         }
-        for table in difference.tables { try schema(of: table).forEach(body) }
+        var changed: Set<UInt32> = []
+        func change(_ table: DifferenceTable, by statement: String) throws {
+            if let to = table.to, let from = table.from, changed.insert(to.id).inserted {
+                for name in Self.triggers(of: from, and: to) { try body("DROP TRIGGER IF EXISTS \(name);") }
+            }
+            try body(statement)
+        }
+        for table in difference.tables {
+            for statement in schema(of: table) { try change(table, by: statement) }
+        }
         for operation in [StorageEvent.Operation.delete, .update, .insert] {
-            try difference.forEachChange([operation]) { change in
-                if let change = narrowed(change), let statement = statement(for: change) { try body(statement) }
+            try difference.forEachChange([operation]) { found in
+                if let wanted = narrowed(found), let statement = statement(for: wanted) {
+                    try change(wanted.table, by: statement)
+                }
                 return true
             }
         }
-        // Indexes last, because inserts are faster without them, and triggers, because their effects are among the changes.
-        for table in difference.tables where table.from == nil {
-            for sql in table.to?.definitions.rest ?? [] { try body(sql + ";") }
+        // Indexes last, because inserts are faster without them.
+        for table in difference.tables {
+            guard let to = table.to, table.from == nil || changed.contains(to.id) else { continue }
+            for sql in to.definitions.rest where table.from == nil || TableSQL.nameOfTrigger(sql) != nil {
+                try body(sql + ";")
+            }
         }
+    }
+
+    /// The names of the triggers that a table has in either state, for SQL.
+    private static func triggers(of from: CatalogEntity, and to: CatalogEntity) -> [String] {
+        var names: [String] = []
+        for sql in from.definitions.rest + to.definitions.rest {
+            if let name = TableSQL.nameOfTrigger(sql), !names.contains(name) { names.append(name) }
+        }
+        return names
     }
 
     // MARK: Tables

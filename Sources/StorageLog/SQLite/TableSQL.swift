@@ -1,16 +1,28 @@
-/// Edits the text of `CREATE TABLE` that SQLite keeps.
+/// Reads and edits the texts of `CREATE TABLE` and `CREATE TRIGGER` that SQLite keeps.
 package enum TableSQL {
     /// Renames the table to `name`, which must be quoted if SQL requires it; nil if the text can't be parsed.
     package static func renaming(_ sql: String, to name: String) -> String? {
+        parts(of: sql, creating: "TABLE").map { "CREATE TABLE \(name)\(spaced($0.rest))" }
+    }
+
+    /// The name that `CREATE TRIGGER` gives, quoted as it is there; nil for the text of another object.
+    package static func nameOfTrigger(_ sql: String) -> String? {
+        parts(of: sql, creating: "TRIGGER").map { String(Substring($0.name)) }
+    }
+
+    private static func parts(
+        of sql: String, creating kind: String
+    ) -> (name: Substring.UTF8View, rest: Substring.UTF8View)? {
         // By bytes, as SQLite reads it: Swift combines a quotation mark and a combining mark after it to one character.
         var rest = sql.utf8[...]
-        for word in ["CREATE", "TABLE"] {
+        for word in ["CREATE", kind] {
             rest = rest.drop(while: isSpace)
             guard Substring(rest.prefix(word.utf8.count)).uppercased() == word else { return nil }
             rest = rest.dropFirst(word.utf8.count)
         }
         rest = rest.drop(while: isSpace)
         guard let first = rest.first else { return nil }
+        let start = rest.startIndex
         let closing: UInt8? =
             switch first {
             case UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "'"): first
@@ -23,14 +35,15 @@ package enum TableSQL {
                 rest = rest[rest.index(after: end)...]
                 // A doubled quote stands for the quote itself.
                 guard closing != UInt8(ascii: "]"), rest.first == closing else {
-                    return "CREATE TABLE \(name)\(spaced(rest))"
+                    return (sql.utf8[start..<rest.startIndex], rest)
                 }
                 rest = rest.dropFirst()
             }
             return nil
         }
-        rest = rest.drop { !isSpace($0) && $0 != UInt8(ascii: "(") }
-        return "CREATE TABLE \(name)\(spaced(rest))"
+        // A comment may follow a name directly.
+        rest = rest.drop { !isSpace($0) && ![UInt8(ascii: "("), UInt8(ascii: "/"), UInt8(ascii: "-")].contains($0) }
+        return (sql.utf8[start..<rest.startIndex], rest)
     }
 
     private static func spaced(_ rest: Substring.UTF8View) -> String {

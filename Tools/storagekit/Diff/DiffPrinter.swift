@@ -222,11 +222,19 @@ final class DiffPrinter {
 
     // MARK: SQL
 
+    /// What foreign keys did is among the changes. SQLite ignores this setting inside a transaction.
+    private static let beginning = """
+        -- Foreign keys are off from here on, and stay off after the end: they would change rows again.
+        PRAGMA foreign_keys = OFF;
+        BEGIN;
+
+        """
+
     private func writeStatements() throws -> Bool {
         try output.text("-- \(try heading.plain)\n")
         var hasBegun = false
         try DifferenceStatements(difference).forEach(where: selection.narrowed) { statement in
-            if !hasBegun { try output.text("BEGIN;\nPRAGMA defer_foreign_keys = ON;\n") }
+            if !hasBegun { try output.text(Self.beginning) }
             hasBegun = true
             try output.text(statement + "\n")
             try output.flushIfDue()
