@@ -36,6 +36,19 @@ struct ReplayTests {
         for words in ["t:2", "t:3", "back"] { #expect(outcome.output.contains(words), "\(words): \(outcome.output)") }
     }
 
+    @Test(
+        "A break is at a value as it is shown",
+        arguments: [
+            ("score = Infinity", "t:3"), ("score = {\"$real\":\"Infinity\"}", "t:3"), ("body = x'00ff'", "t:2"),
+            ("title = Hello, world", "t:3"),
+        ])
+    func breaksAtShownValues(condition: String, commit: String) async throws {
+        let store = try await SampleStore.shared.value
+        let hit = try ToolProcess.run(["replay", "-q", "--break", "posts/a/1#\(condition)"], store: store.path)
+        #expect(hit.status == 1, "\(hit.output)\(hit.errors)")
+        #expect(hit.output.contains("(\(commit))"), "\(hit.output)")
+    }
+
     @Test("Tables are what they were wherever it goes", arguments: [1, 2, 3] as [UInt64])
     func tablesAtEveryPoint(seed: UInt64) throws {
         let folder = try TemporaryFolder()

@@ -26,6 +26,8 @@ import Testing
             (["--changed", "views=11"], []), (["--changed", "title:Hello->Hello, world"], [3]),
             (["--changed", "title:Hello -> Hello, world"], [3]), (["--changed", "title:Bye->Hello, world"], []),
             (["--changed", "body=NULL"], [4]), (["--changed", "name", "--changed", "draft"], [5, 3]),
+            (["--changed", "score=Infinity"], [3]), (["--changed", "score:1.5->Infinity"], [3]),
+            (["--changed", "body:x'00ff'->∅"], [4]), (["--changed", "body:x'00fe'->∅"], []),
             (["--correlation", "req-9"], [3]), (["--correlation", "req-8"], []),
             (["posts", "--where", "title LIKE 'Hello%'", "--changed", "views"], [4]),
             (["posts/b", "--where", "title = '42'"], [5, 2]),

@@ -74,6 +74,32 @@ struct RowNameTests {
         }
     }
 
+    @Test("An infinite key is found as it is shown")
+    func infiniteKeys() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try SampleStore.open(folder.path())
+        let tables = ["reals": "REAL", "others": ""]
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            for (table, type) in tables {
+                try writer.adopt(
+                    db, table,
+                    "CREATE TABLE \(table)(id \(type) NOT NULL PRIMARY KEY, n, _position INTEGER NOT NULL DEFAULT 0)")
+            }
+        }
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            for table in tables.keys {
+                try db.execute(sql: "INSERT INTO \(table)(id, n) VALUES (9e999, 1), (-9e999, 2)")
+            }
+        }
+        try await engine.close()
+        for row in tables.keys.flatMap({ ["\($0)/inf", "\($0)/-inf"] }) {
+            let shown = try ToolProcess.run(["history", row, "--format", "human"], store: folder.path())
+            #expect(shown.output.hasPrefix("\(row)  "), "\(shown.output) \(shown.errors)")
+        }
+        let missing = try ToolProcess.run(["history", "reals/nan"], store: folder.path())
+        #expect(missing.errors.contains("There has never been a row reals/nan"), "\(missing.errors)")
+    }
+
     @Test("Parts are read as they are written")
     func partsRoundTrip() {
         for key in Self.keys {

@@ -2,7 +2,7 @@ import StorageKit
 
 /// A change of one column as `--changed` names it: `status`, `status=closed`, `status:open->closed`.
 ///
-/// Values are compared as they are shown, without quotes.
+/// Values are compared as they are shown; a text may have quotes or none.
 struct ChangedColumn: Equatable, Sendable {
     let column: String
     /// The value before; any if nil.
@@ -36,12 +36,13 @@ struct ChangedColumn: Equatable, Sendable {
     func matches(_ event: StorageEvent) -> Bool {
         guard event.operation == .update else { return false }
         return event.changedColumns(only: [column]).contains { change in
-            (old.map { $0 == change.old.map(Self.text) } ?? true)
-                && (new.map { $0 == change.new.map(Self.text) } ?? true)
+            Self.isValue(old, change.old) && Self.isValue(new, change.new)
         }
     }
 
-    private static func text(_ field: StorageEvent.Field) -> String {
-        field.value == .null ? "NULL" : ValueText.plain(field)
+    private static func isValue(_ text: String?, _ field: StorageEvent.Field?) -> Bool {
+        guard let text else { return true }
+        guard let field else { return false }
+        return field.value == .null ? text == "NULL" || text == ValueText.null : ValueText.matches(text, field)
     }
 }

@@ -81,7 +81,7 @@ struct Breakpoint {
 
     private static func text(_ field: StorageEvent.Field, is value: String) -> Bool {
         if field.value == .null { return value == ValueText.null || value.lowercased() == "null" }
-        return ValueText.plain(field).utf8.elementsEqual(value.utf8)
+        return ValueText.matches(value, field)
     }
 
     private static func condition(_ text: String, _ store: HistoryReader) throws -> EventCondition {

@@ -44,8 +44,11 @@ enum KeyText {
         if isText { return [.text(text), blob].compactMap { $0 } }
         let uuid = UUID(uuidString: text)?.storageValue
         if let uuid, column.coding == ColumnSchema.uuid { return [uuid] }
-        let real = Double(text).flatMap { $0.isFinite ? StorageValue.real($0) : nil }
-        return [integer, real, .text(text), blob, uuid].compactMap { $0 }
+        let number = Double(text).flatMap { $0.isNaN ? nil : $0 }
+        let real = number.map { StorageValue.real($0) }
+        // Infinity is a word, and likelier a text where the column isn't of reals.
+        let isWord = number?.isInfinite ?? false && column.affinity != .real
+        return ((isWord ? [.text(text), real] : [integer, real, .text(text)]) + [blob, uuid]).compactMap { $0 }
     }
 
     /// Parses bytes from hexadecimal digits, the form of ids that are blobs.
