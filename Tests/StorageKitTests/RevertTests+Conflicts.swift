@@ -76,6 +76,36 @@ extension RevertTests {
         #expect(try await storage.verify().isSound)
     }
 
+    /// Both rows keep their keys, so nothing happens to the rows that refer to them.
+    @Test("Unique values are exchanged under rows that refer to theirs", arguments: [ConflictPolicy.abort, .skip])
+    func uniqueValuesReturnUnderReferences(policy: ConflictPolicy) async throws {
+        let storage = try open()
+        try await storage.write { try $0.execute("CREATE UNIQUE INDEX items_by_name ON items(name)") }
+        let empty = storage.head
+        try await storage.save([Item(id: 1, name: "a", count: 1), Item(id: 2, name: "b", count: 2)])
+        try await storage.save([Part(id: 1, itemId: 1), Part(id: 2, itemId: 2)])
+        let before = try await state(storage)
+        let point = storage.head
+        try await storage.write { tx in
+            try tx.execute("UPDATE items SET name = 'x' WHERE id = 1")
+            try tx.execute("UPDATE items SET name = 'a' WHERE id = 2")
+            try tx.execute("UPDATE items SET name = 'b' WHERE id = 1")
+        }
+        let report = try await storage.restore(Item.self, to: .position(point), onConflict: policy)
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(report.outcome.count == 2)
+        #expect(try await state(storage) == before)
+        #expect(try await storage.all(Part.self).map(\.itemId) == [1, 2])
+        // They are enforced again, and a row that is referred to isn't deleted.
+        await #expect(throws: StorageError.self) { try await storage.save(Part(id: 3, itemId: 99)) }
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.restore(Item.self, to: .position(empty))
+        }
+        #expect(error?.message.contains("refer to it") == true, "\(String(describing: error))")
+        #expect(try await storage.all(Part.self).count == 2)
+        #expect(try await storage.verify().isSound)
+    }
+
     /// Of rows that can't be brought back for one that stays none is lost.
     @Test("Rows that can't be restored are reported")
     func rowsThatCantBeRestored() async throws {

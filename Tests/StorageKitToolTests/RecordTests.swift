@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import StorageCore
 import TestSupport
 import Testing
@@ -54,5 +55,75 @@ import Testing
         let compared = try ToolProcess.run(["rebuild", "--compare"], store: store.path)
         #expect(compared.status == 1)
         #expect(!compared.output.contains("users: row"), "\(compared.output)")
+    }
+
+    private static let references = """
+        CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+        CREATE TABLE tags(word TEXT NOT NULL COLLATE NOCASE PRIMARY KEY, rank UNIQUE);
+        CREATE TABLE notes(id INTEGER PRIMARY KEY, user INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+          tag TEXT REFERENCES tags(word) ON DELETE CASCADE);
+        INSERT INTO users VALUES (1, 'Anna'), (2, 'Ben');
+        INSERT INTO tags VALUES ('Ab', 1), ('cd', 2);
+        INSERT INTO notes VALUES (1, 1, 'Ab'), (2, 2, 'cd');
+        """
+
+    /// Changes a store as a program does that enforces no foreign keys, which is SQLite's default.
+    private static func edit(_ store: String, _ sql: String) throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(path: store, configuration: configuration)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test(
+        "Rows exchange unique values and keys under the rows that refer to them",
+        arguments: [
+            "UPDATE users SET name = 'x' WHERE id = 1; UPDATE users SET name = 'Anna' WHERE id = 2; UPDATE users SET name = 'Ben' WHERE id = 1",
+            "UPDATE tags SET word = 'x' WHERE word = 'Ab'; UPDATE tags SET word = 'ab' WHERE word = 'cd'; UPDATE tags SET word = 'CD' WHERE word = 'x'",
+        ])
+    func exchangeUnderReferences(sql: String) throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt(Self.references, in: folder, as: "app")
+        try Self.edit(store, sql)
+        func rows() throws -> [String] {
+            try ["users", "tags", "notes"].map {
+                try ToolProcess.run(["sql", "SELECT * FROM \($0) ORDER BY 1", "--format", "csv"], store: store).output
+            }
+        }
+        let edited = try rows()
+        let outcome = try ToolProcess.run(["record", "--yes"], store: store)
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        #expect(try rows() == edited)
+        let verified = try ToolProcess.run(["verify"], store: store)
+        #expect(verified.status == 0, "\(verified.output)")
+    }
+
+    @Test("What can't be recorded is refused with what record can do")
+    func refusalNamesWhatRecordHas() throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt(Self.references, in: folder, as: "app")
+        try Self.edit(store, "DELETE FROM users WHERE id = 1")
+        let outcome = try ToolProcess.run(["record", "--yes"], store: store)
+        #expect(outcome.status != 0)
+        #expect(outcome.errors.contains("refer to it"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("storagekit rebuild"), "\(outcome.errors)")
+        #expect(!outcome.errors.contains("overwrite"), "\(outcome.errors)")
+    }
+
+    /// The position of a row's last event isn't another program's to change: there is nothing to record, and still a difference.
+    @Test("Changed positions aren't recorded, and are reported")
+    func changedPositions() async throws {
+        let store = try await SampleStore()
+        try store.damage("UPDATE posts SET _position = 1 WHERE id = 'b'")
+        for arguments in [["record", "--dry-run"], ["record", "--yes"]] {
+            let outcome = try ToolProcess.run(arguments, store: store.path)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.output.contains("1 row differs from the log only in _position"), "\(outcome.output)")
+            #expect(outcome.output.contains("storagekit rebuild"), "\(outcome.output)")
+        }
+        #expect(try ToolProcess.run(["verify"], store: store.path).status == 5)
+        #expect(try ToolProcess.run(["rebuild"], store: store.path).status == 0)
+        #expect(try ToolProcess.run(["verify"], store: store.path).status == 0)
     }
 }

@@ -8,6 +8,7 @@ package final class Restoration {
     private let writer: LogWriter
     private let snapshot: MaterializedSnapshot
     private let policy: ConflictPolicy
+    private let remedy: String
     private var outcome = RevertOutcome()
     /// Rows that couldn't be restored, because others hold their unique values.
     private var blocked: [BlockedRow] = []
@@ -18,11 +19,17 @@ package final class Restoration {
         let error: StorageError
     }
 
-    /// - Parameter past: A state in the current schema, whose tables are filled already.
-    package init(_ writer: LogWriter, from snapshot: MaterializedSnapshot, policy: ConflictPolicy) {
+    /// - Parameters:
+    ///   - snapshot: A state in the current schema, whose tables are filled already.
+    ///   - remedy: What the user can do about conflicts, if the policy is to abort.
+    package init(
+        _ writer: LogWriter, from snapshot: MaterializedSnapshot, policy: ConflictPolicy,
+        remedy: String = StorageError.reversalRemedy
+    ) {
         self.writer = writer
         self.snapshot = snapshot
         self.policy = policy
+        self.remedy = remedy
     }
 
     /// - Parameter key: The only row to restore; every row if nil.
@@ -37,7 +44,9 @@ package final class Restoration {
             for entity in entities { try deleteRows(of: entity, key: key, missingFrom: source) }
             try restoreBlockedRows(of: entities, key: key, from: source)
         }
-        if policy == .abort, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
+        if policy == .abort, !outcome.conflicts.isEmpty {
+            throw StorageError.refused(outcome.conflicts, remedy: remedy)
+        }
         return outcome
     }
 

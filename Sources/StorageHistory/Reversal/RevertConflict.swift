@@ -27,8 +27,14 @@ extension RevertConflict: CustomStringConvertible {
 }
 
 extension StorageError {
+    /// What the user of a command with a ``ConflictPolicy`` can do about conflicts.
+    package static let reversalRemedy =
+        "Skip what has changed since (skip), or overwrite it with the old values (overwrite)."
+
     /// The error of ``ConflictPolicy/abort``.
-    package static func refused(_ conflicts: [RevertConflict]) -> StorageError {
+    package static func refused(
+        _ conflicts: [RevertConflict], remedy: String = reversalRemedy
+    ) -> StorageError {
         let first = conflicts.first.map { conflict in
             let key = conflict.key.map { "\($0)" }.joined(separator: ",")
             return "\(conflict.table)/\(key)\(conflict.column.map { "#\($0)" } ?? ""): \(conflict.reason)"
@@ -36,6 +42,6 @@ extension StorageError {
         let more = conflicts.count > 1 ? ", and \(conflicts.count - 1) more" : ""
         return StorageError(
             .conflict, "Nothing was changed: \(first ?? "")\(more).",
-            remedy: "Skip what has changed since (skip), or overwrite it with the old values (overwrite).")
+            remedy: remedy)
     }
 }

@@ -112,9 +112,10 @@ extension StorageEngine {
     /// - Parameters:
     ///   - names: The entities, whose tables the snapshot has filled.
     ///   - past: A state in the current schema.
+    ///   - remedy: What the user can do about conflicts, if the policy is to abort.
     package func restore(
         _ names: [String], from past: MaterializedSnapshot, key: [StorageValue]? = nil, policy: ConflictPolicy,
-        metadata: CommitMetadata, isDryRun: Bool = false
+        metadata: CommitMetadata, isDryRun: Bool = false, remedy: String = StorageError.reversalRemedy
     ) async throws -> RevertReport {
         try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
             let entities = names.compactMap { writer.catalog.entity(named: $0) }
@@ -122,7 +123,7 @@ extension StorageEngine {
                 throw StorageError(
                     .conflict, "The schema changed during the read.", remedy: "Try again.")
             }
-            return try Restoration(writer, from: past, policy: policy).run(entities, key: key)
+            return try Restoration(writer, from: past, policy: policy, remedy: remedy).run(entities, key: key)
         }
     }
 

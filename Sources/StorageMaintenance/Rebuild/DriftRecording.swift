@@ -9,8 +9,18 @@ package import StorageLog
 /// their current content is restored, as one commit. The rebuild keeps the old tables until that is done, so that a
 /// crash between the two loses nothing.
 package struct DriftRecording: Sendable {
+    package struct Outcome: Sendable {
+        /// What was recorded, or would be.
+        package let changes: RevertReport
+        /// After a dry run, how many rows differed from the log. Of those, rows that differ only in their positions aren't
+        /// recorded: the positions belong to the log.
+        package let differingRows: Int
+    }
+
     private let engine: StorageEngine
     private let names: [String]
+    private static let remedy =
+        "Correct these rows in the tables, then record again; or record other tables only, by their names. To discard such changes: storagekit rebuild"
 
     /// - Parameter names: The entities whose tables are recorded; all where empty.
     package init(_ engine: StorageEngine, _ names: [String] = []) {
@@ -22,13 +32,14 @@ package struct DriftRecording: Sendable {
     ///   the store.
     /// - Throws: `conflict` if earlier rebuilds have kept tables, or if the rows can't be stored in the tables, such as
     ///   two with one key.
-    package func run(metadata: CommitMetadata, isDryRun: Bool = false) async throws -> RevertReport {
+    package func run(metadata: CommitMetadata, isDryRun: Bool = false) async throws -> Outcome {
         let (names, live) = try await copy()
-        _ = try await Rebuild(engine, names, options: RebuildOptions(compares: false, swaps: true, keepsOld: true))
-            .run()
-        let report = try await engine.restore(names, from: live, policy: .abort, metadata: metadata, isDryRun: isDryRun)
+        let options = RebuildOptions(compares: isDryRun, swaps: true, keepsOld: true)
+        let rebuilt = try await Rebuild(engine, names, options: options).run()
+        let changes = try await engine.restore(
+            names, from: live, policy: .abort, metadata: metadata, isDryRun: isDryRun, remedy: Self.remedy)
         try await Rebuild.abandon(engine)
-        return report
+        return Outcome(changes: changes, differingRows: rebuilt.differingRows)
     }
 
     private func copy() async throws -> ([String], MaterializedSnapshot) {

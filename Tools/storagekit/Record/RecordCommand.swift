@@ -26,9 +26,10 @@ struct RecordCommand: AsyncParsableCommand {
         let command = self
         let names = try await store.read { try command.entities($0) }
         let output = ResultOutput(format)
-        let plan = try await rehearse(names)
+        let rehearsed = try await rehearse(names)
+        let plan = rehearsed.changes
         guard !change.dryRun, plan.outcome.count > 0 else {
-            return try write(plan, isDone: !change.dryRun, to: output)
+            return try write(plan, differing: rehearsed.differingRows, isDone: !change.dryRun, to: output)
         }
         let summary = PlanText.summary(of: plan.outcome)
         if !change.yes {
@@ -39,7 +40,7 @@ struct RecordCommand: AsyncParsableCommand {
             try change.confirm("\(summary). Record them?")
         }
         let report = try await store.write(isDryRun: false, mends: true) { storage in
-            try await DriftRecording(storage.engine, names).run(metadata: command.change.metadata)
+            try await DriftRecording(storage.engine, names).run(metadata: command.change.metadata).changes
         }
         try write(report, isDone: true, to: output)
     }
@@ -56,15 +57,15 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     /// Returns what would be recorded. A table that can't be recorded, such as one with a duplicate key, fails here.
-    private func rehearse(_ names: [String]) async throws -> RevertReport {
+    private func rehearse(_ names: [String]) async throws -> DriftRecording.Outcome {
         let rehearsal = try await DryRunCopy(of: store)
         defer { rehearsal.discard() }
         let storage = try Storage.open(path: rehearsal.path)
         do {
-            let report = try await DriftRecording(storage.engine, names).run(
+            let outcome = try await DriftRecording(storage.engine, names).run(
                 metadata: change.metadata, isDryRun: true)
             try await storage.close()
-            return report
+            return outcome
         } catch {
             // The copy is removed with its folder, and the error reports the reason.
             try? await storage.close()
@@ -72,13 +73,16 @@ struct RecordCommand: AsyncParsableCommand {
         }
     }
 
-    private func write(_ report: RevertReport, isDone: Bool, to output: ResultOutput) throws {
+    /// - Parameter differing: How many rows differ from the log, where nothing was recorded.
+    private func write(
+        _ report: RevertReport, differing: Int = 0, isDone: Bool, to output: ResultOutput
+    ) throws {
         let outcome = report.outcome
         if output.format == .human {
             if !isDone { try PlanText.write(report.plan, of: outcome.count, to: output) }
             let summary = PlanText.summary(of: outcome)
             if outcome.count == 0 {
-                try output.line("Nothing to do: the tables match the log.")
+                try output.line(Self.nothing(differing: differing))
             } else if let commit = report.receipt?.commit {
                 try output.line(PlanText.done(summary, in: commit))
             } else {
@@ -93,5 +97,11 @@ struct RecordCommand: AsyncParsableCommand {
                         plan: report.plan), isDone: isDone))
         }
         try output.flush()
+    }
+
+    private static func nothing(differing: Int) -> String {
+        if differing == 0 { return "Nothing to do: the tables match the log." }
+        let rows = NumberText.count(differing, "row differs", plural: "rows differ")
+        return "Nothing to record: \(rows) from the log only in _position. To correct that: storagekit rebuild"
     }
 }
