@@ -10,6 +10,8 @@ package final class Restoration {
     private let policy: ConflictPolicy
     private let remedy: String
     private var outcome = RevertOutcome()
+    /// Rows whose restoration would leave a reference to a row that isn't there.
+    private var leftOut: Set<RowAddress> = []
     /// Rows that couldn't be restored, because others hold their unique values.
     private var blocked: [BlockedRow] = []
 
@@ -33,16 +35,20 @@ package final class Restoration {
     }
 
     /// - Parameter key: The only row to restore; every row if nil.
-    /// - Throws: `conflict` if rows of other tables would be deleted with a row, or if remaining rows hold unique values of
-    ///   restored ones, and the policy doesn't allow it.
+    /// - Throws: `conflict` if rows of other tables would be deleted with a row, if remaining rows hold unique values of
+    ///   restored ones, or if a row would refer to one that isn't there, and the policy doesn't allow it.
     package func run(_ entities: [CatalogEntity], key: [StorageValue]? = nil) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         try snapshot.database.writeWithoutTransaction { db in
             let source = try db.connection
             let key = key?.map { ExactValue($0) }
-            for entity in entities { try restoreRows(of: entity, key: key, from: source) }
-            for entity in entities { try deleteRows(of: entity, key: key, missingFrom: source) }
-            try restoreBlockedRows(of: entities, key: key, from: source)
+            let conflicts = try writer.keepingReferences(policy) { rows in
+                (leftOut, outcome, blocked) = (rows, RevertOutcome(), [])
+                for entity in entities { try restoreRows(of: entity, key: key, from: source) }
+                for entity in entities { try deleteRows(of: entity, key: key, missingFrom: source) }
+                try restoreBlockedRows(of: entities, key: key, from: source)
+            }
+            for conflict in conflicts { outcome.add(conflict) }
         }
         if policy == .abort, !outcome.conflicts.isEmpty {
             throw StorageError.refused(outcome.conflicts, remedy: remedy)
@@ -65,6 +71,7 @@ package final class Restoration {
         while try select.step() {
             let values = columns.indices.map { ExactValue(select, column: Int32($0)) }
             let key = Array(values.prefix(keyCount))
+            if isLeftOut(key, of: entity) { continue }
             Self.bind(key, to: find)
             let isThere = try find.step()
             var changes: [UInt32: ExactValue] = [:]
@@ -186,8 +193,12 @@ package final class Restoration {
             Self.bind(row, to: find)
             let wasThere = try find.step()
             find.reset()
-            if !wasThere { try delete(row, of: entity, through: access) }
+            if !wasThere, !isLeftOut(row, of: entity) { try delete(row, of: entity, through: access) }
         }
+    }
+
+    private func isLeftOut(_ key: [ExactValue], of entity: CatalogEntity) -> Bool {
+        !leftOut.isEmpty && leftOut.contains(RowAddress(entity: entity.id, values: key))
     }
 
     private func delete(_ key: [ExactValue], of entity: CatalogEntity, through access: RowEditor) throws {

@@ -15,6 +15,8 @@ package final class Reversal {
     private var rows: [UInt32: RowEditor] = [:]
     /// Cells (column 0 for a whole row) in which a later event of the same run couldn't be reverted.
     private var blocked: Set<BlockedCell> = []
+    /// Rows whose revert would leave a reference to a row that isn't there.
+    private var leftOut: Set<BlockedCell> = []
     /// Cells that another change had already set to the old value of an event of the run, with that event's new value. Their
     /// current value isn't the result of earlier events, so those conflict.
     private var settled: [BlockedCell: ExactValue] = [:]
@@ -52,13 +54,11 @@ package final class Reversal {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         first = positions.lowerBound
         try findUntouched(positions)
-        outcome = changedRows
-        try writer.statement("SAVEPOINT storage_reversal_whole").execute()
-        if try !revert(positions, continues: false), try !revertInOrder(positions) {
-            try restart()
-            _ = try revert(positions, continues: true)
+        let conflicts = try writer.keepingReferences(policy) { rows in
+            leftOut = Set(rows.map { BlockedCell(row: $0, column: 0) })
+            try revertWhole(positions)
         }
-        try writer.statement("RELEASE storage_reversal_whole").execute()
+        for conflict in conflicts { outcome.add(conflict) }
         if events == 0 {
             throw StorageError(
                 .notFound, "There is no row change to revert.",
@@ -68,10 +68,20 @@ package final class Reversal {
         return outcome
     }
 
+    private func revertWhole(_ positions: ClosedRange<Int64>) throws {
+        try writer.statement("SAVEPOINT storage_reversal_whole").execute()
+        try restart()
+        if try !revert(positions, continues: false), try !revertInOrder(positions) {
+            try restart()
+            _ = try revert(positions, continues: true)
+        }
+        try writer.statement("RELEASE storage_reversal_whole").execute()
+    }
+
     private func restart() throws {
         try writer.statement("ROLLBACK TO storage_reversal_whole").execute()
         (outcome, events, isLast) = (changedRows, 0, false)
-        (blocked, settled, waiting, waitingRows) = ([], [:], [], [])
+        (blocked, settled, waiting, waitingRows) = (leftOut, [:], [], [])
     }
 
     /// Reverts the events with foreign keys enforced, and retries those that they block.

@@ -134,9 +134,7 @@ extension StorageEngine {
     ) async throws -> RevertReport {
         let limit = RevertOutcome.conflictLimit
         let (found, receipt) = try await commit(
-            metadata, isDryRun: isDryRun, keeps: { (outcome: RevertOutcome, _: [RowDifference]) in outcome.count > 0 },
-            // With conflicts nothing is changed by default, and they are reported instead.
-            checks: { outcome, _ in outcome.conflicts.isEmpty }
+            metadata, isDryRun: isDryRun, keeps: { (outcome: RevertOutcome, _: [RowDifference]) in outcome.count > 0 }
         ) { writer, db in
             // The effects of triggers are in the log beside their causes, and are reverted with them.
             writer.database.setTriggersEnabled(false)

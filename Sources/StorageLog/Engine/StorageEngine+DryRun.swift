@@ -4,15 +4,12 @@ internal import Synchronization
 extension StorageEngine {
     /// Makes a commit, or only tries it, and returns its body's result.
     ///
-    /// - Parameters:
-    ///   - keeps: Whether the body's result is worth a commit; if not, none is made.
-    ///   - checks: Whether a dry run fails if foreign keys are violated.
+    /// - Parameter keeps: Whether the body's result is worth a commit; if not, none is made.
     /// - Returns: The body's result, nil if an earlier commit with the same idempotency key replaces this one; and the receipt,
     ///   nil if no commit was made.
     package func commit<Outcome: Sendable>(
         _ metadata: CommitMetadata, isDryRun: Bool,
         keeps: @escaping @Sendable (Outcome) -> Bool = { _ in true },
-        checks: @escaping @Sendable (Outcome) -> Bool = { _ in true },
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Outcome
     ) async throws -> (outcome: Outcome?, receipt: CommitReceipt?) {
         let report = Report<Outcome>()
@@ -21,7 +18,7 @@ extension StorageEngine {
                 let outcome = try body(writer, db)
                 let isKept = !isDryRun && keeps(outcome)
                 // Violations that would fail at the commit's end fail here.
-                if isDryRun, checks(outcome) { try writer.checkReferences() }
+                if isDryRun { try writer.checkReferences() }
                 report.outcome.withLock { $0 = (outcome, isKept) }
                 if !isKept { throw DryRun() }
             }
