@@ -1,0 +1,98 @@
+import StorageHistory
+import StorageKit
+import TestSupport
+import Testing
+
+/// Reverts that would leave references to rows that aren't there.
+extension RevertTests {
+    private func openReferring() throws -> Storage {
+        try openTable(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, u TEXT);
+            CREATE TABLE b(id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id));
+            """, adopting: ["a", "b"])
+    }
+
+    private func rows(_ storage: Storage) async throws -> [String] {
+        try await storage.read { db in
+            try String.fetchAll(db, sql: "SELECT 'a' || id FROM a UNION ALL SELECT 'b' || id FROM b ORDER BY 1")
+        }
+    }
+
+    /// Tries a reversal of two rows, of which one can't be reverted: first as a dry run, which foretells the outcome.
+    private func expectConflict(
+        _ row: String, because reason: String, in storage: Storage, with policy: ConflictPolicy,
+        _ revert: (_ isDryRun: Bool) async throws -> RevertReport
+    ) async throws {
+        guard policy != .abort else {
+            for isDryRun in [true, false] {
+                let error = await #expect(throws: StorageError.self) { _ = try await revert(isDryRun) }
+                #expect(error?.code == .conflict)
+                #expect(error?.message.contains("\(row): \(reason)") ?? false, "\(error?.message ?? "")")
+            }
+            return
+        }
+        let plan = try await revert(true)
+        let report = try await revert(false)
+        #expect(plan.outcome == report.outcome)
+        #expect(report.outcome.conflicts.map(\.description) == ["\(row): \(reason)"])
+        #expect(report.outcome.count == 1)
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test("Inserts of rows that others refer to by now aren't reverted", arguments: ConflictPolicy.allCases)
+    func insertReferredToSince(policy: ConflictPolicy) async throws {
+        let storage = try openReferring()
+        let point = storage.head
+        let insertion = try await run("INSERT INTO a(id, u) VALUES (1, 'x'), (2, 'y')", storage)
+        try await run("INSERT INTO b(id, a) VALUES (7, 1)", storage)
+        try await expectConflict("a/1", because: "b/7 refers to it", in: storage, with: policy) {
+            try await storage.revert(insertion, onConflict: policy, isDryRun: $0)
+        }
+        #expect(try await rows(storage) == (policy == .abort ? ["a1", "a2", "b7"] : ["a1", "b7"]))
+        try await run("INSERT INTO a(id, u) VALUES (3, 'z')", storage)
+        if policy == .abort { try await run("DELETE FROM a WHERE id = 2", storage) }
+        try await expectConflict("a/1", because: "b/7 refers to it", in: storage, with: policy) {
+            try await storage.engine.restore(
+                ["a"], to: .position(point), policy: policy, metadata: CommitMetadata(), isDryRun: $0)
+        }
+        #expect(try await rows(storage) == (policy == .abort ? ["a1", "a3", "b7"] : ["a1", "b7"]))
+    }
+
+    @Test("Deletes of rows that refer to missing ones aren't reverted", arguments: ConflictPolicy.allCases)
+    func deleteWhoseReferenceIsGone(policy: ConflictPolicy) async throws {
+        let reason = "it refers to a row of a that isn't there"
+        for restores in [false, true] {
+            let storage = try openReferring()
+            try await run(
+                "INSERT INTO a(id, u) VALUES (1, 'x'), (2, 'y'); INSERT INTO b(id, a) VALUES (7, 1), (8, 2)", storage)
+            let point = storage.head
+            let deletion = try await run("DELETE FROM b", storage)
+            try await run("DELETE FROM a WHERE id = 1", storage)
+            try await expectConflict("b/7", because: reason, in: storage, with: policy) { isDryRun in
+                if restores {
+                    return try await storage.engine.restore(
+                        ["b"], to: .position(point), policy: policy, metadata: CommitMetadata(), isDryRun: isDryRun)
+                }
+                return try await storage.revert(deletion, onConflict: policy, isDryRun: isDryRun)
+            }
+            #expect(try await rows(storage) == (policy == .abort ? ["a2"] : ["a2", "b8"]))
+        }
+    }
+
+    /// A conflict of its own keeps the referring row.
+    @Test("A row stays with one that refers to it and has changed since", arguments: [true, false])
+    func changedRowKeepsItsReference(isDryRun: Bool) async throws {
+        let storage = try openReferring()
+        let insertion = try await run(
+            "INSERT INTO a(id, u) VALUES (1, 'x'), (2, 'y'); INSERT INTO b(id, a) VALUES (7, 1)", storage)
+        try await run("UPDATE b SET a = 2", storage)
+        let report = try await storage.revert(insertion, onConflict: .skip, isDryRun: isDryRun)
+        #expect(report.outcome.deleted == 1)
+        #expect(report.outcome.conflicts.map(\.table).sorted() == ["a", "b"])
+        #expect(try await rows(storage) == (isDryRun ? ["a1", "a2", "b7"] : ["a2", "b7"]))
+        // To overwrite, all of it is reverted.
+        if isDryRun { try await storage.revert(insertion, onConflict: .overwrite) }
+        if isDryRun { #expect(try await rows(storage) == []) }
+    }
+}
