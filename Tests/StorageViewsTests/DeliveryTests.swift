@@ -175,6 +175,53 @@ import Testing
         #expect(views.map(\.positions) == [[1], [1]])
     }
 
+    /// As when an update makes a program open a view that reads at once.
+    @MainActor @Test("A queue that is drained within an update lets nothing be overtaken")
+    func drainedWithinUpdate() {
+        let queue = DeliveryQueue()
+        let second = Received()
+        let b = second.viewUpdate()
+        let a = PendingUpdate<Numbers>(
+            onMainActor: { _ in
+                queue.post([Self.delivery(Self.step(0, at: 2), to: b)])
+                queue.drain()
+            }, onEnd: {})
+        queue.post([a, b].map { Self.delivery(Self.step(0, at: 1), to: $0) })
+        queue.drain()
+        #expect(second.positions == [1, 2])
+    }
+
+    @MainActor @Test("A view is handed an update only when it is done with the one before")
+    func oneUpdateAtATime() {
+        let queue = DeliveryQueue()
+        let moments = Mutex<[String]>([])
+        let own = Mutex<PendingUpdate<Numbers>?>(nil)
+        let first = PendingUpdate<Numbers>(
+            onMainActor: { update in
+                moments.withLock { $0.append("begins \(update.position)") }
+                if update.position == 1, let own = own.withLock({ $0 }) {
+                    for position in 2...3 as ClosedRange<Int64> {
+                        queue.post([Self.delivery(Self.step(0, at: position), to: own)])
+                        queue.drain()
+                    }
+                    queue.post([Delivery(pendingUpdate: own) { own.end() }])
+                    queue.drain()
+                }
+                moments.withLock { $0.append("is done with \(update.position)") }
+            }, onEnd: { moments.withLock { $0.append("ends") } })
+        let second = PendingUpdate<Numbers>(
+            onMainActor: { update in moments.withLock { $0.append("another gets \(update.position)") } }, onEnd: {})
+        own.withLock { $0 = first }
+        queue.post([first, second].map { Self.delivery(Self.step(0, at: 1), to: $0) })
+        queue.drain()
+        #expect(
+            moments.withLock { $0 } == [
+                "begins 1", "another gets 1", "is done with 1", "begins 2", "is done with 2", "begins 3",
+                "is done with 3", "ends",
+            ])
+        own.withLock { $0 = nil }
+    }
+
     @MainActor @Test("What is posted while the main actor is busy arrives without anybody asking")
     func arrivesByItself() async {
         let queue = DeliveryQueue()

@@ -8,10 +8,15 @@ internal import Synchronization
 /// - A view's pending update is in the queue exactly while it has something to deliver, so the queue is never longer
 ///   than the number of views.
 /// - A task on the main actor is scheduled exactly while the queue isn't empty, unless a caller has drained it earlier.
+/// - A view's updates come in order and one at a time, also where the code that an update calls drains the queue.
 ///
 /// Isolation: `Sendable`, its state behind a mutex.
 package final class DeliveryQueue: Sendable {
     private let waiting = Mutex<[any QueuedUpdate]>([])
+    /// What the call of ``drain()`` under way has taken out; empty where there is none.
+    @MainActor private var takenOut: [any QueuedUpdate] = []
+    /// How many of these were asked to hand over their updates.
+    @MainActor private var askedCount = 0
     /// Views whose first value is being read in the background.
     @MainActor private var openings: [Int: Task<Void, Never>] = [:]
     @MainActor private var openingCount = 0
@@ -48,13 +53,29 @@ package final class DeliveryQueue: Sendable {
     }
 
     /// Hands over everything that waits: first all updates, so that every view shows the last state before any ends.
+    ///
+    /// An update may call it again, by opening a view that reads at once. The inner call continues where the outer one
+    /// is, so that what was committed meanwhile overtakes nothing, and leaves the ends to the outer one.
     @MainActor package func drain() {
-        let handovers = waiting.withLock { waiting in
+        let isOutermost = takenOut.isEmpty
+        takenOut += waiting.withLock { waiting in
             defer { waiting.removeAll() }
-            return waiting.map { $0.takeOut() }
+            for pendingUpdate in waiting { pendingUpdate.takeOut() }
+            return waiting
         }
-        for handover in handovers { handover.update?() }
-        for handover in handovers { handover.end?() }
+        while askedCount < takenOut.count {
+            askedCount += 1
+            takenOut[askedCount - 1].handOverUpdates()
+        }
+        guard isOutermost else { return }
+        var index = 0
+        // An end may take out more, too.
+        while index < takenOut.count {
+            takenOut[index].handOverEnd()
+            index += 1
+        }
+        takenOut = []
+        askedCount = 0
     }
 }
 
@@ -68,12 +89,11 @@ package struct Delivery {
 /// A consumer's ``PendingUpdate``, whatever its type of update.
 package protocol QueuedUpdate: AnyObject, Sendable {
     var isForView: Bool { get }
-    /// Removes everything pending, and returns closures that deliver it.
-    func takeOut() -> Handover
-}
-
-/// Hands an update to a view, or the end, or both.
-package struct Handover: Sendable {
-    var update: (@MainActor @Sendable () -> Void)?
-    var end: (@MainActor @Sendable () -> Void)?
+    /// Keeps everything pending for the calls that hand it over; what is put in later is pending again.
+    @MainActor func takeOut()
+    /// Hands to the view the updates that were taken out, in order. Does nothing while the view is being handed one:
+    /// the call that does so continues with the others.
+    @MainActor func handOverUpdates()
+    /// Hands the end to the view if it was taken out.
+    @MainActor func handOverEnd()
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Invariants:
 /// - The consumer gets every update, in order, once: by itself, as part of a composed one, or within one that holds
 ///   everything.
-/// - It never holds more than one update, nor more steps than the limit that came with the last one.
+/// - No more than one update is pending, nor more steps than the limit that came with the last one.
 /// - The end follows the last update, and nothing follows the end.
 ///
 /// Isolation: `Sendable`, its state behind a mutex. Updates are added by one producer: the engine's queue, or the main
@@ -31,6 +31,13 @@ package final class PendingUpdate<Update: ComposableUpdate>: Sendable {
 
     private let state = Mutex(State.empty)
     private let consumer: Consumer
+    /// What was taken out for a view and not handed over yet, in order: more than one only where the queue is drained
+    /// within an update.
+    @MainActor private var takenOut: [Update] = []
+    /// Whether the view is being handed an update.
+    @MainActor private var isHandingOver = false
+    /// Whether the end was taken out and not handed over yet.
+    @MainActor private var hasTakenOutEnd = false
 
     /// For a reader of ``next()``.
     package init() { consumer = .sequence }
@@ -176,8 +183,7 @@ extension PendingUpdate {
 extension PendingUpdate: QueuedUpdate {
     package var isForView: Bool { if case .view = consumer { true } else { false } }
 
-    package func takeOut() -> Handover {
-        guard case .view(let take, let end) = consumer else { return Handover() }
+    @MainActor package func takeOut() {
         let (update, isEnd) = state.withLock { state -> (Update?, Bool) in
             switch state {
             case .pending(let update):
@@ -189,9 +195,20 @@ extension PendingUpdate: QueuedUpdate {
             case .empty, .awaited: return (nil, false)
             }
         }
-        var handover = Handover()
-        if let update { handover.update = { take(update) } }
-        if isEnd { handover.end = end }
-        return handover
+        if let update { takenOut.append(update) }
+        if isEnd { hasTakenOutEnd = true }
+    }
+
+    @MainActor package func handOverUpdates() {
+        guard case .view(let take, _) = consumer, !isHandingOver else { return }
+        isHandingOver = true
+        while !takenOut.isEmpty { take(takenOut.removeFirst()) }
+        isHandingOver = false
+    }
+
+    @MainActor package func handOverEnd() {
+        guard case .view(_, let end) = consumer, hasTakenOutEnd else { return }
+        hasTakenOutEnd = false
+        end()
     }
 }
