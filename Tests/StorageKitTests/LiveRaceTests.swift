@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
+import Observation
 import StorageKit
 import StorageTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -75,6 +77,42 @@ import Testing
         #expect(list.error == nil)
         await storage.waitForViews(through: try await storage.delete(Card.self, id: 0))
         #expect(list.items.map(\.id) == [1, 2, 4])
+    }
+
+    /// The code that a program runs when a value is about to change runs in the middle of an update.
+    @Test("A view that is opened during an update lets nothing be overtaken")
+    func openedDuringUpdate() async throws {
+        let storage = try await open(0..<2)
+        let lists = (0..<2).map { _ in
+            QuerySubscription(storage.query(Card.self).orderBy(\.rank), start: .immediate)
+        }
+        let opened = Mutex<QuerySubscription<Card>?>(nil)
+        withObservationTracking {
+            for list in lists { _ = list.items }
+        } onChange: {
+            MainActor.assumeIsolated {
+                do {
+                    try storage.engine.withWriterNow { writer, db in
+                        _ = try writer.group(db) {
+                            try writer.commit(CommitMetadata()) {
+                                try db.execute(sql: "DELETE FROM cards WHERE id = -1")
+                            }
+                        }
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+                let list = QuerySubscription(storage.query(Card.self).orderBy(\.rank), start: .immediate)
+                opened.withLock { $0 = list }
+            }
+        }
+        await storage.waitForViews(
+            through: try await storage.save(Card(id: -1, title: "first", lane: "todo", rank: -1)))
+        let last = try #require(opened.withLock { $0 })
+        for list in lists + [last] {
+            #expect(list.items.map(\.id) == [0, 1])
+            #expect(list.position == storage.head)
+        }
     }
 
     // MARK: Sequences

@@ -36,7 +36,8 @@ extension SubscriptionEngine {
         slots.removeAll()
         owners.removeAll()
         unregistered.removeAll()
-        postponed.removeAll()
+        for timer in timers.values { timer.cancel() }
+        timers.removeAll()
         suspend()
         phase = .closed
     }
@@ -62,7 +63,7 @@ extension SubscriptionEngine {
         guard !slots.isEmpty, mayBeBehind || isUrgent && !postponed.isEmpty else { return }
         do {
             try step(isUrgent: isUrgent) { snapshot in
-                isUrgent ? postponed.sorted().map { finishStep($0, snapshot) } : []
+                isUrgent ? postponed.map { finishStep($0, snapshot) } : []
             }
         } catch {
             fail(Array(slots.keys), error)

@@ -71,7 +71,7 @@ extension SubscriptionEngine {
         disown(slot.registrations)
         unregister(slot.registrations)
         unregistered.remove(id)
-        postponed.remove(id)
+        cancelTimer(of: id)
         updateInterest()
         requestColumns()
         if slots.isEmpty { suspend() }

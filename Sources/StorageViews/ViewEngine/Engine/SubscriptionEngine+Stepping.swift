@@ -118,24 +118,15 @@ extension SubscriptionEngine {
         guard let node = slots[id]?.node else { return nil }
         do {
             try node.settle(snapshot)
+            // What was put off earlier stays due when it was.
             if let seconds = node.postponedSeconds {
-                postponed.insert(id)
-                perform(after: seconds) { $0.finishStepLater(id) }
-            } else {
-                postponed.remove(id)
+                if timers[id] == nil { comeBack(to: id, after: seconds) }
+            } else if !hasFailed(id) {
+                cancelTimer(of: id)
             }
             return conclude(id, snapshot)
         } catch {
             return reload(id, snapshot)
-        }
-    }
-
-    private func finishStepLater(_ id: Int) {
-        guard slots[id] != nil else { return }
-        do {
-            try step { [finishStep(id, $0)] }
-        } catch {
-            fail([id], error)
         }
     }
 
@@ -149,6 +140,7 @@ extension SubscriptionEngine {
         do {
             try node.readAgain(snapshot)
             slots[id]?.retries = RetryDelay()
+            cancelTimer(of: id)
             return conclude(id, snapshot)
         } catch {
             return failed(id, error)

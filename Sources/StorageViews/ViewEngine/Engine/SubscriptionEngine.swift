@@ -65,8 +65,8 @@ package actor SubscriptionEngine {
     var isBehind = false
     /// The updates of the current step, for the consumers.
     var pendingDeliveries: [Delivery?] = []
-    /// Nodes that have put something off.
-    var postponed: Set<Int> = []
+    /// When it comes back to a node by itself, because the node has failed or has put something off.
+    var timers: [Int: Task<Void, Never>] = [:]
     /// The position that nodes reflect.
     package internal(set) var position: Int64 = 0
     var work = EngineCounters()
@@ -87,11 +87,9 @@ package actor SubscriptionEngine {
         try executor.queue.sync { try assumeIsolated { try body($0) } }
     }
 
-    /// Runs `body` on the engine, soon or after some seconds.
-    nonisolated func perform(
-        after seconds: Double = 0, _ body: @escaping @Sendable (isolated SubscriptionEngine) -> Void
-    ) {
-        executor.queue.asyncAfter(deadline: .now() + seconds) { self.assumeIsolated { body($0) } }
+    /// Runs `body` on the engine, soon.
+    nonisolated func perform(_ body: @escaping @Sendable (isolated SubscriptionEngine) -> Void) {
+        executor.queue.async { self.assumeIsolated { body($0) } }
     }
 
     nonisolated func removeLater(_ id: Int) {
