@@ -295,6 +295,64 @@ import Testing
         _ = try await run(seed, isIncremental: false) { rerun($0) }
     }
 
+    // MARK: Errors
+
+    /// A number whose absolute value is beyond 64 bits, so that ``isReadable`` fails.
+    private nonisolated static let unreadable = "-9223372036854775808"
+
+    private nonisolated static func isReadable(_ column: String) -> RowPredicate {
+        .sql("abs(CAST(\(column) AS INTEGER)) >= 0")
+    }
+
+    @Test("After an error a count is as before until everything could be counted again")
+    func countAfterError() async throws {
+        let storage = try await Library.filled()
+        let count = CountSubscription(
+            storage.query(Novel.self).has(\.novelist) { _ in Self.isReadable("country") }, start: .immediate)
+        #expect(count.count == 3)
+        let receipt = try await storage.write { tx in
+            try tx.save(Novelist(id: "z", country: Self.unreadable))
+            try tx.save(Novel(id: 9, year: 2000, novelistId: "z"))
+        }
+        await storage.waitForViews(through: receipt)
+        #expect(count.error != nil)
+        // Of a novelist whose novels could be counted by themselves.
+        await storage.waitForViews(through: try await storage.save(Novel(id: 10, year: 2000, novelistId: "a")))
+        #expect(count.error != nil)
+        #expect(count.count == 3)
+        await storage.waitForViews(through: try await storage.save(Novelist(id: "z", country: "UA")))
+        #expect(count.error == nil)
+        #expect(count.count == 5)
+    }
+
+    @Test("After an error a list is as before until everything could be read again")
+    func listAfterError() async throws {
+        let storage = try await Library.filled()
+        let query = storage.query(Novelist.self).orderBy(\.id).include(\.novels) {
+            $0.has(\.publisher) { _ in Self.isReadable("city") }
+        }
+        let list = QuerySubscription(query, start: .immediate)
+        let before = try await query.fetch()
+        #expect(list.items == before)
+        #expect(before.map { $0.novels.map(\.id) } == [[1, 2], [3]])
+        let receipt = try await storage.write { tx in
+            // It comes first, so that the others have other indices.
+            try tx.save(Novelist(id: "0", country: "UA"))
+            try tx.save(Publisher(id: 3, city: Self.unreadable))
+            try tx.save(Novel(id: 9, year: 2000, novelistId: "b", publisherId: 3))
+        }
+        await storage.waitForViews(through: receipt)
+        #expect(list.error != nil)
+        await storage.waitForViews(
+            through: try await storage.save(Novel(id: 1, year: 1991, novelistId: "a", publisherId: 1)))
+        #expect(list.error != nil)
+        #expect(list.items == before)
+        await storage.waitForViews(through: try await storage.save(Publisher(id: 3, city: "Odesa")))
+        #expect(list.error == nil)
+        #expect(list.items.map { $0.novels.map(\.id) } == [[], [1, 2], [3, 9]])
+        #expect(list.items == (try await query.fetch()))
+    }
+
     // MARK: Beginnings and slow readers
 
     @Test("Queries that begin while others write are right in the end", arguments: testSeeds(3))

@@ -8,7 +8,8 @@ package protocol SteppedNode: LiveNode where Update: SteppedUpdate {
     var whole: Update.Whole { get }
     /// How many rows it holds.
     var rowCount: Int { get }
-    /// Forgets what is new: it has failed, and is reloaded before it publishes anything else.
+    /// Forgets what is new: it has failed. If it couldn't be read, the engine reloads it before it applies or publishes
+    /// anything else; if only its value couldn't be shown, it stays as it is.
     func invalidate()
 }
 

@@ -19,5 +19,7 @@ extension SubscriptionEngine {
         deliveryQueue.post(ids.compactMap { failed($0, error) })
     }
 
+    /// Whether a node's last read failed: what it holds may be half read, so it is read again before changes are applied to
+    /// it, and before it publishes anything.
     func hasFailed(_ id: Int) -> Bool { slots[id]?.retries.hasFailed ?? false }
 }

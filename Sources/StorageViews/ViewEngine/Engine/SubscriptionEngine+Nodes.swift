@@ -61,6 +61,7 @@ extension SubscriptionEngine {
     /// - Returns: What is new of it, for its consumer.
     func conclude(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
         guard let node = slots[id]?.node else { return nil }
+        assert(!hasFailed(id), "A node that has failed is read again before it publishes anything.")
         updateValues(id, in: snapshot)
         return node.publish(at: snapshot.position)
     }
@@ -92,6 +93,7 @@ extension SubscriptionEngine {
         try step { snapshot in
             do {
                 try body(node, snapshot)
+                guard !hasFailed(handle.id) else { throw StaleNode() }
                 try node.settle(snapshot)
                 return [conclude(handle.id, snapshot)]
             } catch is StaleNode {

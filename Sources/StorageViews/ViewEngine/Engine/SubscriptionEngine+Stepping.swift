@@ -92,7 +92,13 @@ extension SubscriptionEngine {
             guard let owner = owners[change.token] else { continue }
             let id = owner.id
             guard !stale.contains(id), let node = slots[id]?.node else { continue }
-            if isTouched.insert(id).inserted { touched.append(id) }
+            if isTouched.insert(id).inserted {
+                touched.append(id)
+                guard !hasFailed(id) else {
+                    stale.insert(id)
+                    continue
+                }
+            }
             do {
                 try apply(change, to: node, by: owner.interest, in: snapshot)
             } catch {
@@ -117,11 +123,12 @@ extension SubscriptionEngine {
     func finishStep(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
         guard let node = slots[id]?.node else { return nil }
         do {
+            guard !hasFailed(id) else { throw StaleNode() }
             try node.settle(snapshot)
             // What was put off earlier stays due when it was.
             if let seconds = node.postponedSeconds {
                 if timers[id] == nil { comeBack(to: id, after: seconds) }
-            } else if !hasFailed(id) {
+            } else {
                 cancelTimer(of: id)
             }
             return conclude(id, snapshot)
