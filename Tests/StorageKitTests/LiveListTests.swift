@@ -165,6 +165,25 @@ struct Card: Hashable {
         #expect(page.currentPage.map(\.id) == Array(30..<35))
     }
 
+    @Test("A page that is larger than any table holds all rows")
+    func hugePages() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<3))
+        let styles: [PaginatedQuerySubscription<Card>.Style] = [.numbered, .anchored, .scrolling]
+        for style in styles {
+            let page = PaginatedQuerySubscription(
+                storage.query(Card.self), pageSize: .max, prefetchThreshold: .max, style: style, start: .immediate)
+            #expect(page.currentPage.map(\.id) == [0, 1, 2])
+            #expect(page.totalPages == 1)
+            await page.goToPage(5)
+            await page.goToNextPage()
+            #expect(page.currentPage.map(\.id) == [0, 1, 2])
+            #expect(page.currentPageIndex == 0)
+            #expect(page.item(at: 2)?.id == 2)
+            #expect(page.error == nil)
+        }
+    }
+
     @Test("An anchored page stays at its row")
     func anchoredPage() async throws {
         let storage = try open()
@@ -234,6 +253,10 @@ struct Card: Hashable {
         #expect(!list.isLoading)
         let page = PaginatedQuerySubscription(storage.query(Card.self).limit(3), start: .immediate)
         #expect(page.error?.code == .invalidArgument)
+        for query in [storage.query(Card.self).limit(-1), storage.query(Card.self).offset(-1)] {
+            #expect(QuerySubscription(query, start: .immediate).error?.code == .invalidArgument)
+            #expect(PaginatedQuerySubscription(query, start: .immediate).error?.code == .invalidArgument)
+        }
         #expect(await storage.subscriptions.nodeCount == 0)
     }
 

@@ -119,6 +119,34 @@ struct WireCard: Hashable, Codable {
         #expect(try await snapshots.next().map { Set($0.map(\.entity.id)) } == [3, 8])
     }
 
+    @Test("A limit that no table reaches finds all rows, and such an offset none")
+    func unreachableWindows() async throws {
+        let storage = try await open((0..<5).map { Self.card($0) })
+        let query = storage.query(Card.self).orderBy(\.rank)
+        var all = query.limit(.max).live().snapshots.makeAsyncIterator()
+        var rest = query.limit(1 << 62).offset(2).live().snapshots.makeAsyncIterator()
+        var none = query.limit(.max).offset(.max).live().snapshots.makeAsyncIterator()
+        var found = storage.query(Card.self).liveSearch(
+            "card", configuration: .init(searchFields: ["title"], maxResults: .max)
+        ).snapshots.makeAsyncIterator()
+        #expect(try await all.next()?.map(\.id) == [0, 1, 2, 3, 4])
+        #expect(try await rest.next()?.map(\.id) == [2, 3, 4])
+        #expect(try await none.next()?.isEmpty == true)
+        #expect(try await found.next()?.count == 5)
+        try await storage.save(Self.card(9))
+        #expect(try await all.next()?.map(\.id) == [0, 1, 2, 3, 4, 9])
+        #expect(try await rest.next()?.map(\.id) == [2, 3, 4, 9])
+        #expect(try await found.next()?.count == 6)
+        #expect(try await query.page(size: .max).items.count == 6)
+
+        let library = try await Library.filled()
+        let included = library.query(Novelist.self).orderBy(\.id).include(\.novels) { $0.orderBy(\.id).limit(.max) }
+        var novelists = included.live().snapshots.makeAsyncIterator()
+        #expect(try await novelists.next()?.map { $0.novels.map(\.id) } == [[1, 2], [3]])
+        try await library.delete(Novel.self, id: 1)
+        #expect(try await novelists.next()?.map { $0.novels.map(\.id) } == [[2], [3]])
+    }
+
     // MARK: Readers
 
     @Test("Each reader begins with what there is")
@@ -177,6 +205,33 @@ struct WireCard: Hashable, Codable {
         #expect(thrown?.code == .invalidName)
         #expect(try await snapshots.next() == nil)
         await #expect(throws: StorageError.self) { try await live.explain() }
+    }
+
+    @Test("A negative limit or offset throws, as when the query is read once")
+    func negativeWindows() async throws {
+        func expectRefusal<Value, Difference>(of live: LiveQuery<Value, Difference>) async {
+            var snapshots = live.snapshots.makeAsyncIterator()
+            let thrown = await #expect(throws: StorageError.self) { try await snapshots.next() }
+            #expect(thrown?.code == .invalidArgument)
+        }
+        let storage = try await open([Self.card(1)])
+        for query in [storage.query(Card.self).limit(-1), storage.query(Card.self).offset(-1)] {
+            let thrown = await #expect(throws: StorageError.self) { try await query.fetch() }
+            #expect(thrown?.code == .invalidArgument)
+            await expectRefusal(of: query.live())
+            await expectRefusal(of: query.liveFirst())
+            await expectRefusal(of: query.liveCount())
+        }
+        for configuration in [.init(searchFields: ["title"], maxResults: -1), .fullText(maxResults: -1)] as [
+            SearchSubscription<Card>.Configuration
+        ] {
+            await expectRefusal(of: storage.query(Card.self).liveSearch("card", configuration: configuration))
+        }
+        // Whether there is a row that includes others or not.
+        let novelists = try await Library.open().query(Novelist.self)
+        await expectRefusal(of: novelists.include(\.novels) { $0.limit(-1) }.live())
+        await expectRefusal(of: novelists.has(\.novels, matching: Novel.all().offset(-1)).live())
+        await expectRefusal(of: novelists.live(aggregating: \.novels, .count, matching: Novel.all().offset(-1)))
     }
 
     @Test("Closing the store ends its sequences")

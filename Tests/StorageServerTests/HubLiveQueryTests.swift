@@ -16,6 +16,9 @@
         private static let firstThree = #"{"orders":[{"field":"rank"}],"limit":3}"#
         private static let lastThree = #"{"orders":[{"field":"rank"}],"limitToLast":3}"#
 
+        private static let manyFirst = #"{"orders":[{"field":"rank"}],"limit":\#(Int.max)}"#
+        private static let manyLast = #"{"orders":[{"field":"rank"}],"limitToLast":\#(Int.max)}"#
+
         private static func put(
             _ hub: ServedHub, _ id: String, rank: Double, done: Bool = false, _ token: String, more: String = ""
         ) async throws {
@@ -30,7 +33,7 @@
             try #require(answer.status == 204, "\(answer.body)")
         }
 
-        @Test("A snapshot, then differences", arguments: [open, firstThree, lastThree])
+        @Test("A snapshot, then differences", arguments: [open, firstThree, lastThree, manyFirst, manyLast])
         func following(query: String) async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()

@@ -246,7 +246,7 @@ extension EntityQuery {
         let rows = query.rows
         var relation = relation
         if let invalid = rows.invalid { relation = .failure(invalid) }
-        if rows.limit != nil || rows.offset > 0 {
+        if rows.limit != nil || rows.offset != 0 {
             relation = .failure(
                 StorageError(
                     .invalidArgument, "A condition on related rows can't have a limit or an offset.",

@@ -22,3 +22,19 @@ package struct RowRequest: Sendable {
         self.offset = offset
     }
 }
+
+extension RowRequest {
+    /// More rows than a table can have: a file of SQLite's has less than 2⁴⁸ bytes.
+    package static var unreachableCount: Int { 1 << 48 }
+
+    /// A limit of rows that a table may have; nil for one that never applies. Sums of limits don't overflow then.
+    package static func reachable(limit: Int?) -> Int? { limit.flatMap { $0 < unreachableCount ? $0 : nil } }
+
+    /// The same request with a limit and an offset whose sums don't overflow.
+    package var reachable: RowRequest {
+        var request = self
+        request.limit = Self.reachable(limit: limit)
+        request.offset = min(offset, Self.unreachableCount)
+        return request
+    }
+}

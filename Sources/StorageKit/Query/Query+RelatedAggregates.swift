@@ -70,7 +70,7 @@ extension FetchableQuery {
     }
 
     private static func windowError<Child: RegisteredEntity>(of request: QueryRequest<Child>) -> StorageError? {
-        guard request.rows.limit != nil || request.rows.offset > 0 else { return nil }
+        guard request.rows.limit != nil || request.rows.offset != 0 else { return nil }
         return StorageError(
             .invalidArgument, "Aggregates of related rows can't have a limit or an offset.",
             remedy:

@@ -78,7 +78,8 @@ extension QueryRun {
         let order = query.totalOrder
         let signature = PageCursor.signature(E.Record.databaseTableName, order)
         if let cursor { try cursor.check(signature, order.count) }
-        let text = try query.select(limit: size + 1, after: cursor.map { QuerySQL.behind($0.values, order) })
+        let limit = min(size, RowRequest.unreachableCount) + 1
+        let text = try query.select(limit: limit, after: cursor.map { QuerySQL.behind($0.values, order) })
         let indices = try order.map { ordering in
             guard let index = query.table.columnIndex(of: ordering.column) else {
                 throw StorageError(

@@ -41,12 +41,13 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, pageSize: Int, prefetchThreshold: Int,
         style: Style, start: SubscriptionStart
     ) {
-        self.pageSize = max(1, pageSize)
-        self.prefetchThreshold = max(0, prefetchThreshold)
+        // No table has more rows, and sums of these don't overflow.
+        self.pageSize = min(max(1, pageSize), RowRequest.unreachableCount)
+        self.prefetchThreshold = min(max(0, prefetchThreshold), RowRequest.unreachableCount)
         self.style = style
         super.init(engine)
         var rows = request.rows
-        if pageSize <= 0 || rows.limit != nil || rows.offset > 0 {
+        if pageSize <= 0 || rows.limit != nil || rows.offset != 0 {
             rows.invalid = StorageError(
                 .invalidArgument, "A paginated query has pages of one row or more, and no limit and offset of its own.",
                 remedy: "Leave limit and offset out of the query.")

@@ -1,5 +1,6 @@
 package import GRDB
 package import StorageCore
+internal import StorageEntities
 
 /// The rows of a list that code, not SQL, filters and sorts.
 ///
@@ -56,7 +57,8 @@ package struct EvaluatedListSpec<Row: Sendable, Item: Sendable & Equatable, Sort
         predicate: @escaping @Sendable (_ columns: Set<String>) -> RowPredicate?,
         evaluation: @escaping @Sendable (GRDB.Database) throws -> Evaluation
     ) {
-        (self.entity, self.limit, self.isLimitedToLast) = (entity, limit, isLimitedToLast)
+        (self.entity, self.isLimitedToLast) = (entity, isLimitedToLast)
+        self.limit = RowRequest.reachable(limit: limit)
         (self.memory, self.isBefore) = (memory, isBefore)
         (self.predicate, self.evaluation) = (predicate, evaluation)
     }

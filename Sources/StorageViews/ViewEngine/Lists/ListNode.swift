@@ -44,7 +44,9 @@ package final class ListNode<Item: Sendable>: WindowNode {
 
     package func bind(to layouts: [RowLayout]) throws {
         layout = layouts[0]
-        sorting = try RowSorting(query(offset: 0, limit: nil).totalOrder, of: spec.form.table, in: layouts[0])
+        // Of the request as it is: its limit and offset are checked here.
+        let query = try QuerySQL(spec.request, of: spec.form.table)
+        sorting = try RowSorting(query.totalOrder, of: spec.form.table, in: layouts[0])
         isLive = false
     }
 

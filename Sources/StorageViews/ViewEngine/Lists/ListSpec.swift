@@ -20,6 +20,7 @@ package struct ListSpec<Item: Sendable>: Sendable {
         _ form: RowForm<Item>, _ request: RowRequest, counts: Bool = false, margin: Int? = nil,
         isAnchored: Bool = false, isPage: Bool = false
     ) {
+        let request = request.reachable
         self.form = form
         self.request = request
         self.counts = counts

@@ -10,6 +10,8 @@ extension Inclusion {
     > {
         let below: [any IncludedLevel<Related>] = try request.inclusions.map { try $0.makeLevel(in: \.self) }
         let form = try RowForm(Related.self).reading(request.inclusions.map(\.relation.column))
+        // Refused at once, also while there are no owners.
+        _ = try QuerySQL(request.rows, of: form.table)
         return KeyedLevel<Item, IncludedContent<Related>>(
             relation, interest: Interest(entity: form.table.name, predicate: request.rows.predicate),
             membership: RelatedMembership(of: request.rows, in: form.table), below: below
