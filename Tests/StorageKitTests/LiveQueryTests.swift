@@ -222,9 +222,9 @@ struct WireCard: Hashable, Codable {
             await expectRefusal(of: query.liveFirst())
             await expectRefusal(of: query.liveCount())
         }
-        for configuration in [.init(searchFields: ["title"], maxResults: -1), .fullText(maxResults: -1)] as [
-            SearchSubscription<Card>.Configuration
-        ] {
+        for configuration in [.init(searchFields: ["title"], maxResults: -1), .fullText(maxResults: -1)]
+            as [SearchSubscription<Card>.Configuration]
+        {
             await expectRefusal(of: storage.query(Card.self).liveSearch("card", configuration: configuration))
         }
         // Whether there is a row that includes others or not.

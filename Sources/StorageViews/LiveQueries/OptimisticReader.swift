@@ -161,9 +161,10 @@ package struct LiveValueSource<Value: Sendable>: Sendable {
 
     package init(
         next: @escaping @Sendable () async throws(StorageError) -> PositionedValue<Value>?,
-        read: @escaping @Sendable (_ rows: [OptimisticRow], _ position: Int64?) async throws -> (
-            value: Value?, position: Int64
-        ),
+        read:
+            @escaping @Sendable (_ rows: [OptimisticRow], _ position: Int64?) async throws -> (
+                value: Value?, position: Int64
+            ),
         onCommit: @escaping @Sendable (@escaping @Sendable () -> Void) -> StorageObservation
     ) { (self.next, self.read, self.onCommit) = (next, read, onCommit) }
 }
