@@ -86,7 +86,8 @@ import Testing
         let lists = (0..<2).map { _ in
             QuerySubscription(storage.query(Card.self).orderBy(\.rank), start: .immediate)
         }
-        let opened = Mutex<QuerySubscription<Card>?>(nil)
+        final class Opened: Sendable { let list = Mutex<QuerySubscription<Card>?>(nil) }
+        let opened = Opened()
         withObservationTracking {
             for list in lists { _ = list.items }
         } onChange: {
@@ -103,12 +104,12 @@ import Testing
                     Issue.record(error)
                 }
                 let list = QuerySubscription(storage.query(Card.self).orderBy(\.rank), start: .immediate)
-                opened.withLock { $0 = list }
+                opened.list.withLock { $0 = list }
             }
         }
         await storage.waitForViews(
             through: try await storage.save(Card(id: -1, title: "first", lane: "todo", rank: -1)))
-        let last = try #require(opened.withLock { $0 })
+        let last = try #require(opened.list.withLock { $0 })
         for list in lists + [last] {
             #expect(list.items.map(\.id) == [0, 1])
             #expect(list.position == storage.head)
