@@ -129,7 +129,7 @@
                 schema.migration("2026-01-01_tables") { try $0.execute(sql: statements) }
                 for table in tables { schema.adopt(table) }
             }
-            try await ServedHub.run(on: store, HubTokenFile(besideStore: ":memory:"), body)
+            try await ServedHub.run(on: store, HubTokenFile(besideStore: ":memory:"), HubServerConfiguration(), body)
         }
 
         /// JSON has neither bytes nor infinity, and no document says which text is which of them.
