@@ -172,8 +172,11 @@ extension HubEntityTable {
                 }
             } else if let index = indexes[name] {
                 let column = columns[index]
-                let kept = old.flatMap { column.shows($0.values[index], as: json) ? $0.values[index] : nil }
-                row.values[index] = try kept ?? column.value(ofJSON: json)
+                if let old, column.shows(old.values[index], as: json) {
+                    row.values[index] = old.values[index]
+                } else {
+                    row.values[index] = try column.value(ofJSON: json)
+                }
             } else if json != DocumentFields.null {
                 throw HubError.invalid("There is no field \"\(name)\".")
             }
