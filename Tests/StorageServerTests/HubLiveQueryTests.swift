@@ -16,8 +16,8 @@
         private static let firstThree = #"{"orders":[{"field":"rank"}],"limit":3}"#
         private static let lastThree = #"{"orders":[{"field":"rank"}],"limitToLast":3}"#
 
-        private static let manyFirst = #"{"orders":[{"field":"rank"}],"limit":\#(Int.max)}"#
-        private static let manyLast = #"{"orders":[{"field":"rank"}],"limitToLast":\#(Int.max)}"#
+        private static let manyFirst = #"{"orders":[{"field":"rank"}],"limit":9007199254740991}"#
+        private static let manyLast = #"{"orders":[{"field":"rank"}],"limitToLast":9007199254740991}"#
 
         private static func put(
             _ hub: ServedHub, _ id: String, rank: Double, done: Bool = false, _ token: String, more: String = ""
