@@ -131,65 +131,6 @@ import Testing
         #expect(try await values.next()?.value.map(\.id) == [2, 3, 4])
     }
 
-    /// Begins a change that is pending until the gate is opened.
-    private func begin(_ change: OptimisticChange, in storage: Storage) -> (gate: Gate, operation: Task<Void, Never>) {
-        let gate = Gate()
-        return (gate, Task { await storage.optimistically([change]) { await gate.wait() } })
-    }
-
-    @Test("A commit that changes only rows that pending changes bring into view is shown")
-    func rowsBehindTheWindow() async throws {
-        let (storage, query) = try await open(1...5)
-        var values = query.live().optimistic.makeAsyncIterator()
-        #expect(try await values.next()?.value.map(\.id) == [1, 2, 3])
-        let (gate, operation) = begin(.delete(card(1)), in: storage)
-        #expect(try await values.next()?.value.map(\.id) == [2, 3, 4])
-        // What is confirmed stays as it is.
-        try await storage.delete(Card.self, id: 4)
-        let both = try #require(try await values.next())
-        #expect(both.value.map(\.id) == [2, 3, 5])
-        #expect(both.hasPendingChanges)
-        gate.open()
-        await operation.value
-        #expect(try await values.next()?.value.map(\.id) == [1, 2, 3])
-    }
-
-    @Test("A commit that changes related rows of a row that only a pending change lets in is shown")
-    func relatedRowsOfPendingRows() async throws {
-        let storage = try await Library.filled()
-        let query = storage.query(Novelist.self).has(\.novels) { $0.year > 2015 }.include(\.novels)
-        var values = query.live().optimistic.makeAsyncIterator()
-        #expect(try await values.next()?.value.map(\.id) == ["b"])
-        let (gate, operation) = begin(.save(Novel(id: 4, year: 2020, novelistId: "a")), in: storage)
-        #expect(try await values.next()?.value.first?.novels.map(\.id).sorted() == [1, 2, 4])
-        try await storage.save(Novel(id: 5, year: 1980, novelistId: "a"))
-        #expect(try await values.next()?.value.first?.novels.map(\.id).sorted() == [1, 2, 4, 5])
-        gate.open()
-        await operation.value
-        #expect(try await values.next()?.value.map(\.id) == ["b"])
-    }
-
-    @Test("SQL of the caller's own shows commits that it depends on only by pending rows")
-    func ownSQLOfPendingRows() async throws {
-        let storage = try await Library.filled()
-        let live = storage.liveValue { db in
-            let first = try String.fetchOne(db, sql: "SELECT id FROM novelists ORDER BY id LIMIT 1") ?? ""
-            // A table that isn't read for what is stored.
-            return try first == "0" ? Int.fetchOne(db, sql: "SELECT count(*) FROM novels") ?? 0 : -1
-        }
-        var values = live.optimistic.makeAsyncIterator()
-        #expect(try await values.next()?.value == -1)
-        let (gate, operation) = begin(.save(Novelist(id: "0", country: "UA")), in: storage)
-        #expect(try await values.next()?.value == 3)
-        try await storage.save(Novel(id: 4, year: 2020))
-        let both = try #require(try await values.next())
-        #expect(both.value == 4)
-        #expect(both.hasPendingChanges)
-        gate.open()
-        await operation.value
-        #expect(try await values.next()?.value == -1)
-    }
-
     @Test("A change of another table isn't read for")
     func otherTables() async throws {
         let storage = try await Library.open()
@@ -379,25 +320,6 @@ import Testing
                 #expect(value.isPending, "\(kind.name)")
                 #expect(value.position >= positions[index], "\(kind.name)")
                 positions[index] = value.position
-            }
-            if isStored, generator.chance(50) {
-                // All of them read one of these tables, too.
-                let id = generator.below(18)
-                let novel = Novel(id: id, year: 1990 + generator.below(30), novelistId: "n\(generator.below(6))")
-                let novelist = Novelist(id: "n\(generator.below(6))", country: generator.pick(["UA", "PL", "IE"]))
-                let receipt = try await storage.write { tx in
-                    try tx.save(novel)
-                    try tx.save(novelist)
-                }
-                for (index, kind) in kinds.enumerated() {
-                    while positions[index] < receipt.position {
-                        let value = try #require(try await kind.next(), "\(kind.name)")
-                        pending[index] = value.text
-                        #expect(value.isPending, "\(kind.name)")
-                        #expect(value.position >= positions[index], "\(kind.name)")
-                        positions[index] = value.position
-                    }
-                }
             }
             gate.open()
             try await operation.value

@@ -108,8 +108,8 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     /// }
     /// ```
     ///
-    /// While changes are pending, the query is run again after each change, pending or stored, of the tables that it reads, and
-    /// its result may be the same as before; otherwise it costs what ``snapshots`` does. A full-text search finds rows by the texts that are stored, so that it doesn't find new ones.
+    /// While changes are pending, the query is run again for each change of its rows, pending or stored; otherwise it costs what
+    /// ``snapshots`` does. A full-text search finds rows by the texts that are stored, so that it doesn't find new ones.
     /// All other sequences and views show what is stored, and nothing else.
     public var optimistic: LiveSequence<OptimisticValue<Value>> { optimistic { _ in } }
 

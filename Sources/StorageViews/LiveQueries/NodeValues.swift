@@ -33,8 +33,7 @@ struct NodeValues<Node: SteppedNode, State: Sendable, Value: Sendable>: Sendable
             }
             let source = LiveValueSource<Value>(
                 next: { () async throws(StorageError) -> PositionedValue<Value>? in try await reader.next() },
-                read: { rows, position in try await read(rows, since: position) },
-                onCommit: { engine.source.onCommit($0) })
+                read: { rows in try await read(rows) })
             // A query that can't be answered fails when it is followed. A condition in SQL may read any table.
             let interests = (try? makeNode())?.interests
             let isKnown = interests?.allSatisfy(\.predicate.sqlReadingTables.isEmpty) ?? false
@@ -45,14 +44,9 @@ struct NodeValues<Node: SteppedNode, State: Sendable, Value: Sendable>: Sendable
     }
 
     /// Reads the current state as if rows were stored.
-    ///
-    /// - Returns: No value if nothing that the query reads has changed behind a position.
-    private func read(
-        _ rows: [OptimisticRow], since position: Int64?
-    ) async throws -> (value: Value?, position: Int64) {
+    private func read(_ rows: [OptimisticRow]) async throws -> PositionedValue<Value> {
         let read = FirstRead(node: try makeNode(), schema: KnownSchema())
-        try await read.perform(on: engine.source, overlaying: rows, since: position)
-        guard read.hasRead else { return (nil, read.position) }
+        try await read.perform(on: engine.source, overlaying: rows)
         var state = start
         guard let update = try read.node.takeUpdate(at: read.position) ?? read.node.wholeUpdate(),
             let value = try transform(update, &state)

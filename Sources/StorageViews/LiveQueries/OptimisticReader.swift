@@ -1,12 +1,11 @@
 package import StorageCore
-package import StorageLog
+internal import StorageLog
 internal import Synchronization
 
 /// A value, and the position of the state that it was read from.
 package typealias PositionedValue<Value: Sendable> = (value: Value, position: Int64)
 
-/// Follows a live query and, while there are pending changes, reads it again with them applied: after each change of the
-/// tables that it reads, as pending changes may show any of their rows, also those that the confirmed value ignores.
+/// Follows a live query and, while there are pending changes, reads it again with them applied.
 ///
 /// Values never go backwards: each reflects a state at least as late as the one before. When a change has ended, the
 /// next state that is read includes it if it was stored.
@@ -16,16 +15,14 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
     private struct State {
         /// The last confirmed value that wasn't returned.
         var confirmed: PositionedValue<Value>?
-        /// The changes applied to the last value that was returned, and the last position at which it was right.
+        /// The position of the last value that was returned, and the changes applied to it.
         var shown: (position: Int64, changes: [Int])?
         var follower: Task<Void, Never>?
-        /// Rings at each commit; nil while no changes are shown.
-        var commits: StorageObservation?
         var end: Result<Void, StorageError>?
 
         mutating func show(_ confirmed: PositionedValue<Value>) -> Step {
             shown = (confirmed.position, [])
-            (self.confirmed, commits) = (nil, nil)
+            self.confirmed = nil
             return .show(confirmed)
         }
     }
@@ -33,8 +30,7 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
     /// The next step of the reader.
     private enum Step {
         case show(PositionedValue<Value>)
-        /// Reads with changes applied, if anything has changed behind a position; in any case where that is nil.
-        case read([OptimisticChangeRegistry.Change], since: Int64?)
+        case read([OptimisticChangeRegistry.Change])
         case wait
         case end(Result<Void, StorageError>)
     }
@@ -64,16 +60,17 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
     package func next() async throws(StorageError) -> OptimisticValue<Value>? {
         follow()
         var retries = RetryDelay()
-        // Whether there may be commits that the last value lacks.
-        var isWoken = false
         while !Task.isCancelled {
-            switch step(isWoken: isWoken) {
+            switch step() {
             case .show(let confirmed):
                 return OptimisticValue(value: confirmed.value, position: confirmed.position, pending: [])
-            case .read(let changes, let position):
+            case .read(let changes):
+                let rows = changes.flatMap(\.rows)
                 do {
-                    if let value = try await read(changes, since: position) { return value }
-                    isWoken = false
+                    let read = try await source.read(rows)
+                    state.withLock { $0.shown = (read.position, changes.map(\.id)) }
+                    return OptimisticValue(
+                        value: read.value, position: read.position, pending: Set(rows.map(\.name)))
                 } catch {
                     let error = error.forSubscribers
                     // The end of the store or of the task is no failure.
@@ -84,7 +81,6 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
             case .wait:
                 var iterator = rings.makeAsyncIterator()
                 if await iterator.next() == nil { return nil }
-                isWoken = true
             case .end(.success): return nil
             case .end(.failure(let error)): throw error
             }
@@ -92,38 +88,19 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
         return nil
     }
 
-    /// - Returns: Nil where nothing that the query reads has changed behind the position.
-    private func read(
-        _ changes: [OptimisticChangeRegistry.Change], since position: Int64?
-    ) async throws -> OptimisticValue<Value>? {
-        // Before the state is read, so that no commit is missed.
-        state.withLock { state in
-            guard !changes.isEmpty else { return state.commits = nil }
-            state.commits = state.commits ?? source.onCommit { [bell] in bell.yield() }
-        }
-        let rows = changes.flatMap(\.rows)
-        let read = try await source.read(rows, position)
-        state.withLock { $0.shown = (max(read.position, position ?? 0), changes.map(\.id)) }
-        return read.value.map { value in
-            OptimisticValue(value: value, position: read.position, pending: Set(rows.map(\.name)))
-        }
-    }
-
-    private func step(isWoken: Bool) -> Step {
+    private func step() -> Step {
         let changes = changes.changes(of: tables)
         return state.withLock { state in
             if let end = state.end { return .end(end) }
             guard let shown = state.shown else {
                 // The first value says whether the query can be answered.
                 guard let confirmed = state.confirmed else { return .wait }
-                guard changes.isEmpty else { return .read(changes, since: nil) }
+                guard changes.isEmpty else { return .read(changes) }
                 return state.show(confirmed)
             }
-            if changes.map(\.id) != shown.changes { return .read(changes, since: nil) }
-            if let confirmed = state.confirmed, confirmed.position > shown.position {
-                return changes.isEmpty ? state.show(confirmed) : .read(changes, since: nil)
-            }
-            return isWoken && !changes.isEmpty ? .read(changes, since: shown.position) : .wait
+            if changes.map(\.id) != shown.changes { return .read(changes) }
+            guard let confirmed = state.confirmed, confirmed.position > shown.position else { return .wait }
+            return changes.isEmpty ? state.show(confirmed) : .read(changes)
         }
     }
 
@@ -153,18 +130,11 @@ package final class OptimisticReader<Value: Sendable>: Sendable {
 package struct LiveValueSource<Value: Sendable>: Sendable {
     /// The next confirmed value; nil where the store is closed.
     let next: @Sendable () async throws(StorageError) -> PositionedValue<Value>?
-    /// Reads the current state as if rows were stored. There is no value if nothing that the last read has read has
-    /// changed behind the position, unless that is nil.
-    let read: @Sendable (_ rows: [OptimisticRow], _ position: Int64?) async throws -> (value: Value?, position: Int64)
-    /// Calls a closure after each commit, until the observation is released.
-    let onCommit: @Sendable (@escaping @Sendable () -> Void) -> StorageObservation
+    /// Reads the current state as if rows were stored.
+    let read: @Sendable ([OptimisticRow]) async throws -> PositionedValue<Value>
 
     package init(
         next: @escaping @Sendable () async throws(StorageError) -> PositionedValue<Value>?,
-        read:
-            @escaping @Sendable (_ rows: [OptimisticRow], _ position: Int64?) async throws -> (
-                value: Value?, position: Int64
-            ),
-        onCommit: @escaping @Sendable (@escaping @Sendable () -> Void) -> StorageObservation
-    ) { (self.next, self.read, self.onCommit) = (next, read, onCommit) }
+        read: @escaping @Sendable ([OptimisticRow]) async throws -> PositionedValue<Value>
+    ) { (self.next, self.read) = (next, read) }
 }
