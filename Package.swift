@@ -268,7 +268,8 @@ let package = Package(
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "CSQLite", "TestSupport", "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit",
+                "CSQLite", "TestSupport", "SchemaTestSupport", "StorageTesting", "StorageLifecycle", "StorageSync",
+                "StorageKit",
                 "StorageViews", "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities",
                 "StorageHistory", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),

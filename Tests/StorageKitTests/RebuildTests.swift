@@ -1,4 +1,5 @@
 import Foundation
+import SchemaTestSupport
 import StorageKit
 import StorageMaintenance
 import StorageTesting
@@ -374,36 +375,31 @@ struct RebuildTests {
         try await storage.close()
     }
 
+    private static func declareCounted(in schema: inout Schema) {
+        schema.migration("counted") { try $0.execute(sql: CountedTables.sql) }
+        for table in CountedTables.names { schema.adopt(table) }
+    }
+
     /// AUTOINCREMENT says that no number is given to two rows, also where the first is gone: their histories would be one.
     @Test("A rebuilt table goes on counting where it was", arguments: [false, true])
     func autoincrement(keepsOld: Bool) async throws {
         let storage = try StorageKit.inMemory { schema in
-            schema.migration("counted") {
-                try $0.execute(
-                    sql: """
-                        CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
-                        CREATE TABLE emptied(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
-                        """)
-            }
-            schema.adopt("counted")
-            schema.adopt("emptied")
+            Self.declareCounted(in: &schema)
         }.facade
         try await storage.write { tx in
-            for table in ["counted", "emptied"] {
-                try tx.execute("INSERT INTO \(table)(text) VALUES ('a'), ('b'), ('c')")
-            }
+            for statement in CountedTables.insertions(of: "a", "b", "c") { try tx.execute(statement) }
         }
-        try await storage.write { try $0.execute("DELETE FROM counted WHERE id > 1; DELETE FROM emptied") }
+        try await storage.write { try $0.execute(CountedTables.deletion) }
         for _ in 0..<2 {
             try await storage.rebuild(options: RebuildOptions(keepsOld: keepsOld))
             // Discards what was kept.
             try await storage.abandonRebuild()
         }
         try await storage.write { tx in
-            for table in ["counted", "emptied"] { try tx.execute("INSERT INTO \(table)(text) VALUES ('d')") }
+            for statement in CountedTables.insertions(of: "d") { try tx.execute(statement) }
         }
         let ids = try await storage.read { db in
-            try ["counted", "emptied"].map { try Int.fetchOne(db, sql: "SELECT max(id) FROM \($0)") }
+            try CountedTables.names.map { try Int.fetchOne(db, sql: "SELECT max(id) FROM \($0)") }
         }
         #expect(ids == [4, 4])
         #expect(try await storage.verify().isSound)
@@ -413,32 +409,22 @@ struct RebuildTests {
     @Test("A table that is recreated when the store is opened goes on counting where it was")
     func autoincrementOfDroppedTable() async throws {
         let store = try TemporaryStore { schema in
-            schema.migration("counted") {
-                try $0.execute(
-                    sql: """
-                        CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
-                        CREATE TABLE emptied(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
-                        """)
-            }
-            schema.adopt("counted")
-            schema.adopt("emptied")
+            Self.declareCounted(in: &schema)
         }
         try await store.storage.write { tx in
-            for table in ["counted", "emptied"] {
-                try tx.execute("INSERT INTO \(table)(text) VALUES ('a'), ('b'), ('c')")
-            }
+            for statement in CountedTables.insertions(of: "a", "b", "c") { try tx.execute(statement) }
         }
-        try await store.storage.write { try $0.execute("DELETE FROM counted WHERE id > 1; DELETE FROM emptied") }
+        try await store.storage.write { try $0.execute(CountedTables.deletion) }
         try await store.storage.close()
         let foreign = try DatabaseQueue(path: store.url.path)
         try await foreign.write { db in try db.execute(sql: "DROP TABLE counted; DROP TABLE emptied") }
         try foreign.close()
         try await store.reopen()
         try await store.storage.write { tx in
-            for table in ["counted", "emptied"] { try tx.execute("INSERT INTO \(table)(text) VALUES ('d')") }
+            for statement in CountedTables.insertions(of: "d") { try tx.execute(statement) }
         }
         let ids = try await store.storage.read { db in
-            try ["counted", "emptied"].map { try Int.fetchOne(db, sql: "SELECT max(id) FROM \($0)") }
+            try CountedTables.names.map { try Int.fetchOne(db, sql: "SELECT max(id) FROM \($0)") }
         }
         #expect(ids == [4, 4])
         let verified = try await store.storage.verify()

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SchemaTestSupport
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -167,27 +168,19 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.path()
         let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { schema in
-            schema.migration("counted") {
-                try $0.execute(
-                    sql: """
-                        CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
-                        CREATE TABLE emptied(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
-                        """)
-            }
-            schema.adopt("counted")
-            schema.adopt("emptied")
+            schema.migration("counted") { try $0.execute(sql: CountedTables.sql) }
+            for table in CountedTables.names { schema.adopt(table) }
         }.facade
-        let tables = ["counted", "emptied"]
         try await storage.write { tx in
-            for table in tables { try tx.execute("INSERT INTO \(table)(text) VALUES ('a'), ('b'), ('c')") }
+            for statement in CountedTables.insertions(of: "a", "b", "c") { try tx.execute(statement) }
         }
         let inserted = storage.head
-        try await storage.write { try $0.execute("DELETE FROM counted WHERE id > 1; DELETE FROM emptied") }
+        try await storage.write { try $0.execute(CountedTables.deletion) }
         let deleted = storage.head
         try await storage.write { tx in
-            for table in tables { try tx.execute("INSERT INTO \(table)(text) VALUES ('d'), ('e')") }
+            for statement in CountedTables.insertions(of: "d", "e") { try tx.execute(statement) }
         }
-        try await storage.write { try $0.execute("DELETE FROM counted WHERE id > 1; DELETE FROM emptied") }
+        try await storage.write { try $0.execute(CountedTables.deletion) }
         try await storage.close()
         // What was used only after the point has no history in the restored store.
         for (point, next) in [("@\(inserted)", 4), ("@\(deleted)", 4), ("head", 6)] {
@@ -196,10 +189,10 @@ import Testing
             #expect(outcome.status == 0, "\(point): \(outcome.errors)")
             let copy = try StorageKit.start(at: URL(fileURLWithPath: restored)).facade
             try await copy.write { tx in
-                for table in tables { try tx.execute("INSERT INTO \(table)(text) VALUES ('f')") }
+                for statement in CountedTables.insertions(of: "f") { try tx.execute(statement) }
             }
             let ids = try await copy.read { db in
-                try tables.map { try Int.fetchOne(db, sql: "SELECT id FROM \($0) WHERE text = 'f'") }
+                try CountedTables.names.map { try Int.fetchOne(db, sql: "SELECT id FROM \($0) WHERE text = 'f'") }
             }
             #expect(ids == [next, next], "\(point)")
             #expect(try await copy.verify().findings.isEmpty, "\(point)")
