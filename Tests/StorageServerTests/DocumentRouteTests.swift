@@ -174,6 +174,37 @@
             }
         }
 
+        /// The trigger's change is an event of its own, behind that of the write.
+        @Test("The version of a write is that of the document", arguments: [true, false])
+        func versionBehindTriggers(hasKey: Bool) async throws {
+            let statements = """
+                CREATE TABLE f(id TEXT PRIMARY KEY NOT NULL, n INTEGER, revision INTEGER NOT NULL DEFAULT 0);
+                CREATE TRIGGER made AFTER INSERT ON f BEGIN UPDATE f SET revision = 1 WHERE id = new.id; END;
+                CREATE TRIGGER changed AFTER UPDATE OF n ON f
+                  BEGIN UPDATE f SET revision = old.revision + 1 WHERE id = new.id; END;
+                """
+            try await run(adopting: ["f"], statements) { hub in
+                let token = try await hub.token()
+                let path = "/v1/collections/f/documents/1"
+                var version: String?
+                let writes: [(HTTPMethod, String, Int)] = [
+                    (.PUT, #"{"n":1}"#, 201), (.PATCH, #"{"n":2}"#, 200), (.PUT, #"{"n":3,"revision":9}"#, 200),
+                ]
+                for (number, (method, body, status)) in writes.enumerated() {
+                    var headers = hasKey ? ["Idempotency-Key": "\(number)"] : [:]
+                    headers["If-Match"] = version
+                    let answer = try await hub.send(method, path, token: token, body: body, headers: headers)
+                    #expect(answer.status == status, "\(answer.body)")
+                    let read = try await hub.send(.GET, path, token: token)
+                    version = answer.headers.first(name: "ETag")
+                    #expect(version == read.headers.first(name: "ETag"))
+                    guard hasKey else { continue }
+                    let again = try await hub.send(method, path, token: token, body: body, headers: headers)
+                    #expect(again.body == answer.body, "it was made once")
+                }
+            }
+        }
+
         @Test(
             "A table whose rows ids can't identify isn't served",
             arguments: [

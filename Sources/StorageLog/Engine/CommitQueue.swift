@@ -8,6 +8,7 @@ struct CommitQueue {
         let metadata: CommitMetadata
         let time: Int64?
         let body: @Sendable (LogWriter, GRDB.Database) throws -> Void
+        let afterwards: (@Sendable (LogWriter, GRDB.Database, CommitReceipt) throws -> Void)?
         let finish: @Sendable (Result<CommitReceipt, any Error>) -> Void
         let isCancelled: @Sendable () -> Bool
         let called = ContinuousClock.now

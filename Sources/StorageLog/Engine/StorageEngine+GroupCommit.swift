@@ -16,10 +16,13 @@ extension StorageEngine {
     /// A task that is cancelled before its turn throws `CancellationError` and changes nothing; once its turn has come, the
     /// commit is completed.
     ///
+    /// - Parameter afterwards: Runs in the same transaction once the commit is made: rows that triggers have changed again have
+    ///   their positions only then. It changes no entity. If it throws, the commit is undone.
     /// - Throws: `overloaded` if ``StorageConfig/maximumQueuedWrites`` commits are waiting already.
     package func commit(
         _ metadata: CommitMetadata, at time: Int64? = nil,
-        _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void
+        _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void,
+        afterwards: (@Sendable (LogWriter, GRDB.Database, CommitReceipt) throws -> Void)? = nil
     ) async throws -> CommitReceipt {
         let cancelled = CancellationFlag()
         let captured = signals.captured()
@@ -27,8 +30,9 @@ extension StorageEngine {
             try await withCheckedThrowingContinuation { continuation in
                 enqueue(
                     CommitQueue.Job(
-                        metadata: metadata, time: time, body: body, finish: { continuation.resume(with: $0) },
-                        isCancelled: { cancelled.isSet }, captured: captured))
+                        metadata: metadata, time: time, body: body, afterwards: afterwards,
+                        finish: { continuation.resume(with: $0) }, isCancelled: { cancelled.isSet },
+                        captured: captured))
             }
         } onCancel: {
             cancelled.set()
@@ -255,8 +259,10 @@ extension StorageEngine {
     ) throws -> Result<CommitReceipt, any Error> {
         guard !job.isCancelled() else { return .failure(CancellationError()) }
         do {
-            return .success(
-                try writer.commit(job.metadata, at: job.time, yields: yields) { try job.body(writer, db) })
+            let receipt = try writer.commit(job.metadata, at: job.time, yields: yields) { try job.body(writer, db) }
+            // The commit's own savepoint is gone, so it is undone with the whole transaction.
+            do { try job.afterwards?(writer, db, receipt) } catch { throw error.endingTheGroup() }
+            return .success(receipt)
         } catch let error as GroupFailure {
             throw error
         } catch let error as OutgrownCommit {

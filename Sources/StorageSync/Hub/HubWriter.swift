@@ -55,24 +55,24 @@ struct HubWriter {
         if history?.isUnknown(write.origin, by: producer) ?? false { return .rejected(.unknown) }
         let source = HubWriteSource(producer: producer, origin: write.origin)
         let metadata = CommitMetadata(actor: access.actor, reason: "sync", attributes: source.attributes)
+        var isNew = false
+        let receipt: CommitReceipt
         do {
-            var position: Int64?
-            var isNew = false
-            let receipt = try writer.commit(metadata) {
-                isNew = try change(write, from: producer)
-                position = try lastPosition(of: write.document)
-            }
-            known.applied(origin: write.origin)
-            guard receipt.commit != nil, let position else { return .applied(at: receipt.last) }
-            history?.noteChange(
-                of: write.document, at: position, by: producer, origin: write.origin, isNew: isNew)
-            return .applied(at: position)
+            receipt = try writer.commit(metadata) { isNew = try change(write, from: producer) }
         } catch let error as Rejected {
             return .rejected(error.rejection)
         } catch let error as StorageError where !error.isOfTheStore {
             // A constraint, a trigger or a limit of the store.
             return .rejected(.invalid(access.reason(error)))
         }
+        known.applied(origin: write.origin)
+        // A trigger may have changed the document after the write.
+        guard receipt.commit != nil, let position = try lastPosition(of: write.document) else {
+            return .applied(at: receipt.last)
+        }
+        history?.noteChange(
+            of: write.document, at: position, by: producer, origin: write.origin, isNew: isNew)
+        return .applied(at: position)
     }
 
     private func table(_ entity: String) -> HubEntityTable? {
@@ -155,8 +155,8 @@ extension HubWriter {
             HubHistory.Deletion(position: position, producer: producer, row: row, table: table), of: document)
     }
 
-    /// The position of a document's last change in the current commit; nil if the commit hasn't changed it. Triggers
-    /// and cascades have changed others after it.
+    /// The position of a document's last change in the last commit; nil if that hasn't changed it. Triggers and
+    /// cascades may have changed others after it.
     private func lastPosition(of document: DocumentID) throws -> Int64? {
         if let version = try version(of: document) { return version }
         return history?.deletion(of: document)?.position

@@ -108,7 +108,6 @@ extension StoreHub {
         let write = HubWrite(
             origin: 0, document: DocumentID(entity: entity, id: id), operation: operation, base: .max)
         do {
-            guard let key else { return try await self.write(write, expecting: expected, as: access) }
             return try await self.write(write, expecting: expected, key: key, as: access)
         } catch let error as HubWriter.Rejected {
             throw HubError(error.rejection)
@@ -117,44 +116,38 @@ extension StoreHub {
         }
     }
 
+    /// The outcome is read once the commit is made, because triggers may have changed the document after the write, and
+    /// stored in the same transaction if the request has a key.
     private func write(
-        _ write: HubWrite, expecting expected: RowPrecondition?, as access: HubAccess
-    ) async throws -> HubOutcome {
-        let outcome = Mutex<(version: Int64?, isCreated: Bool)>((nil, false))
-        let receipt = try await storage.engine.commit(Self.metadata(access)) { writer, db in
-            let hub = HubWriter(writer, db, as: access)
-            let isCreated = try hub.change(write, from: nil, expecting: expected)
-            // After a deletion, a document that the client doesn't see may still exist.
-            let version = write.operation == .delete ? nil : try hub.version(of: write.document)
-            outcome.withLock { $0 = (version, isCreated) }
-        }
-        let (version, isCreated) = outcome.withLock { $0 }
-        return HubOutcome(version: version, position: receipt.last, isCreated: isCreated)
-    }
-
-    /// Stores the outcome in the transaction of the write.
-    private func write(
-        _ write: HubWrite, expecting expected: RowPrecondition?, key: HubRequestKey, as access: HubAccess
+        _ write: HubWrite, expecting expected: RowPrecondition?, key: HubRequestKey?, as access: HubAccess
     ) async throws -> HubOutcome {
         let (limit, lineage) = (limits.keys, lineage)
-        return try await storage.engine.withWriter { writer, db in
-            try writer.group(db) {
-                let log = (head: writer.nextPosition - 1, lineage: lineage)
-                if let known = try HubRequestsTable.outcome(of: key, by: access.namespace, log: log, in: db) {
-                    return known
-                }
-                let hub = HubWriter(writer, db, as: access)
-                var isCreated = false
-                let receipt = try writer.commit(Self.metadata(access)) {
-                    isCreated = try hub.change(write, from: nil, expecting: expected)
-                }
-                let version = write.operation == .delete ? nil : try hub.version(of: write.document)
-                let outcome = HubOutcome(version: version, position: receipt.last, isCreated: isCreated)
+        // A commit may run more than once; the last run counts.
+        let none = HubOutcome(version: nil, position: 0, isCreated: false)
+        let result = Mutex<(outcome: HubOutcome, isKnown: Bool)>((none, false))
+        _ = try await storage.engine.commit(Self.metadata(access)) { writer, db in
+            let log = (head: writer.nextPosition - 1, lineage: lineage)
+            let known = try key.flatMap { try HubRequestsTable.outcome(of: $0, by: access.namespace, log: log, in: db) }
+            let isCreated =
+                try known == nil
+                && HubWriter(writer, db, as: access).change(write, from: nil, expecting: expected)
+            let made = HubOutcome(version: nil, position: 0, isCreated: isCreated)
+            result.withLock { $0 = (known ?? made, known != nil) }
+        } afterwards: { writer, db, receipt in
+            let (made, isKnown) = result.withLock { $0 }
+            guard !isKnown else { return }
+            // After a deletion, a document that the client doesn't see may still exist.
+            let version =
+                try write.operation == .delete
+                ? nil : HubWriter(writer, db, as: access).version(of: write.document)
+            let outcome = HubOutcome(version: version, position: receipt.last, isCreated: made.isCreated)
+            if let key {
                 try HubRequestsTable.save(
                     outcome, of: key, by: access.namespace, keeping: limit, lineage: lineage, in: db)
-                return outcome
             }
+            result.withLock { $0.outcome = outcome }
         }
+        return result.withLock { $0.outcome }
     }
 
     private static func metadata(_ access: HubAccess) -> CommitMetadata {

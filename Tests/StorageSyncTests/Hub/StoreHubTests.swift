@@ -72,6 +72,29 @@ struct StoreHubTests {
         #expect(try await Set(own.keys).isSubset(of: hub.collections(as: .full)))
     }
 
+    @Test("A write of a batch is applied at the document's version")
+    func positionBehindTriggers() async throws {
+        let store = try TemporaryStore { schema in
+            schema.migration("2026-01-01_notes") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, n INTEGER, revision INTEGER);
+                        CREATE TRIGGER made AFTER INSERT ON notes BEGIN
+                          UPDATE notes SET revision = 1 WHERE id = new.id;
+                        END;
+                        """)
+            }
+            schema.adopt("notes")
+        }
+        let hub = try await StoreHub(store.storage)
+        var client = try await HubClient("one", hub)
+        let results = try await client.push(
+            HubWrite(1, .save(["n": .text("1")])), HubWrite(2, .save(["n": .text("2")]), of: "2"))
+        for (id, result) in zip(["1", "2"], results) {
+            #expect(try await result.position == hub.document(id, of: "notes", as: .full).version)
+        }
+    }
+
     // MARK: Followers
 
     /// A follower's copy of what it may see.
