@@ -6,8 +6,19 @@ extension NetWindow {
     /// The window's arrays, as pointers that are valid inside of ``withContents(_:)``.
     struct Contents {
         let rows: UnsafePointer<Row>
-        package let values: UnsafePointer<storage_value>
+        let values: UnsafePointer<storage_value>
         let bytes: UnsafePointer<UInt8>
+        private let valueCount: Int
+
+        /// nil if the window has no rows.
+        @inline(__always)
+        init?(
+            rows: UnsafeBufferPointer<Row>, values: UnsafeBufferPointer<storage_value>, bytes: UnsafeBufferPointer<UInt8>
+        ) {
+            guard let row = rows.baseAddress, let value = values.baseAddress, let byte = bytes.baseAddress
+            else { return nil }
+            (self.rows, self.values, self.bytes, valueCount) = (row, value, byte, values.count)
+        }
     }
 
     /// Updates a table from the position before the window to its last one.
@@ -27,7 +38,7 @@ extension NetWindow {
             for indices in [tables[table].gone, tables[table].present] {
                 for (count, index) in indices.enumerated() {
                     if count % Self.checkInterval == 0 { try check() }
-                    contents.prefetch(indices, after: count, width: writer.width)
+                    contents.prefetch(indices, after: count)
                     try writer.write(contents.rows[Int(index)])
                 }
             }
@@ -42,10 +53,8 @@ extension NetWindow {
         try rows.withUnsafeBufferPointer { rows in
             try values.withUnsafeBufferPointer { values in
                 try heap.bytes.withUnsafeBufferPointer { bytes in
-                    // None of the arrays is empty if there is a row.
-                    guard let rows = rows.baseAddress, let values = values.baseAddress, let bytes = bytes.baseAddress
-                    else { return }
-                    try body(Contents(rows: rows, values: values, bytes: bytes))
+                    guard let contents = Contents(rows: rows, values: values, bytes: bytes) else { return }
+                    try body(contents)
                 }
             }
         }
@@ -57,19 +66,25 @@ extension NetWindow.Contents {
     /// one.
     private static let (rowDistance, valueDistance, byteDistance) = (16, 8, 4)
 
-    /// Prefetches rows into the processor's cache, because in memory they lie in the order of the log.
+    /// The values of a row whose bytes are prefetched, at most: its key and the first columns.
+    private static let prefetchedValues = 8
+
+    /// Prefetches rows into the processor's cache, because in memory they lie in the order of the log. Negative indices aren't
+    /// rows.
     @inline(__always)
-    fileprivate func prefetch(_ indices: [Int32], after count: Int, width: Int) {
-        if count + Self.rowDistance < indices.count {
-            storage_prefetch(rows + Int(indices[count + Self.rowDistance]))
-        }
-        if count + Self.valueDistance < indices.count {
-            storage_prefetch(values + rows[Int(indices[count + Self.valueDistance])].values)
-        }
-        guard count + Self.byteDistance < indices.count else { return }
-        let start = rows[Int(indices[count + Self.byteDistance])].values
-        for index in start..<start + width where values[index].hasBytes {
+    func prefetch(_ indices: [Int32], after count: Int) {
+        if let row = row(indices, count + Self.rowDistance) { storage_prefetch(row) }
+        if let row = row(indices, count + Self.valueDistance) { storage_prefetch(values + row.pointee.values) }
+        guard let row = row(indices, count + Self.byteDistance) else { return }
+        let start = row.pointee.values
+        for index in start..<min(start + Self.prefetchedValues, valueCount) where values[index].hasBytes {
             storage_prefetch(bytes + Int(values[index].bits))
         }
+    }
+
+    @inline(__always)
+    private func row(_ indices: [Int32], _ position: Int) -> UnsafePointer<NetWindow.Row>? {
+        guard position < indices.count, indices[position] >= 0 else { return nil }
+        return rows + Int(indices[position])
     }
 }

@@ -101,6 +101,9 @@ package struct NetWindow: Sendable {
     private static let foreign: Int32 = -1
     private static let skipped: Int32 = -2
     private var batches: [(first: Int64, start: Int)] = []
+    /// For each event of the last batch the index of its row if the event that it points back to is in an earlier batch, or one
+    /// of the negative numbers.
+    private var earlierRows: [Int32] = []
     /// The events to apply; all if nil.
     package let needed: NeededEvents?
 
@@ -174,7 +177,9 @@ package struct NetWindow: Sendable {
             var links: [Link] = []
             let plans = try (0..<view.shapeCount).map { try plan(view.shapes[$0], &links) }
             batches.append((start, rowOfEvent.count))
+            findEarlierRows(view.events + Int(start - batch.header.first), at: start...end)
             for position in start...end {
+                prefetch(after: Int(position - start))
                 let index = Int(position - batch.header.first)
                 guard let plan = plans[Int(view.events[index].shape)] else {
                     rowOfEvent.append(Self.foreign)
@@ -252,21 +257,42 @@ package struct NetWindow: Sendable {
             ? try row(ofEventAt: previous, before: position, in: view, event: index, plan: plan) : Self.skipped
     }
 
+    /// Finds the rows of all events of the last batch that point back to earlier ones before any event is applied: these look-ups
+    /// don't depend on each other, so the processor waits for their memory together.
+    private mutating func findEarlierRows(_ events: UnsafePointer<storage_event>, at positions: ClosedRange<Int64>) {
+        earlierRows.removeAll(keepingCapacity: true)
+        for index in 0..<positions.count {
+            let previous = events[index].previous
+            guard previous >= first, previous < positions.lowerBound else {
+                earlierRows.append(Self.skipped)
+                continue
+            }
+            // The last batch that begins at or before that position.
+            earlierRows.append(
+                row(ofEventAt: previous, in: max(0, batches.partitioningIndex { $0.first > previous } - 1)))
+        }
+    }
+
+    /// The row of an event that is before the end of a batch; negative if the batch has none.
+    @inline(__always)
+    private func row(ofEventAt position: Int64, in batch: Int) -> Int32 {
+        let end = batch + 1 < batches.count ? batches[batch + 1].start : rowOfEvent.count
+        let offset = batches[batch].start + Int(position - batches[batch].first)
+        guard position >= batches[batch].first, offset < end else {
+            return needed?.contains(position) == false ? Self.skipped : Self.foreign
+        }
+        return rowOfEvent[offset]
+    }
+
     /// The row to which an event points back; ``skipped`` if none of its events was applied yet.
     @inline(__always)
     private func row(
         ofEventAt previous: Int64, before position: Int64, in view: EventView, event index: Int, plan: ShapePlan
     ) throws -> Int32 {
-        var batch = batches.count - 1
+        let batch = batches.count - 1
         let isNear = previous >= batches[batch].first
-        if !isNear {
-            // The last batch that begins at or before that position.
-            batch = max(0, batches[..<batch].partitioningIndex { $0.first > previous } - 1)
-        }
-        let end = batch + 1 < batches.count ? batches[batch + 1].start : rowOfEvent.count
-        let offset = batches[batch].start + Int(previous - batches[batch].first)
-        let isRead = previous >= batches[batch].first && offset < end
-        let rowIndex = isRead ? rowOfEvent[offset] : needed?.contains(previous) == false ? Self.skipped : Self.foreign
+        let rowIndex =
+            isNear ? row(ofEventAt: previous, in: batch) : earlierRows[Int(position - batches[batch].first)]
         let fits =
             rowIndex >= 0
             // Within a batch, the decoder takes the key from the very event that is pointed to.
@@ -278,6 +304,18 @@ package struct NetWindow: Sendable {
             throw StorageError.corruptLog("event @\(position) points back to @\(previous), which isn't one of its row")
         }
         return rowIndex
+    }
+
+    @inline(__always)
+    private func prefetch(after count: Int) {
+        rows.withUnsafeBufferPointer { rows in
+            values.withUnsafeBufferPointer { values in
+                heap.bytes.withUnsafeBufferPointer { bytes in
+                    guard let contents = Contents(rows: rows, values: values, bytes: bytes) else { return }
+                    contents.prefetch(earlierRows, after: count)
+                }
+            }
+        }
     }
 
     private func isKey(of row: Row, in view: EventView, event index: Int) -> Bool {

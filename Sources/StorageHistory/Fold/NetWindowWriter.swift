@@ -9,7 +9,7 @@ final class NetWindowWriter {
     private let contents: NetWindow.Contents
     private let keyCount: Int
     private let columnCount: Int
-    var width: Int { keyCount + columnCount }
+    private var width: Int { keyCount + columnCount }
     /// The values of columns that no event names: their defaults, as for rows from before they were added.
     private let fallbacks: [StorageValue]
     private let target: Fold.Target

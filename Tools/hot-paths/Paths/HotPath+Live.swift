@@ -9,9 +9,23 @@ extension HotPath {
         "route", operations: 1_000, "changed rows routed past 10,000 subscriptions, on one thread"
     ) {
         folder, count in
+        try route(count, past: 10_000, meeting: "new", in: folder)
+    }
+
+    static let unconcerned = HotPath(
+        "route-past", operations: 1_000, "changed rows routed past 100,000 subscriptions that they don't concern"
+    ) {
+        folder, count in
+        try route(count, past: 100_000, meeting: "another", in: folder)
+    }
+
+    /// - Parameter prefix: What the cities of subscriptions begin with. Those of the changed rows begin with "new".
+    private static func route(
+        _ count: Int, past subscriptions: Int, meeting prefix: String, in folder: HotPathFolder
+    ) throws {
         let storage = try folder.store { $0.autoSchema(HotPathRowRecord.self) }
         try storage.commitNow(1) { _, tx in try tx.save((0..<count).map { HotPathRow($0) }) }
-        let router = try router(of: storage)
+        let router = try router(of: storage, subscriptions, meeting: prefix)
         func update(isCounted: Bool) throws {
             let changes = ChangeFold()
             // Sound: notifications come on this thread, while `commitNow` runs.
@@ -40,16 +54,16 @@ extension HotPath {
     }
 
     /// Equalities, most of which no row meets. The tree of ranges has another shape each time, so they would be counted differently.
-    private static func router(of storage: Storage) throws -> Router {
+    private static func router(of storage: Storage, _ subscriptions: Int, meeting prefix: String) throws -> Router {
         let router = Router()
         try storage.engine.withWriterNow { writer, _ in
             guard let entity = writer.catalog.entity(named: "people") else { throw HotPathError("There is no entity.") }
             let layout = RowLayout(entity, in: writer.database)
             router.add(layout)
-            for number in 0..<10_000 {
+            for number in 0..<subscriptions {
                 let predicate: RowPredicate =
                     number % 2 == 0
-                    ? .comparison(column: "city", .equal, .value(.text("new \(number)")))
+                    ? .comparison(column: "city", .equal, .value(.text("\(prefix) \(number)")))
                     : .comparison(column: "score", .equal, .value(.real(Double(number) + 0.0625)))
                 _ = try router.register(layout.entity, where: predicate, affecting: layout.mask(of: ["name", "age"]))
             }
