@@ -82,6 +82,20 @@ extension NetWindow.Contents {
         }
     }
 
+    /// The same while the window grows. It takes the arrays because a method of the window would copy all of it.
+    @inline(__always)
+    static func prefetch(
+        _ indices: [Int32], after count: Int, rows: [NetWindow.Row], values: [storage_value], bytes: [UInt8]
+    ) {
+        rows.withUnsafeBufferPointer { rows in
+            values.withUnsafeBufferPointer { values in
+                bytes.withUnsafeBufferPointer { bytes in
+                    Self(rows: rows, values: values, bytes: bytes)?.prefetch(indices, after: count)
+                }
+            }
+        }
+    }
+
     @inline(__always)
     private func row(_ indices: [Int32], _ position: Int) -> UnsafePointer<NetWindow.Row>? {
         guard position < indices.count, indices[position] >= 0 else { return nil }

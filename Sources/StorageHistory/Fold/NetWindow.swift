@@ -179,7 +179,7 @@ package struct NetWindow: Sendable {
             batches.append((start, rowOfEvent.count))
             findEarlierRows(view.events + Int(start - batch.header.first), at: start...end)
             for position in start...end {
-                prefetch(after: Int(position - start))
+                Contents.prefetch(earlierRows, after: Int(position - start), rows: rows, values: values, bytes: heap.bytes)
                 let index = Int(position - batch.header.first)
                 guard let plan = plans[Int(view.events[index].shape)] else {
                     rowOfEvent.append(Self.foreign)
@@ -304,18 +304,6 @@ package struct NetWindow: Sendable {
             throw StorageError.corruptLog("event @\(position) points back to @\(previous), which isn't one of its row")
         }
         return rowIndex
-    }
-
-    @inline(__always)
-    private func prefetch(after count: Int) {
-        rows.withUnsafeBufferPointer { rows in
-            values.withUnsafeBufferPointer { values in
-                heap.bytes.withUnsafeBufferPointer { bytes in
-                    guard let contents = Contents(rows: rows, values: values, bytes: bytes) else { return }
-                    contents.prefetch(earlierRows, after: count)
-                }
-            }
-        }
     }
 
     private func isKey(of row: Row, in view: EventView, event index: Int) -> Bool {
