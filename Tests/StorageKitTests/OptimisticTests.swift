@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import StorageTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -131,6 +132,67 @@ import Testing
         #expect(try await values.next()?.value.map(\.id) == [2, 3, 4])
     }
 
+    /// Begins changes that are pending until the gate is opened.
+    private func begin(
+        _ changes: OptimisticChange..., in storage: Storage
+    ) -> (gate: Gate, operation: Task<Void, Never>) {
+        let gate = Gate()
+        return (gate, Task { await storage.optimistically(changes) { await gate.wait() } })
+    }
+
+    @Test("A commit that changes only rows that pending changes bring into view is shown")
+    func rowsBehindTheWindow() async throws {
+        let (storage, query) = try await open(1...5)
+        var values = query.live().optimistic.makeAsyncIterator()
+        #expect(try await values.next()?.value.map(\.id) == [1, 2, 3])
+        let (gate, operation) = begin(.delete(card(1)), in: storage)
+        #expect(try await values.next()?.value.map(\.id) == [2, 3, 4])
+        // What is confirmed stays as it is.
+        try await storage.delete(Card.self, id: 4)
+        let both = try #require(try await values.next())
+        #expect(both.value.map(\.id) == [2, 3, 5])
+        #expect(both.hasPendingChanges)
+        gate.open()
+        await operation.value
+        #expect(try await values.next()?.value.map(\.id) == [1, 2, 3])
+    }
+
+    @Test("A commit that changes related rows of a row that only a pending change lets in is shown")
+    func relatedRowsOfPendingRows() async throws {
+        let storage = try await Library.filled()
+        let query = storage.query(Novelist.self).has(\.novels) { $0.year > 2015 }.include(\.novels)
+        var values = query.live().optimistic.makeAsyncIterator()
+        #expect(try await values.next()?.value.map(\.id) == ["b"])
+        let (gate, operation) = begin(.save(Novel(id: 4, year: 2020, novelistId: "a")), in: storage)
+        #expect(try await values.next()?.value.first?.novels.map(\.id).sorted() == [1, 2, 4])
+        try await storage.save(Novel(id: 5, year: 1980, novelistId: "a"))
+        #expect(try await values.next()?.value.first?.novels.map(\.id).sorted() == [1, 2, 4, 5])
+        gate.open()
+        await operation.value
+        #expect(try await values.next()?.value.map(\.id) == ["b"])
+    }
+
+    @Test("SQL of the caller's own shows commits that it depends on only by pending rows")
+    func ownSQLOfPendingRows() async throws {
+        let storage = try await Library.filled()
+        let live = storage.liveValue { db in
+            let first = try String.fetchOne(db, sql: "SELECT id FROM novelists ORDER BY id LIMIT 1") ?? ""
+            // A table that isn't read for what is stored.
+            return try first == "0" ? Int.fetchOne(db, sql: "SELECT count(*) FROM novels") ?? 0 : -1
+        }
+        var values = live.optimistic.makeAsyncIterator()
+        #expect(try await values.next()?.value == -1)
+        let (gate, operation) = begin(.save(Novelist(id: "0", country: "UA")), in: storage)
+        #expect(try await values.next()?.value == 3)
+        try await storage.save(Novel(id: 4, year: 2020))
+        let both = try #require(try await values.next())
+        #expect(both.value == 4)
+        #expect(both.hasPendingChanges)
+        gate.open()
+        await operation.value
+        #expect(try await values.next()?.value == -1)
+    }
+
     @Test("A change of another table isn't read for")
     func otherTables() async throws {
         let storage = try await Library.open()
@@ -228,9 +290,15 @@ import Testing
     private struct Kind: Sendable {
         let name: String
         let next: @Sendable () async throws -> (text: String, isPending: Bool, position: Int64)?
+        /// What another reader begins with.
+        let fresh: @Sendable () async throws -> String?
 
         init<Value: Sendable, Difference: Sendable>(_ name: String, _ live: LiveQuery<Value, Difference>) {
             self.name = name
+            fresh = {
+                var iterator = live.optimistic.makeAsyncIterator()
+                return try await iterator.next().map { "\($0.value)" }
+            }
             let iterator = live.optimistic.makeAsyncIterator()
             next = {
                 var iterator = iterator
@@ -321,16 +389,81 @@ import Testing
                 #expect(value.position >= positions[index], "\(kind.name)")
                 positions[index] = value.position
             }
+            let isChangedMeanwhile = generator.chance(50)
+            if isChangedMeanwhile {
+                let fill = generator.next()
+                try await storage.write { tx in
+                    var generator = SplitMix64(seed: fill)
+                    for _ in 0..<3 { try Library.change(tx, &generator, size: 6) }
+                }
+                for (index, kind) in kinds.enumerated() {
+                    // The commit may have changed nothing that this one reads; then it shows no further value.
+                    let fresh = try #require(try await kind.fresh(), "\(kind.name)")
+                    while pending[index] != fresh {
+                        let value = try #require(try await kind.next(), "\(kind.name)")
+                        pending[index] = value.text
+                        #expect(value.isPending, "\(kind.name)")
+                        #expect(value.position >= positions[index], "\(kind.name)")
+                        positions[index] = value.position
+                    }
+                }
+            }
             gate.open()
             try await operation.value
             for (index, kind) in kinds.enumerated() {
                 var value = try #require(try await kind.next(), "\(kind.name)")
                 while value.isPending { value = try #require(try await kind.next()) }
-                #expect(value.text == (isStored ? pending[index] : before[index]), "\(kind.name), stored: \(isStored)")
+                let withdrawn = try await isChangedMeanwhile ? kind.fresh() : before[index]
+                #expect(value.text == (isStored ? pending[index] : withdrawn), "\(kind.name), stored: \(isStored)")
                 #expect(value.position >= positions[index], "\(kind.name)")
                 positions[index] = value.position
                 shown[index] = value.text
             }
         }
+    }
+
+    /// The last text that each kind has shown.
+    private final class Shown: Sendable {
+        let texts: Mutex<[String]>
+
+        init(count: Int) { texts = Mutex([String](repeating: "", count: count)) }
+    }
+
+    @Test("No commit is missed while values with pending changes are read", arguments: testSeeds(2), [true, false])
+    func commitsWhileReading(seed: UInt64, isInMemory: Bool) async throws {
+        var generator = SplitMix64(seed: seed)
+        let folder = try TemporaryFolder()
+        let storage = try await Library.open(at: isInMemory ? nil : folder.url.appendingPathComponent("store.sqlite"))
+        let (gate, operation) = begin(novelChange(&generator), novelistChange(&generator), in: storage)
+        try await eventually { gate.isReached }
+        let kinds = kinds(storage)
+        let shown = Shown(count: kinds.count)
+        let readers = kinds.enumerated().map { index, kind in
+            Task {
+                while let value = try await kind.next() { shown.texts.withLock { $0[index] = value.text } }
+            }
+        }
+        defer {
+            gate.open()
+            for reader in readers { reader.cancel() }
+        }
+        for _ in 0..<80 {
+            let fill = generator.next()
+            try await storage.write { tx in
+                var generator = SplitMix64(seed: fill)
+                try Library.change(tx, &generator, size: 6)
+            }
+        }
+        // Nothing is committed any more, so a wake that was lost stays lost.
+        for (index, kind) in kinds.enumerated() {
+            let fresh = try #require(try await kind.fresh(), "\(kind.name)")
+            do {
+                try await eventually(within: .seconds(30)) { shown.texts.withLock { $0[index] } == fresh }
+            } catch {
+                Issue.record("\(kind.name) shows \(shown.texts.withLock { $0[index] }), not \(fresh)")
+            }
+        }
+        gate.open()
+        await operation.value
     }
 }

@@ -59,7 +59,7 @@ final class TrackedReader<Value: Sendable>: Sendable {
 }
 
 /// The region that a closure has read, and the state it was read at.
-private struct TrackedState: Sendable {
+struct TrackedState: Sendable {
     let region: TrackedRegion
     let position: Int64
     /// SQLite's counter of schema changes: a changed table may be read differently, and views aren't in the log.

@@ -98,19 +98,8 @@ struct TrackedRegion: Sendable {
     /// - Parameter positions: The positions of the events, up to the state of `db`.
     func isConcerned(by positions: ClosedRange<Int64>, _ db: Database) throws -> Bool {
         guard !isUnknown, positions.upperBound - positions.lowerBound < Self.eventLimit else { return true }
-        var isConcerned = false
-        func isRead(_ entity: UInt32) -> Bool { columns[entity] != nil }
         let log = LogReader(try db.connection)
-        try log.forEachBatch(in: positions, where: { $0.entities.contains(where: isRead) }) { batch in
-            let first = batch.header.first
-            let events = positions.clamped(to: batch.positions)
-            batch.withView { view in
-                for event in Int(events.lowerBound - first)...Int(events.upperBound - first) {
-                    isConcerned = isConcerned || changesWhatWasRead(event, view)
-                }
-            }
-            return !isConcerned
-        }
+        let isConcerned = try log.hasEvents(in: positions, of: { columns[$0] != nil }, where: changesWhatWasRead)
         guard isConcerned, let filter, let read = columns.first else { return isConcerned }
         return try filter.isConcerned(by: positions, reading: read.value, db)
     }

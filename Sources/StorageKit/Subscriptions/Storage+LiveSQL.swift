@@ -80,17 +80,23 @@ extension Storage {
             optimistic: { onError in
                 LiveSequence {
                     let reader = DistinctReader(storage, body, onError)
+                    // What the last read with pending changes has read: other rows may lead the closure to other tables.
+                    let last = LastState()
                     let source = LiveValueSource<Value>(
                         next: { () async throws(StorageError) -> PositionedValue<Value>? in
                             try await reader.next().map { ($0.new, $0.position) }
                         },
-                        read: { rows in
-                            try await storage.engine.readFirst { db in
+                        read: { rows, position in
+                            let known = position == nil ? nil : last.state.withLock { $0 }
+                            let found = try await storage.engine.readFirst { db in
                                 try OptimisticTables.read(rows, in: db) {
-                                    (try body(db), try LogHead.load(db).position)
+                                    try TrackedState.read(db, unless: known, body)
                                 }
                             }
-                        })
+                            last.state.withLock { $0 = found.state }
+                            return (found.value, found.state.position)
+                        },
+                        onCommit: { storage.engine.onCommit($0) })
                     let optimistic = OptimisticReader(
                         source, storage.subscriptions.optimisticChanges, of: nil, onError: onError)
                     return { () async throws(StorageError) -> OptimisticValue<Value>? in try await optimistic.next() }
@@ -106,6 +112,11 @@ extension Storage {
                     tracking: reader.region?.tables ?? [], rows: reader.region?.filter?.text)
             })
     }
+}
+
+/// Keeps what a read has read for the next one.
+private final class LastState: Sendable {
+    let state = Mutex<TrackedState?>(nil)
 }
 
 /// Reads values that differ from the last one.

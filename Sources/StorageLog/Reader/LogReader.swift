@@ -59,6 +59,29 @@ package final class LogReader {
         }
     }
 
+    /// Whether there is an event of one of some entities in `positions`.
+    ///
+    /// - Parameters:
+    ///   - isWanted: Whether an entity, by its id, is one of them.
+    ///   - condition: What the event must meet besides.
+    package func hasEvents(
+        in positions: ClosedRange<Int64>, of isWanted: (UInt32) -> Bool,
+        where condition: (_ event: Int, EventView) -> Bool = { _, _ in true }
+    ) throws -> Bool {
+        var isFound = false
+        try forEachBatch(in: positions, where: { $0.entities.contains(where: isWanted) }) { batch in
+            let first = batch.header.first
+            let events = positions.clamped(to: batch.positions)
+            isFound = batch.withView { view in
+                (Int(events.lowerBound - first)...Int(events.upperBound - first)).contains { event in
+                    isWanted(view.shape(of: event).entity) && condition(event, view)
+                }
+            }
+            return !isFound
+        }
+        return isFound
+    }
+
     /// Most reads end within this number of segments; longer ones are worth a second thread.
     private static let fewRows = 2
 

@@ -108,9 +108,9 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     /// }
     /// ```
     ///
-    /// While changes are pending, the query is run again for each of them, and whenever ``snapshots`` changes; otherwise it costs
-    /// what ``snapshots`` does. A stored row that only the pending changes bring into the result, such as the first one behind a
-    /// limit, isn't followed meanwhile. A full-text search finds rows by the texts that are stored, so that it doesn't find new ones.
+    /// While changes are pending, the query is run again after each change, pending or stored, of the tables that it reads, and
+    /// its result may be the same as before; otherwise it costs what ``snapshots`` does. A full-text search finds rows by the
+    /// texts that are stored, so that it doesn't find new ones.
     /// All other sequences and views show what is stored, and nothing else.
     public var optimistic: LiveSequence<OptimisticValue<Value>> { optimistic { _ in } }
 

@@ -33,7 +33,8 @@ struct NodeValues<Node: SteppedNode, State: Sendable, Value: Sendable>: Sendable
             }
             let source = LiveValueSource<Value>(
                 next: { () async throws(StorageError) -> PositionedValue<Value>? in try await reader.next() },
-                read: { rows in try await read(rows) })
+                read: { rows, position in try await read(rows, since: position) },
+                onCommit: { engine.source.onCommit($0) })
             // A query that can't be answered fails when it is followed. A condition in SQL may read any table.
             let interests = (try? makeNode())?.interests
             let isKnown = interests?.allSatisfy(\.predicate.sqlReadingTables.isEmpty) ?? false
@@ -44,9 +45,14 @@ struct NodeValues<Node: SteppedNode, State: Sendable, Value: Sendable>: Sendable
     }
 
     /// Reads the current state as if rows were stored.
-    private func read(_ rows: [OptimisticRow]) async throws -> PositionedValue<Value> {
+    ///
+    /// - Returns: No value if nothing that the query reads has changed behind a position.
+    private func read(
+        _ rows: [OptimisticRow], since position: Int64?
+    ) async throws -> (value: Value?, position: Int64) {
         let read = FirstRead(node: try makeNode(), schema: KnownSchema())
-        try await read.perform(on: engine.source, overlaying: rows)
+        try await read.perform(on: engine.source, overlaying: rows, since: position)
+        guard read.hasRead else { return (nil, read.position) }
         var state = start
         guard let update = try read.node.takeUpdate(at: read.position) ?? read.node.wholeUpdate(),
             let value = try transform(update, &state)

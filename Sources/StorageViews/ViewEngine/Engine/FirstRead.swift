@@ -10,15 +10,31 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
     /// The schema of the state that was read; before that, the one that the engine knows.
     private(set) var schema: KnownSchema
     private(set) var position: Int64 = 0
+    /// Whether the node was read.
+    private(set) var hasRead = false
 
     init(node: Node, schema: KnownSchema) { (self.node, self.schema) = (node, schema) }
 
-    /// - Parameter rows: What is read as if it were stored.
-    func perform(on source: any FeedSource, overlaying rows: [OptimisticRow] = []) async throws {
+    /// - Parameters:
+    ///   - rows: What is read as if it were stored.
+    ///   - known: Nothing is read if no row of the node's tables has changed behind this position.
+    func perform(
+        on source: any FeedSource, overlaying rows: [OptimisticRow] = [], since known: Int64? = nil
+    ) async throws {
         try await source.readBeside(overlaying: rows) { state in
             if try !self.schema.isCurrent(state) { self.schema = try KnownSchema(state) }
+            self.position = state.position
+            if let known, try !self.hasChanges(since: known, state) { return }
             try self.read(state)
         }
+    }
+
+    /// Whether a row of the node's tables, or the schema, has changed behind a position.
+    private func hasChanges(since known: Int64, _ state: FeedState) throws -> Bool {
+        guard state.position > known else { return false }
+        let names = schema.addingReadTables(to: node.interests).map(\.entity)
+        let entities = Set(names.compactMap { schema.entity(named: $0)?.id } + [CatalogEntity.catalog.id])
+        return try LogReader(state.log).hasEvents(in: known + 1...state.position, of: entities.contains)
     }
 
     /// Reads a state that the consumer already has.
@@ -44,6 +60,6 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
         }
         try node.bind(toAll: layouts)
         try node.readAgain(Snapshot(state, isUrgent: true))
-        position = state.position
+        (position, hasRead) = (state.position, true)
     }
 }

@@ -45,6 +45,10 @@ package protocol FeedSource: Sendable {
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void)
     func stop()
 
+    /// Calls `body` after each commit, until the observation is released; never where nothing can be read as if it were
+    /// stored.
+    func onCommit(_ body: @escaping @Sendable () -> Void) -> StorageObservation
+
     /// Calls `body` when the store is closed, at once if it is already, until the observation is released.
     func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation
 }
@@ -65,6 +69,8 @@ package struct FeedState {
 }
 
 extension FeedSource {
+    package func onCommit(_ body: @escaping @Sendable () -> Void) -> StorageObservation { StorageObservation {} }
+
     package var readsBeside: Bool { false }
 
     package func readBeside(

@@ -104,6 +104,8 @@ package final class LiveSource: FeedSource {
         for observation in old { observation.cancel() }
     }
 
+    package func onCommit(_ body: @escaping @Sendable () -> Void) -> StorageObservation { engine.onCommit(body) }
+
     package func onClose(_ body: @escaping @Sendable () -> Void) -> StorageObservation { engine.onClose(body) }
 
     deinit { engine.observers.requestedColumns.request([], for: self) }
