@@ -13,7 +13,8 @@ extension NetWindow {
         /// nil if the window has no rows.
         @inline(__always)
         init?(
-            rows: UnsafeBufferPointer<Row>, values: UnsafeBufferPointer<storage_value>, bytes: UnsafeBufferPointer<UInt8>
+            rows: UnsafeBufferPointer<Row>, values: UnsafeBufferPointer<storage_value>,
+            bytes: UnsafeBufferPointer<UInt8>
         ) {
             guard let row = rows.baseAddress, let value = values.baseAddress, let byte = bytes.baseAddress
             else { return nil }
@@ -62,10 +63,11 @@ extension NetWindow {
 }
 
 extension NetWindow.Contents {
+    /// How many rows are prefetched at a time while the window grows.
+    static let prefetchStep = 8
     /// How many rows ahead a row is prefetched, then its values, then their bytes: each step needs the result of the previous
     /// one.
-    private static let (rowDistance, valueDistance, byteDistance) = (16, 8, 4)
-
+    private static let (rowDistance, valueDistance, byteDistance) = (3 * prefetchStep, 2 * prefetchStep, prefetchStep)
     /// The values of a row whose bytes are prefetched, at most: its key and the first columns.
     private static let prefetchedValues = 8
 
@@ -82,15 +84,16 @@ extension NetWindow.Contents {
         }
     }
 
-    /// The same while the window grows. It takes the arrays because a method of the window would copy all of it.
+    /// The same for some rows while the window grows. It takes the arrays because a method of the window would copy all of it.
     @inline(__always)
-    static func prefetch(
+    static func prefetchStep(
         _ indices: [Int32], after count: Int, rows: [NetWindow.Row], values: [storage_value], bytes: [UInt8]
     ) {
         rows.withUnsafeBufferPointer { rows in
             values.withUnsafeBufferPointer { values in
                 bytes.withUnsafeBufferPointer { bytes in
-                    Self(rows: rows, values: values, bytes: bytes)?.prefetch(indices, after: count)
+                    guard let contents = Self(rows: rows, values: values, bytes: bytes) else { return }
+                    for next in count..<count + prefetchStep { contents.prefetch(indices, after: next) }
                 }
             }
         }

@@ -179,7 +179,10 @@ package struct NetWindow: Sendable {
             batches.append((start, rowOfEvent.count))
             findEarlierRows(view.events + Int(start - batch.header.first), at: start...end)
             for position in start...end {
-                Contents.prefetch(earlierRows, after: Int(position - start), rows: rows, values: values, bytes: heap.bytes)
+                if Int(position - start).isMultiple(of: Contents.prefetchStep) {
+                    Contents.prefetchStep(
+                        earlierRows, after: Int(position - start), rows: rows, values: values, bytes: heap.bytes)
+                }
                 let index = Int(position - batch.header.first)
                 guard let plan = plans[Int(view.events[index].shape)] else {
                     rowOfEvent.append(Self.foreign)
