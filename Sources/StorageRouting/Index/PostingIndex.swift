@@ -132,48 +132,54 @@ extension PostingIndex {
     func visit(_ probe: Probe, images: Probe.Images) {
         guard probe.takes(others.count) else { return }
         for posting in others { probe.found(posting.node) }
-        for index in uses.indices {
-            let columns = probe.row.columns(of: uses[index].reading)
-            if images != .both {
-                visit(probe, use: index, image: images == .old ? .old : .new, images: images)
-            } else {
-                // Only the top index is widened; the indexes of split buckets don't keep `interest`.
-                if depth == 0, !probe.changed.intersects(uses[index].interest) { continue }
-                if probe.changed.intersects(columns) {
-                    visit(probe, use: index, image: .old, images: .old)
-                    visit(probe, use: index, image: .new, images: .new)
-                } else {
-                    visit(probe, use: index, image: .new, images: .both)
-                }
-            }
+        // As pointers, because each look at a property of a class is checked for others that change it.
+        uses.withUnsafeBufferPointer { uses in
+            guard let first = uses.baseAddress else { return }
+            for index in uses.indices { visit(probe, use: first + index, images: images) }
         }
     }
 
-    private func visit(_ probe: Probe, use index: Int, image: RowKeys.Image, images: Probe.Images) {
-        let reading = uses[index].reading
+    private func visit(_ probe: Probe, use: UnsafePointer<Use>, images: Probe.Images) {
+        guard images == .both else {
+            return visit(probe, use: use, image: images == .old ? .old : .new, images: images)
+        }
+        // Only the top index is widened; the indexes of split buckets don't keep `interest`.
+        if depth == 0, !probe.changed.intersects(use.pointee.interest) { return }
+        if probe.changed.intersects(probe.row.columns(of: use.pointee.reading)) {
+            visit(probe, use: use, image: .old, images: .old)
+            visit(probe, use: use, image: .new, images: .new)
+        } else {
+            visit(probe, use: use, image: .new, images: .both)
+        }
+    }
+
+    private func visit(_ probe: Probe, use: UnsafePointer<Use>, image: RowKeys.Image, images: Probe.Images) {
+        let reading = use.pointee.reading
         if reading == .words {
             let words = probe.row.words(image)
-            for word in 0..<words.count { visit(probe, use: index, key: words[word], images: images) }
+            for word in 0..<words.count { visit(probe, use: use, key: words[word], images: images) }
             return
         }
         guard let key = probe.row.key(reading, image) else {
-            if uses[index].nulls > 0 { buckets[Anchor.hash(null: reading)]?.visit(probe, images: images) }
+            if use.pointee.nulls > 0 { buckets[Anchor.hash(null: reading)]?.visit(probe, images: images) }
             return
         }
-        visit(probe, use: index, key: key, images: images)
+        visit(probe, use: use, key: key, images: images)
     }
 
-    private func visit(_ probe: Probe, use index: Int, key: UnsafeRawBufferPointer, images: Probe.Images) {
-        let reading = uses[index].reading
+    private func visit(
+        _ probe: Probe, use: UnsafePointer<Use>, key: UnsafeRawBufferPointer, images: Probe.Images
+    ) {
+        let reading = use.pointee.reading
         // All is taken from the key before a bucket asks for others, which may move it.
-        let hash = uses[index].equals > 0 ? Anchor.hash(equal: key, reading) : 0
-        let head = uses[index].intervals.isEmpty ? .lowest : KeyHead(key)
+        let hash = use.pointee.equals > 0 ? Anchor.hash(equal: key, reading) : 0
+        let head = use.pointee.intervals.isEmpty ? .lowest : KeyHead(key)
         let prefixes =
-            uses[index].prefixes.isEmpty
-            ? [] : hashes(of: key, reading: reading, lengths: uses[index].prefixes)
-        if uses[index].equals > 0 { buckets[hash]?.visit(probe, images: images) }
+            use.pointee.prefixes.isEmpty
+            ? [] : hashes(of: key, reading: reading, lengths: use.pointee.prefixes)
+        if use.pointee.equals > 0 { buckets[hash]?.visit(probe, images: images) }
         for prefix in prefixes { buckets[prefix]?.visit(probe, images: images) }
-        if !uses[index].intervals.isEmpty { uses[index].intervals.visit(probe, key: head, images: images) }
+        if !use.pointee.intervals.isEmpty { use.pointee.intervals.visit(probe, key: head, images: images) }
     }
 
     /// A text's prefixes of the lengths that there are, in one walk.
