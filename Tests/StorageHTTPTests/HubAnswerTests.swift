@@ -107,6 +107,49 @@
             var id: String
         }
 
+        private static func change(_ id: String, _ operation: WriteOperation, at position: Int64) -> RemoteChange {
+            RemoteChange(
+                position: position, document: DocumentID(entity: "notes", id: id), operation: operation, ownOrigin: nil)
+        }
+
+        private static func changes(_ changes: [RemoteChange] = [], in positions: Range<Int64>) -> Reply {
+            let page = HubPage(
+                line: Array(repeating: 1, count: 16),
+                page: SyncPage(start: positions.lowerBound, end: positions.upperBound, changes: changes))
+            return .ok(String(decoding: page.json, as: UTF8.self))
+        }
+
+        /// What another client commits while the streams still make their first requests.
+        @Test("The streams of a collection miss nothing after the call")
+        @MainActor func streamsFromTheCallOn() async throws {
+            let present = """
+                {"line":"\(String(repeating: "01", count: 16))","position":5,"documents":[{"id":"a","version":5,"fields":{}}]}
+                """
+            let saved = WriteOperation.save([:])
+            try await TestServer.run({ request in
+                if request.path.contains("/documents") { return .ok(present) }
+                if request.path.contains("after=0&") {
+                    return Self.changes([Self.change("a", saved, at: 5)], in: 0..<5)
+                }
+                if request.path.contains("after=5&") {
+                    return Self.changes([Self.change("b", saved, at: 6), Self.change("c", .delete, at: 7)], in: 5..<7)
+                }
+                guard request.path.contains("after=7&") else { return .silence }
+                guard request.path.contains("wait=") else { return Self.changes(in: 7..<7) }
+                return Self.changes([Self.change("d", saved, at: 8), Self.change("e", .delete, at: 9)], in: 7..<9)
+            }) { server in
+                let hub = HTTPHubClient(url: server.origin + "/", token: { "t" }, client: server.client)
+                let notes = HubCollection<Memo>("notes", of: hub, account: { "anna" })
+                let streams = notes.streamCollectionUpdates()
+                var updates = streams.updates.makeAsyncIterator()
+                var deletions = streams.deletions.makeAsyncIterator()
+                #expect(try await updates.next()?.id == "b")
+                #expect(try await deletions.next() == "c")
+                #expect(try await updates.next()?.id == "d")
+                #expect(try await deletions.next() == "e")
+            }
+        }
+
         @Test("Without a token nothing is sent")
         func missingToken() async throws {
             try await TestServer.run({ _ in .ok("{}") }) { server in

@@ -140,8 +140,10 @@
                 let task = Task {
                     do {
                         var isKnown = false
+                        var pull = HubPull(behind: 0, of: [name])
+                        pull.document = id
                         try await reportingFailures {
-                            try await follow(document: id) { changes in
+                            try await follow(pull) { changes in
                                 if changes.isEmpty, !isKnown { continuation.yield(nil) }
                                 isKnown = true
                                 for change in changes { continuation.yield(try Self.model(after: change)) }
@@ -156,6 +158,9 @@
         }
 
         /// Returns documents that are created or changed from the call on, and ids of those that are deleted.
+        ///
+        /// The call asks the hub for its position. A change that it commits at the same time, before it answers, may be
+        /// missing.
         public func streamCollectionUpdates() -> (
             updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
         ) {
@@ -163,12 +168,12 @@
             let (deletions, deleted) = AsyncThrowingStream.makeStream(of: String.self, throwing: (any Error).self)
             let task = Task {
                 do {
-                    var isFirst = true
                     try await reportingFailures {
-                        try await follow(document: nil) { changes in
-                            // The documents that existed before the call.
-                            defer { isFirst = false }
-                            guard !isFirst else { return }
+                        // One page, for the position and its line.
+                        let present: HubDocumentPage = try await remote.read("\(path)/documents?limit=1")
+                        var pull = HubPull(behind: present.position, of: [name])
+                        pull.line = present.line
+                        try await follow(pull) { changes in
                             for change in changes {
                                 guard let model = try Self.model(after: change) else {
                                     deleted.yield(change.document.id)
@@ -194,26 +199,16 @@
             return try HubDocument(id: change.document.id, version: 0, fields: values.texts).model()
         }
 
-        /// Yields all existing documents at once, and then each page of changes; ends with an error.
-        private func follow(
-            document: String?, _ body: ([RemoteChange]) throws -> Void
-        ) async throws {
-            var pull = HubPull(behind: 0, of: [name])
-            pull.document = document
-            var first: [RemoteChange]? = []
+        /// Yields each page of changes behind a position, and once, where it has reached the end, an empty one; ends with
+        /// an error.
+        private func follow(_ pull: HubPull, _ body: ([RemoteChange]) throws -> Void) async throws {
+            var pull = pull
             while true {
                 let found = try await remote.page(pull)
                 let page = found.page
-                if let known = first {
-                    first = known + page.changes
-                    if page.end == page.start {
-                        try body(known)
-                        first = nil
-                        pull.wait = .seconds(25)
-                    }
-                } else if !page.changes.isEmpty {
-                    try body(page.changes)
-                }
+                let reachesEnd = pull.wait == .zero && page.end == page.start
+                if reachesEnd || !page.changes.isEmpty { try body(page.changes) }
+                if reachesEnd { pull.wait = .seconds(25) }
                 pull.line = found.line
                 pull.position = page.end
             }
