@@ -1,5 +1,6 @@
 import Foundation
 import StorageKit
+import StorageTesting
 import TestSupport
 import Testing
 
@@ -78,5 +79,67 @@ extension RevertTests {
             #expect(try await state(storage).map(\.id) == [1])
         }
         await #expect(throws: StorageError.self) { try await storage.undo(of: "admin") }
+    }
+
+    /// Runs `body` on the way to its commit while a save is before it: in a transaction of its own, or in the same one.
+    private func after(
+        _ item: Item, on storage: Storage, inOneTransaction: Bool,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        let held = Task {
+            try await storage.write { tx in
+                entry.finish()
+                gate.wait()
+                if !inOneTransaction { try tx.save(item) }
+            }
+        }
+        for await _ in entered {}
+        let save = inOneTransaction ? Task { _ = try await storage.save(item) } : nil
+        while storage.engine.waitingCommits < (inOneTransaction ? 1 : 0) { await Task.yield() }
+        let queued = storage.engine.waitingCommits
+        let running = Task { try await body() }
+        // It has chosen its commit then.
+        while storage.engine.waitingCommits == queued { await Task.yield() }
+        gate.signal()
+        _ = try await held.value
+        try await save?.value
+        try await running.value
+    }
+
+    @Test("A change that comes before a redo prevents it", arguments: [false, true])
+    func changeBeforeRedo(inOneTransaction: Bool) async throws {
+        let store = try TemporaryStore { $0.autoSchema(ItemRecord.self, PartRecord.self) }
+        defer { withExtendedLifetime(store) {} }
+        let storage = store.storage
+        try await storage.save(Item(id: 1, name: "undone", count: 0))
+        try await storage.undo()
+        let other = Item(id: 2, name: "other", count: 0)
+        let error = await #expect(throws: StorageError.self) {
+            try await after(other, on: storage, inOneTransaction: inOneTransaction) { try await storage.redo() }
+        }
+        #expect(error?.code == .notFound)
+        #expect(try await state(storage).map(\.id) == [2])
+        // A change by somebody else doesn't.
+        try await storage.write(actor: "anna") { try $0.save(Item(id: 3, name: "anna's", count: 0)) }
+        try await storage.undo(of: "anna")
+        try await after(
+            Item(id: 4, name: "other", count: 0), on: storage, inOneTransaction: inOneTransaction
+        ) { try await storage.redo(of: "anna") }
+        #expect(try await state(storage).map(\.id) == [2, 3, 4])
+    }
+
+    @Test("A change that comes before an undo is what it undoes", arguments: [false, true])
+    func changeBeforeUndo(inOneTransaction: Bool) async throws {
+        let store = try TemporaryStore { $0.autoSchema(ItemRecord.self, PartRecord.self) }
+        defer { withExtendedLifetime(store) {} }
+        let storage = store.storage
+        try await storage.save(Item(id: 1, name: "earlier", count: 0))
+        try await after(
+            Item(id: 2, name: "newest", count: 0), on: storage, inOneTransaction: inOneTransaction
+        ) { try await storage.undo() }
+        #expect(try await state(storage).map(\.id) == [1])
+        #expect(try await storage.verify().isSound)
     }
 }

@@ -5,9 +5,11 @@ package import StorageLog
 
 extension StorageEngine {
     /// Reverts a commit by a commit of its own, which names the reverted one in its attributes.
+    ///
+    /// - Parameter check: Called first inside the commit; an error refuses it.
     package func revert(
         _ number: Int64, as relation: String = UndoStack.reverts, policy: ConflictPolicy, metadata: CommitMetadata,
-        isDryRun: Bool = false
+        isDryRun: Bool = false, check: @escaping @Sendable (LogWriter) throws -> Void = { _ in }
     ) async throws -> RevertReport {
         let positions = try await read { db in
             let connection = try db.connection
@@ -16,7 +18,8 @@ extension StorageEngine {
         var metadata = metadata
         metadata.attributes[relation] = "\(number)"
         return try await reporting(metadata, of: number, isDryRun: isDryRun) { writer, _ in
-            try Reversal(writer, policy: policy).run(positions)
+            try check(writer)
+            return try Reversal(writer, policy: policy).run(positions)
         }
     }
 
@@ -50,9 +53,10 @@ extension StorageEngine {
     ) async throws -> RevertReport {
         // The changes of a commit may have been reverted otherwise; then the one before it is next.
         var passed: Set<Int64> = []
-        while let number = try await undoStack({ [passed] in try $0.nextUndo(by: actor, skipping: passed) }) {
-            let report = try await revert(
-                number, as: UndoStack.undoes, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        while let (number, report) = try await revertChoice(
+            as: UndoStack.undoes, policy: policy, metadata: metadata, isDryRun: isDryRun,
+            { [passed] in try $0.nextUndo(by: actor, skipping: passed, since: $1) })
+        {
             if report.outcome.count > 0 || !report.outcome.conflicts.isEmpty { return report }
             passed.insert(number)
         }
@@ -65,21 +69,55 @@ extension StorageEngine {
     package func redo(
         of actor: String?, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> RevertReport {
-        guard let number = try await undoStack({ try $0.nextRedo(by: actor) }) else {
+        let reverted = try await revertChoice(
+            as: UndoStack.redoes, policy: policy, metadata: metadata, isDryRun: isDryRun
+        ) { try $0.nextRedo(by: actor, since: $1) }
+        guard let reverted else {
             throw StorageError(
                 .notFound, "There is nothing to redo\(actor.map { " of \($0)" } ?? "").",
                 remedy: "An undo can be redone only if nothing was changed after it.")
         }
-        return try await revert(
-            number, as: UndoStack.redoes, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        return reverted.report
     }
 
-    private func undoStack(_ body: @escaping @Sendable (UndoStack) throws -> Int64?) async throws -> Int64? {
-        try await read { db in
-            let connection = try db.connection
-            return try body(UndoStack(LogReader(connection)))
+    /// Reverts the commit that the log makes the next one. What is committed between the choice and the revert may make
+    /// it another one, or none: then it is chosen again.
+    ///
+    /// - Parameter choose: Chooses a commit, or checks an earlier choice.
+    /// - Returns: Nil if there is none.
+    private func revertChoice(
+        as relation: String, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool,
+        _ choose: @escaping @Sendable (UndoStack, UndoStack.Choice?) throws -> Int64?
+    ) async throws -> (number: Int64, report: RevertReport)? {
+        for _ in 0..<Self.maximumChoices {
+            let choice = try await read { db -> UndoStack.Choice? in
+                let log = LogReader(try db.connection)
+                guard let number = try choose(UndoStack(log), nil) else { return nil }
+                return UndoStack.Choice(commit: number, position: try log.head().position)
+            }
+            guard let choice else { return nil }
+            do {
+                let report = try await revert(
+                    choice.commit, as: relation, policy: policy, metadata: metadata, isDryRun: isDryRun
+                ) { writer in
+                    guard writer.nextPosition > choice.position + 1 else { return }
+                    try writer.requireWholeLog()
+                    guard try choose(UndoStack(LogReader(writer.database)), choice) == choice.commit else {
+                        throw OutdatedChoice()
+                    }
+                }
+                return (choice.commit, report)
+            } catch is OutdatedChoice {
+                continue
+            }
         }
+        throw StorageError(
+            .conflict, "Other changes came first, \(Self.maximumChoices) times in a row.",
+            remedy: "Try again, or revert a commit by its number.")
     }
+
+    /// How often a commit is chosen before a store that others change all the time is given up.
+    private static var maximumChoices: Int { 10 }
 
     /// Restores entities to what they held at a point, by a commit of its own.
     ///
@@ -150,6 +188,9 @@ extension StorageEngine {
             receipt: receipt.flatMap { $0.commit == nil ? nil : $0 }, plan: found?.1 ?? [])
     }
 }
+
+/// The commit that was to be reverted isn't the next one any more.
+private struct OutdatedChoice: Error {}
 
 extension LogReader {
     /// The positions of a commit's events.

@@ -11,6 +11,12 @@ package struct UndoStack {
     /// Marks a commit that records rows from before the history began.
     package static let adopts = "storagekit.adopted"
 
+    /// A commit that was found, and the log's last position at that time.
+    package struct Choice: Sendable {
+        package let commit: Int64
+        package let position: Int64
+    }
+
     private let log: LogReader
 
     package init(_ log: LogReader) { self.log = log }
@@ -20,9 +26,13 @@ package struct UndoStack {
     /// - Parameters:
     ///   - actor: The actor of the commit; any if nil.
     ///   - skipped: Commits that have nothing left to revert.
-    package func nextUndo(by actor: String?, skipping skipped: Set<Int64> = []) throws -> Int64? {
+    ///   - earlier: An earlier answer, so that only later commits are visited: it is returned if it is still the
+    ///     answer.
+    package func nextUndo(
+        by actor: String?, skipping skipped: Set<Int64> = [], since earlier: Choice? = nil
+    ) throws -> Int64? {
         var settled: Set<Int64> = []
-        return try find { commit in
+        let found = try find(since: earlier) { commit in
             if settled.contains(commit.number) { return nil }
             if let undone = Self.number(commit, Self.undoes) {
                 settled.insert(undone)
@@ -33,6 +43,8 @@ package struct UndoStack {
             if skipped.contains(commit.number) { return nil }
             return try isOf(actor, commit) ? commit.number : nil
         }
+        if found == nil, let earlier, !settled.contains(earlier.commit) { return earlier.commit }
+        return found
     }
 
     /// Whether an actor made the changes of a commit. An undo or a redo counts as by the actor of the commit that it refers to,
@@ -50,10 +62,12 @@ package struct UndoStack {
     }
 
     /// The newest commit that undid another and wasn't redone yet; nil if another change was made since.
-    package func nextRedo(by actor: String?) throws -> Int64? {
+    ///
+    /// - Parameter earlier: As for ``nextUndo(by:skipping:since:)``.
+    package func nextRedo(by actor: String?, since earlier: Choice? = nil) throws -> Int64? {
         var settled: Set<Int64> = []
         var isOver = false
-        return try find { commit in
+        let found = try find(since: earlier) { commit in
             if isOver || settled.contains(commit.number) { return nil }
             if let redone = Self.number(commit, Self.redoes) {
                 settled.insert(redone)
@@ -64,6 +78,8 @@ package struct UndoStack {
             isOver = true
             return nil
         }
+        if found == nil, !isOver, let earlier, !settled.contains(earlier.commit) { return earlier.commit }
+        return found
     }
 
     /// Whether a commit can't be undone: the rows that a migration or a conversion has written belong to the schema, which stays,
@@ -78,12 +94,12 @@ package struct UndoStack {
     }
 
     /// Visits the commits that change rows, newest first, until one is chosen.
-    private func find(_ choose: (CommitInfo) throws -> Int64?) throws -> Int64? {
-        let head = try log.head().position
-        guard head > 0 else { return nil }
+    private func find(since earlier: Choice?, _ choose: (CommitInfo) throws -> Int64?) throws -> Int64? {
+        let (head, start) = (try log.head().position, earlier?.position ?? 0)
+        guard head > start else { return nil }
         var found: Int64?
         var last: Int64?
-        try log.forEachBatch(in: 1...head, descending: true) { batch in
+        try log.forEachBatch(in: start + 1...head, descending: true) { batch in
             for part in batch.commits.reversed() where part.info.number != last {
                 let changesRows = batch.withView { view in
                     part.events.contains { !CatalogEntity.isReserved(view.shape(of: $0).entity) }

@@ -9,6 +9,12 @@ extension LogWriter {
     /// The number of events that were captured before the current commit.
     var commitStart: Int { open.last?.events.upperBound ?? 0 }
 
+    /// Requires that the log contains every earlier commit, for a body that reads it: those of the same transaction are
+    /// written at its end. A commit that comes after such ones is undone, and runs again first in a transaction.
+    package func requireWholeLog() throws {
+        if commitStart > 0 { throw OutgrownCommit() }
+    }
+
     /// The number of captured events of each of users' entities after the first `count`, by the entities' names.
     package func pendingChanges(after count: Int) -> [(entity: String, events: Int)] {
         let view = captured
