@@ -161,6 +161,47 @@ import Testing
         #expect(totals.groups.map(\.value) == [2, 2, 2])
     }
 
+    @Test("Steps at the same time are one after another")
+    func stepsAtTheSameTime() async throws {
+        let storage = try await history(9)
+        let timeline = try await storage.timeline(from: .commit(10))
+        func numbers(_ step: @escaping @Sendable () async throws -> Int64?) async throws -> [Int64] {
+            let steps = (0..<8).map { _ in Task { try await step() } }
+            var numbers: [Int64] = []
+            for step in steps { numbers.append(try #require(try await step.value)) }
+            return numbers.sorted()
+        }
+        let begun = timeline.position
+        let forward = try await numbers { try await timeline.stepForward()?.number }
+        #expect(forward == Array(11...18))
+        let back = try await numbers { try await timeline.stepBack()?.number }
+        #expect(back == Array(11...18))
+        #expect(timeline.position == begun)
+    }
+
+    /// What goes live between two commits isn't led back into history.
+    @Test("Going live ends the playing")
+    func goingLiveEndsPlaying() async throws {
+        let storage = try await history(9)
+        let timeline = try await storage.timeline(from: .commit(1))
+        let seen = Seen()
+        let (steps, step) = AsyncStream<Void>.makeStream()
+        let playing = Task {
+            try await timeline.play(.commitsPerSecond(20)) { commit in
+                await seen.add(commit.number)
+                step.yield()
+            }
+        }
+        var shown = steps.makeAsyncIterator()
+        _ = await shown.next()
+        await timeline.goLive()
+        let count = await seen.numbers.count
+        try await playing.value
+        #expect(timeline.isLive)
+        // One may have been shown before, and not been seen yet.
+        #expect(await seen.numbers.count <= count + 1)
+    }
+
     private actor Seen {
         var numbers: [Int64] = []
         func add(_ number: Int64) { numbers.append(number) }

@@ -97,7 +97,9 @@ package actor SubscriptionEngine {
     }
 
     /// Runs `body` while no step reads the source.
-    package func runExclusively(_ body: @Sendable () throws -> Void) throws { try body() }
+    package func runExclusively<Result: Sendable>(_ body: @Sendable () throws -> Result) rethrows -> Result {
+        try body()
+    }
 
     /// Reads the source's state.
     package func read<Result: Sendable>(

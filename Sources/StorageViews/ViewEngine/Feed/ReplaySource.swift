@@ -9,6 +9,12 @@ internal import Synchronization
 ///
 /// Isolation: `Sendable`; its state is behind a mutex, and moved only by ``move(to:)``, one call at a time.
 package final class ReplaySource: FeedSource {
+    /// What is shown: equal for two moments between which nothing was moved.
+    struct Moment: Equatable, Sendable {
+        let position: Int64
+        let isLive: Bool
+    }
+
     private struct State {
         var snapshot: MaterializedSnapshot?
         var position: Int64
@@ -34,6 +40,7 @@ package final class ReplaySource: FeedSource {
 
     package var position: Int64 { state.withLock { $0.position } }
     package var isLive: Bool { state.withLock { $0.isLive } }
+    var moment: Moment { state.withLock { Moment(position: $0.position, isLive: $0.isLive) } }
     package var emitsEvents: Bool { isLive && live.emitsEvents }
     package var needsInterests: Bool { true }
 

@@ -53,11 +53,11 @@ public actor StorageTimeline {
     /// - Throws: `StorageError`, for example with `closed`.
     @discardableResult
     public func stepForward() async throws -> CommitInfo? {
-        guard !source.isLive else { return nil }
-        let from = source.position
-        guard let next = try await commit(at: from + 1) else { return nil }
-        try await move(toPosition: next.end)
-        return next.info
+        while true {
+            let moment = source.moment
+            guard !moment.isLive, let next = try await commit(at: moment.position + 1) else { return nil }
+            if try await change(from: moment, { try $0.move(to: next.end) }) { return next.info }
+        }
     }
 
     /// Moves back to the state before the last commit.
@@ -66,10 +66,12 @@ public actor StorageTimeline {
     /// - Throws: `StorageError`, for example with `closed`.
     @discardableResult
     public func stepBack() async throws -> CommitInfo? {
-        let from = position
-        guard from > 0, let last = try await commit(at: from) else { return nil }
-        try await move(toPosition: last.start - 1)
-        return last.info
+        while true {
+            let moment = source.moment
+            let from = moment.isLive ? engine.committed.position : moment.position
+            guard from > 0, let last = try await commit(at: from) else { return nil }
+            if try await change(from: moment, { try $0.move(to: last.start - 1) }) { return last.info }
+        }
     }
 
     /// Goes to a point, before or behind this one.
@@ -77,10 +79,13 @@ public actor StorageTimeline {
     ///
     /// - Throws: `StorageError` with `not-found` for a point that isn't in the log.
     public func move(to point: StoragePoint) async throws {
-        try await move(toPosition: Self.position(of: point, in: engine))
+        let position = try await Self.position(of: point, in: engine)
+        _ = try await change { try $0.move(to: position) }
     }
 
     /// Plays the history to the end of the log, and then follows the store. It stops early if the task is cancelled.
+    ///
+    /// Other moves may come between its own: it continues from where they lead, and ends if that is the store's present.
     ///
     /// - Parameter watch: Called with each commit when views show it.
     /// - Throws: `CancellationError`; `StorageError`, for example with `closed`.
@@ -89,30 +94,50 @@ public actor StorageTimeline {
         _ pace: Pace, _ watch: @escaping @Sendable (CommitInfo) async -> Void = { _ in }
     ) async throws {
         var last: Int64?
-        while !Task.isCancelled, let next = try await commit(at: source.position + 1), !source.isLive {
+        while true {
+            try Task.checkCancellation()
+            let moment = source.moment
+            guard !moment.isLive, let next = try await commit(at: moment.position + 1) else {
+                try Task.checkCancellation()
+                if try await change(from: moment, { $0.goLive() }) { return }
+                continue
+            }
             switch pace {
             case .commitsPerSecond(let rate): try await Task.sleep(for: .seconds(1 / max(rate, 0.001)))
             case .time(let factor):
                 let seconds = Double(next.info.time - (last ?? next.info.time)) / 1_000_000 / max(factor, 0.001)
                 try await Task.sleep(for: .seconds(min(1, seconds)))
             }
+            guard try await change(from: moment, { try $0.move(to: next.end) }) else {
+                last = nil
+                continue
+            }
             last = next.info.time
-            try await move(toPosition: next.end)
             await watch(next.info)
         }
-        try Task.checkCancellation()
-        await goLive()
     }
 
     /// Goes to the end of the log, and follows the store from there on.
     public func goLive() async {
-        source.goLive()
+        await subscriptions.runExclusively { source.goLive() }
         await show()
     }
 
-    private func move(toPosition position: Int64) async throws {
-        try await subscriptions.runExclusively { try self.source.move(to: position) }
-        await show()
+    /// Changes what is shown. Another move may run while this actor waits, so one that depends on what was shown before
+    /// says so.
+    ///
+    /// - Parameter moment: What it depends on.
+    /// - Returns: Whether it was done: what it depends on was still shown.
+    private func change(
+        from moment: ReplaySource.Moment? = nil, _ body: @Sendable (ReplaySource) throws -> Void
+    ) async throws -> Bool {
+        let isDone = try await subscriptions.runExclusively {
+            guard moment == nil || moment == source.moment else { return false }
+            try body(source)
+            return true
+        }
+        if isDone { await show() }
+        return isDone
     }
 
     private func show() async {
