@@ -165,6 +165,32 @@ struct Card: Hashable {
         #expect(page.currentPage.map(\.id) == Array(30..<35))
     }
 
+    @Test("Turns at the same time turn a page each")
+    func turnsAtTheSameTime() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<45))
+        typealias Turn = @MainActor @Sendable () async -> Void
+        func together(_ turns: [Turn]) async {
+            for task in turns.map({ turn in Task { await turn() } }) { await task.value }
+        }
+        for style in [PaginatedQuerySubscription<Card>.Style.numbered, .anchored] {
+            let page = PaginatedQuerySubscription(
+                storage.query(Card.self).orderBy(\.rank), pageSize: 10, style: style, start: .immediate)
+            let next: Turn = { await page.goToNextPage() }
+            let previous: Turn = { await page.goToPreviousPage() }
+            await together([next, next, next])
+            #expect(page.currentPage.map(\.id) == Array(30..<40))
+            await together([next, next, next])
+            #expect(page.currentPage.map(\.id) == Array(40..<45))
+            await together([previous, previous])
+            #expect(page.currentPage.map(\.id) == Array(20..<30))
+        }
+        let list = PaginatedQuerySubscription(
+            storage.query(Card.self), pageSize: 10, style: .scrolling, start: .immediate)
+        await together([{ await list.goToNextPage() }, { await list.goToNextPage() }])
+        #expect(list.currentPage.count == 30)
+    }
+
     @Test("A page that is larger than any table holds all rows")
     func hugePages() async throws {
         let storage = try open()

@@ -35,7 +35,9 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     public private(set) var totalCount = 0
     /// The index of the page's first row among all rows.
     public private(set) var offset = 0
-    @ObservationIgnored private var isMoving = false
+    /// The turns that haven't ended, and the last of them: each begins when the one before has ended.
+    @ObservationIgnored private var turnCount = 0
+    @ObservationIgnored private var lastTurn: Task<Void, Never>?
 
     package init(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, pageSize: Int, prefetchThreshold: Int,
@@ -101,58 +103,69 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     /// Returns a row of the page by its index; nil beyond it. Near the end of a scrolling list it loads more rows.
     public func item(at index: Int) -> Entity? {
         guard state.value.indices.contains(index) else { return nil }
-        if style == .scrolling, index >= state.value.count - prefetchThreshold, hasNextPage, !isMoving {
-            isMoving = true
-            Task { [weak self] in
-                self?.isMoving = false
-                await self?.goToNextPage()
-            }
+        if style == .scrolling, index >= state.value.count - prefetchThreshold, hasNextPage, turnCount == 0 {
+            _ = turn { $0.nextPage }
         }
         return state.value[index]
     }
 
     // MARK: Turning pages
 
-    /// Turns to the next page, if there is one; in the scrolling style, adds it. Waits for the first value.
-    public func goToNextPage() async {
-        await waitForFirstValue()
-        guard hasNextPage else { return }
-        if style == .scrolling {
-            await show(offset: 0, length: state.value.count + pageSize)
-        } else {
-            await show(offset: offset + pageSize, length: pageSize)
-        }
-    }
+    /// Turns to the next page, if there is one; in the scrolling style, adds it. Waits for the first value, and for
+    /// earlier turns.
+    public func goToNextPage() async { await turn { $0.nextPage }.value }
 
-    /// Turns to the page before, if there is one. Waits for the first value.
+    /// Turns to the page before, if there is one. Waits for the first value, and for earlier turns.
     public func goToPreviousPage() async {
-        await waitForFirstValue()
-        guard hasPreviousPage else { return }
-        await show(offset: max(0, offset - pageSize), length: pageSize)
+        await turn { $0.hasPreviousPage ? Window(offset: max(0, $0.offset - $0.pageSize), length: $0.pageSize) : nil }
+            .value
     }
 
     /// Turns to a page by its number, starting at 0: to the first or the last where there is no such page. In the
-    /// scrolling style, loads the pages up to it. Waits for the first value.
-    public func goToPage(_ index: Int) async {
-        await waitForFirstValue()
-        let index = max(0, min(index, totalPages - 1))
-        if style == .scrolling {
-            await show(offset: 0, length: (index + 1) * pageSize)
-        } else {
-            await show(offset: index * pageSize, length: pageSize)
-        }
+    /// scrolling style, loads the pages up to it. Waits for the first value, and for earlier turns.
+    public func goToPage(_ index: Int) async { await turn { $0.page(index) }.value }
+
+    /// Rows by their indices among all rows.
+    private struct Window {
+        let offset: Int
+        let length: Int
     }
 
-    private func show(offset: Int, length: Int) async {
-        guard let handle, isActive else { return }
-        isMoving = true
-        isLoading = true
-        defer {
-            isMoving = false
-            isLoading = false
+    private var nextPage: Window? {
+        guard hasNextPage else { return nil }
+        return style == .scrolling
+            ? Window(offset: 0, length: state.value.count + pageSize)
+            : Window(offset: offset + pageSize, length: pageSize)
+    }
+
+    private func page(_ index: Int) -> Window {
+        let index = max(0, min(index, totalPages - 1))
+        return style == .scrolling
+            ? Window(offset: 0, length: (index + 1) * pageSize) : Window(offset: index * pageSize, length: pageSize)
+    }
+
+    /// Turns pages after the turns before: a page follows the one that they have led to.
+    private func turn(
+        to window: @escaping @MainActor (PaginatedQuerySubscription) -> Window?
+    ) -> Task<Void, Never> {
+        let earlier = lastTurn
+        turnCount += 1
+        let turn = Task {
+            await earlier?.value
+            await waitForFirstValue()
+            if let window = window(self) { await show(window) }
+            turnCount -= 1
         }
+        lastTurn = turn
+        return turn
+    }
+
+    private func show(_ window: Window) async {
+        guard let handle, isActive else { return }
+        isLoading = true
+        defer { isLoading = false }
         do {
-            try await engine.move(handle, offset: offset, limit: length)
+            try await engine.move(handle, offset: window.offset, limit: window.length)
             engine.deliveryQueue.drain()
         } catch {
             self.error = error.forSubscribers
