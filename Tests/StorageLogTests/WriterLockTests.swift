@@ -65,6 +65,21 @@ import Testing
         try await open().close()
     }
 
+    /// As `doctor` does, which tests the same lock.
+    @Test("Looking for the writer doesn't keep one out")
+    func lookingBesideOpening() async throws {
+        try await open().close()
+        let path = folder.path()
+        let looking = Task.detached {
+            while !Task.isCancelled {
+                _ = WriterLock.holder(of: path)
+                await Task.yield()
+            }
+        }
+        defer { looking.cancel() }
+        for _ in 0..<200 { try WriterLock(store: path).release() }
+    }
+
     /// The lock is the file's, whatever it is called.
     @Test("Another name is the same store")
     func anotherName() async throws {

@@ -23,7 +23,7 @@ package final class WriterLock: Sendable {
                 .ioError, "The lock file \(lockPath) can't be opened: \(String(cString: strerror(errno))).",
                 remedy: "Check the permissions of the folder.")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard Self.takesLock(descriptor) else {
             let holder = Self.holder(descriptor)
             close(descriptor)
             throw StorageError(
@@ -37,6 +37,21 @@ package final class WriterLock: Sendable {
     }
 
     deinit { release() }
+
+    /// Takes the lock. It may be held shared for a moment by ``holder(of:)``, which is no writer: that is waited for, up
+    /// to about 100 ms.
+    ///
+    /// - Returns: Whether it was taken.
+    private static func takesLock(_ descriptor: Int32) -> Bool {
+        for _ in 0..<20 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            // A writer excludes also this one.
+            guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return false }
+            flock(descriptor, LOCK_UN)
+            usleep(5_000)
+        }
+        return false
+    }
 
     /// Releases the lock.
     package func release() {
