@@ -209,6 +209,28 @@ import Testing
         try await engine.close()
     }
 
+    /// A reader that can't be opened fails as often as it is asked for.
+    @Test("Sealing that fails waits for the next commit")
+    func failedSealingWaits() async throws {
+        let engine = try StorageEngine.open(
+            path: folder.path(), configuration: TestStore.configuration(segmentLength: 16))
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        // The writer has it open already.
+        let moved = folder.path("moved.sqlite")
+        try FileManager.default.moveItem(atPath: folder.path(), toPath: moved)
+        let commits = 40
+        for number in 0..<commits { try await engine.commit("INSERT INTO t(id, v) VALUES (\(number), 'v')") }
+        try await eventually { engine.counters.failedSealings > 0 }
+        // In the background it would try again after each of these blocks.
+        for _ in 0..<200 { try await engine.pool.writeWithoutTransaction { _ in } }
+        #expect(engine.counters.failedSealings <= commits)
+        #expect(engine.sealingWork.runs == 0)
+        try FileManager.default.moveItem(atPath: moved, toPath: folder.path())
+        try await engine.commit("INSERT INTO t(id, v) VALUES (100, 'v')")
+        try await eventually { engine.sealingWork.runs > 0 }
+        try await engine.close()
+    }
+
     // MARK: Bases
 
     private func bases(_ engine: StorageEngine) async throws -> [Int64] {

@@ -68,6 +68,9 @@ extension StorageCounters {
         text.add(
             "storagekit_sealed_runs_total", as: .counter, sealedRuns, help: "Runs of segments that were sealed.")
         text.add(
+            "storagekit_failed_sealings_total", as: .counter, failedSealings,
+            help: "Attempts to seal segments in the background that failed.")
+        text.add(
             "storagekit_longest_sealing_seconds", as: .gauge, longestSealing.seconds,
             help: "The longest time for which sealing has held the writer.")
     }

@@ -7,6 +7,8 @@ internal import Synchronization
 package struct SealingWork: Sendable {
     /// Runs of segments that were merged.
     package var runs = 0
+    /// Attempts in the background that failed.
+    package var failures = 0
     /// The longest time for which one of them blocked the writer.
     package var longestHold: Duration = .zero
 }
@@ -15,7 +17,7 @@ extension StorageEngine {
     package var sealingWork: SealingWork { state.withLock { $0.sealing } }
 
     /// Seals full windows while no commit waits: segments are merged on a reader's connection, and the writer is blocked only for
-    /// the exchange. Called on the writer's queue.
+    /// the exchange. After a failure, the next commit tries again. Called on the writer's queue.
     func sealIfIdle() {
         guard configuration.sealsInBackground, !configuration.isReadOnly, let writer else { return }
         let starts = state.withLock { state in
@@ -29,8 +31,10 @@ extension StorageEngine {
             pool.asyncRead { [self] db in
                 let merged = Result { try SegmentMerge(run, from: db.get().connection, configuration) }
                 pool.asyncWriteWithoutTransaction { [self] db in
-                    endSealing(Result { try exchange(merged.get(), db) })
-                    sealIfIdle()
+                    let result = Result { try exchange(merged.get(), db) }
+                    endSealing(result)
+                    // What has failed, such as a reader that can't be opened, would fail again at once.
+                    if case .success = result { sealIfIdle() }
                 }
             }
         } catch {
@@ -39,7 +43,10 @@ extension StorageEngine {
     }
 
     private func endSealing(_ result: Result<Void, any Error>?) {
-        state.withLock { $0.isSealing = false }
+        state.withLock { state in
+            state.isSealing = false
+            if case .failure? = result { state.sealing.failures += 1 }
+        }
         guard case .failure(var error as StorageError)? = result else { return }
         // Nothing more is written to a log that can't be read.
         if error.code == .corrupt { error.isStoreFailure = true }

@@ -6,6 +6,7 @@ extension StorageEngine {
         var counters = signals.counters.withLock { $0 }
         let (work, waiting) = state.withLock { ($0.sealing, $0.queue.count) }
         counters.sealedRuns = work.runs
+        counters.failedSealings = work.failures
         counters.longestSealing = work.longestHold
         counters.waitingCommits = waiting
         return counters

@@ -39,6 +39,8 @@ public struct StorageCounters: Sendable, Hashable {
     public internal(set) var pageCacheMisses = 0
     /// Runs of segments that were sealed.
     public internal(set) var sealedRuns = 0
+    /// Attempts to seal some in the background that failed: the log stays as it is, and the next commit tries again.
+    public internal(set) var failedSealings = 0
     /// The longest time for which sealing one of them blocked the writer.
     public internal(set) var longestSealing = Duration.zero
     /// Writes that wait for their turn now.
