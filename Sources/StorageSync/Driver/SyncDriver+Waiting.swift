@@ -95,7 +95,7 @@ extension SyncDriver {
         }
     }
 
-    private func releaseWriteWaiters() {
+    func releaseWriteWaiters() {
         guard case .running(let core, let state) = phase, !writeWaiters.isEmpty else { return }
         let known = max(core.outbox.lastPosition, state.row.scanned)
         writeWaiters.removeAll { waiter in

@@ -158,6 +158,8 @@ extension SyncDriver {
             await announce(after: input)
         }
         isWorking = false
+        // Announcing suspends, and what is waited for since then looks at nothing while it does.
+        releaseWriteWaiters()
     }
 
     private func handle(_ input: Input) async throws {

@@ -76,6 +76,57 @@ import Testing
         await #expect(throws: RemoteError.unavailable()) { try await driver.waitForPage(after: .max - 1) }
     }
 
+    /// A remote that never answers requests, and says what its snapshot is when it may.
+    private actor HesitantRemote: SyncRemote {
+        private var waiters: [CheckedContinuation<Void, Never>]? = []
+        private(set) var isAsked = false
+
+        func release() {
+            for waiter in waiters ?? [] { waiter.resume() }
+            waiters = nil
+        }
+
+        func answer(_ request: SyncRequest.Kind, knowing record: SyncRecord) async throws -> SyncAnswer {
+            try await Task.sleep(for: .seconds(3_600))
+            throw CancellationError()
+        }
+        nonisolated func failure(_ error: any Error) -> SyncFailure { .retryable(afterMicroseconds: nil) }
+        func setListening(_ isListening: Bool) {}
+        func didSavePush(through number: Int64) {}
+        var snapshotEnd: Int64? {
+            get async {
+                isAsked = true
+                if waiters != nil { await withCheckedContinuation { waiters?.append($0) } }
+                return nil
+            }
+        }
+    }
+
+    @Test("A write is confirmed though somebody waits for the snapshot", .timeLimit(.minutes(10)))
+    func confirmationBesideSnapshot() async throws {
+        let store = SyncStore<Product>(storage: try SyncedShop().storage, manager: "products", path: "products")
+        let remote = HesitantRemote()
+        var configuration = SyncCore.Configuration()
+        // No time limit is what ends the waiting.
+        configuration.requestMicroseconds = 3_600_000_000
+        let driver = SyncDriver(
+            store: store, state: try await store.activate(), remote: remote, configuration: configuration,
+            publish: { _ in })
+        await driver.start()
+        await driver.startListening()
+        _ = await driver.statusOfCommits()
+        let snapshot = Task { await driver.waitForSnapshot() }
+        try await eventually { await remote.isAsked }
+        // No write is as early, so nothing is to be sent first.
+        let confirmed = Task { try await driver.waitForWrites(at: 0...0) }
+        try await eventually { await driver.writeWaiters.count == 1 }
+        await remote.release()
+        try await eventually { await driver.writeWaiters.isEmpty }
+        try await confirmed.value
+        await driver.stop()
+        await snapshot.value
+    }
+
     @Test("A write is counted when the engine returns", .timeLimit(.minutes(10)))
     func writeIsCountedOnReturn() async throws {
         let shop = try SyncedShop()
