@@ -34,7 +34,8 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
     ///   - makeNode: Creates the node. An error means that the query can't be answered.
     ///   - pendingUpdate: Takes the updates, and the end.
     ///   - known: The state that the consumer already has; nil if none.
-    ///   - onFailure: Called when the node can't be opened or reloaded; it retries unless the error is final.
+    ///   - onFailure: Called when the node can't be opened or reloaded; it retries unless the error is final. Closing
+    ///     the store is no failure.
     package init(
         _ engine: SubscriptionEngine, _ makeNode: @escaping @Sendable () throws -> Node,
         _ pendingUpdate: PendingUpdate<Node.Update>, since known: KnownState? = nil,
@@ -76,7 +77,11 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
     package func readAgain() {
         guard case .live(let handle) = state.withLock({ $0.phase }) else { return }
         Task { [engine, onFailure] in
-            do { try await engine.refresh(handle) } catch { onFailure(error.forSubscribers) }
+            do { try await engine.refresh(handle) } catch {
+                let error = error.forSubscribers
+                // The end of the store is no failure.
+                if error.code != .closed { onFailure(error) }
+            }
         }
     }
 
@@ -95,8 +100,10 @@ package final class NodeFollower<Node: LiveNode>: Sendable {
 
     private func failed(_ error: StorageError) {
         guard !error.isFinal else {
-            guard end(error.code == .closed ? nil : error) else { return }
-            onFailure(error)
+            // The end of the store is no failure.
+            let failure = error.code == .closed ? nil : error
+            guard end(failure) else { return }
+            if let failure { onFailure(failure) }
             pendingUpdate.end()
             return
         }
