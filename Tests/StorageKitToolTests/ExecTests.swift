@@ -37,6 +37,23 @@ import Testing
         #expect(try ToolProcess.run(["export"], store: store.path).output == before)
     }
 
+    /// The commit would refuse it at its end.
+    @Test(
+        "A dry run refuses what can't be stored",
+        arguments: [
+            "INSERT INTO o(k) VALUES (CAST(x'ff' AS TEXT))", "INSERT INTO o(k) VALUES (NULL)",
+            "INSERT INTO o(k, v) VALUES ('a', 'b' || char(0))",
+        ])
+    func dryRunRefusesValues(_ sql: String) throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt("CREATE TABLE o(k TEXT PRIMARY KEY, v)", in: folder, as: "app")
+        let tried = try ToolProcess.run(["exec", sql, "--dry-run"], store: store)
+        let done = try ToolProcess.run(["exec", sql, "--yes"], store: store)
+        #expect(tried.status == 2, "\(tried.output)\(tried.errors)")
+        #expect(done.status == 2, "\(done.output)\(done.errors)")
+        #expect(tried.errors == done.errors)
+    }
+
     /// Without a terminal there is no one to ask, so a script must say that it means it.
     @Test("A script must confirm")
     func scriptMustConfirm() async throws {

@@ -116,9 +116,8 @@ extension LogWriter {
         _ metadata: CommitMetadata, at time: Int64?, from start: Int, touchesFrom firstTouch: Int
     ) throws -> CommitReceipt {
         try recordSchemaChanges()
-        try checkCapture()
         // Before the connection's settings are restored: turning off deferring forgets the deferred violations.
-        try checkReferences()
+        try checkChanges()
         try checkConnection()
         let end = storage_capture_count(capture)
         try linkEvents(start..<end, touchesFrom: firstTouch)
@@ -159,8 +158,10 @@ extension LogWriter {
         changes.renumbered = []
     }
 
-    /// Checks deferred foreign keys, which SQLite would otherwise check at COMMIT and fail every commit of the group.
-    func checkReferences() throws {
+    /// Checks what the current commit has changed: that its values and keys can be stored, and its deferred foreign keys, which
+    /// SQLite would otherwise check at COMMIT and fail every commit of the group.
+    func checkChanges() throws {
+        try checkCapture()
         if hasUnresolvedReferences { throw StorageError.unresolvedReferences() }
     }
 

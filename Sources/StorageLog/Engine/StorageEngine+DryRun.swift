@@ -17,8 +17,8 @@ extension StorageEngine {
             let receipt = try await commit(metadata) { writer, db in
                 let outcome = try body(writer, db)
                 let isKept = !isDryRun && keeps(outcome)
-                // Violations that would fail at the commit's end fail here.
-                if isDryRun { try writer.checkReferences() }
+                // What would fail at the commit's end fails here.
+                if isDryRun { try writer.checkChanges() }
                 report.outcome.withLock { $0 = (outcome, isKept) }
                 if !isKept { throw DryRun() }
             }
