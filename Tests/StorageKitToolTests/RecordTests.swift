@@ -112,6 +112,75 @@ import Testing
         #expect(!outcome.errors.contains("overwrite"), "\(outcome.errors)")
     }
 
+    private static let plain = """
+        CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE TABLE o(k TEXT PRIMARY KEY, v);
+        INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO o VALUES ('A', 1);
+        """
+
+    /// Everything in a store that isn't its history, as another program sees it.
+    private static func content(_ store: String) throws -> [String] {
+        try DatabaseQueue(path: store).read { db in
+            let objects = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT name, type, sql FROM sqlite_schema
+                    WHERE name NOT LIKE 'storage%' AND name NOT LIKE 'sqlite%' ORDER BY name
+                    """)
+            return try objects.flatMap { object -> [String] in
+                let (name, sql): (String, String) = (object["name"], object["sql"])
+                guard object["type"] as String == "table" else { return [sql] }
+                let columns = try db.columns(in: name).filter { $0.name != "_position" }.map { "quote(\($0.name))" }
+                let row = columns.joined(separator: " || ' ' || ")
+                return try [sql] + String.fetchAll(db, sql: "SELECT \(row) FROM \(name) ORDER BY rowid")
+            }
+        }
+    }
+
+    /// The tables hold the only copy of what the other program wrote.
+    @Test(
+        "What can't be recorded leaves the tables as they are",
+        arguments: [
+            ("UPDATE t SET v = CAST(x'ff' AS TEXT) WHERE id = 1", "UPDATE t SET v = 'c' WHERE id = 1"),
+            ("UPDATE t SET v = 'c' || char(0) || 'd' WHERE id = 1", "UPDATE t SET v = 'c' WHERE id = 1"),
+            ("INSERT INTO o VALUES (NULL, 2, 0)", "UPDATE o SET k = 'B' WHERE k IS NULL"),
+        ])
+    func refusalKeepsTables(spoiling: String, correction: String) throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt(Self.plain, in: folder, as: "app")
+        try Self.edit(store, "UPDATE t SET v = 'important' WHERE id = 2; \(spoiling)")
+        let edited = try Self.content(store)
+        for arguments in [["record", "--dry-run"], ["record", "--yes"], ["record", "--yes"]] {
+            let outcome = try ToolProcess.run(arguments, store: store)
+            #expect(outcome.status == 2, "\(arguments): \(outcome.output)\(outcome.errors)")
+            #expect(!outcome.errors.contains("abandon"), "\(outcome.errors)")
+            #expect(try Self.content(store) == edited)
+        }
+        try Self.edit(store, correction)
+        let corrected = try Self.content(store)
+        let outcome = try ToolProcess.run(["record", "--yes"], store: store)
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        #expect(try Self.content(store) == corrected)
+        let verified = try ToolProcess.run(["verify"], store: store)
+        #expect(verified.status == 0, "\(verified.output)")
+    }
+
+    /// A kept copy may be the only one of something.
+    @Test("A copy that a rebuild has kept stays")
+    func keptCopyStays() throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt(Self.plain, in: folder, as: "app")
+        #expect(try ToolProcess.run(["rebuild", "t", "--keep"], store: store).status == 0)
+        try Self.edit(store, "UPDATE t SET v = 'c' WHERE id = 1")
+        let outcome = try ToolProcess.run(["record", "--yes"], store: store)
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        let kept = try DatabaseQueue(path: store).read { db in
+            try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name LIKE 'storage!_kept%' ESCAPE '!'")
+        }
+        #expect(kept.count == 1)
+        let verified = try ToolProcess.run(["verify"], store: store)
+        #expect(verified.status == 0, "\(verified.output)")
+    }
+
     /// The position of a row's last event isn't another program's to change: there is nothing to record, and still a difference.
     @Test("Changed positions aren't recorded, and are reported")
     func changedPositions() async throws {

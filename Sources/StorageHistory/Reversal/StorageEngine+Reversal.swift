@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import GRDB
+package import GRDB
 package import StorageCore
 package import StorageLog
 
@@ -151,16 +151,19 @@ extension StorageEngine {
     ///   - names: The entities, whose tables the snapshot has filled.
     ///   - past: A state in the current schema.
     ///   - remedy: What the user can do about conflicts, if the policy is to abort.
+    ///   - prepare: Runs first in the commit, and is undone with it. Triggers are off.
     package func restore(
         _ names: [String], from past: MaterializedSnapshot, key: [StorageValue]? = nil, policy: ConflictPolicy,
-        metadata: CommitMetadata, isDryRun: Bool = false, remedy: String = StorageError.reversalRemedy
+        metadata: CommitMetadata, isDryRun: Bool = false, remedy: String = StorageError.reversalRemedy,
+        prepare: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void = { _, _ in }
     ) async throws -> RevertReport {
-        try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
+        try await reporting(metadata, isDryRun: isDryRun) { writer, db in
             let entities = names.compactMap { writer.catalog.entity(named: $0) }
             guard entities == names.compactMap({ past.catalog.entity(named: $0) }) else {
                 throw StorageError(
                     .conflict, "The schema changed during the read.", remedy: "Try again.")
             }
+            try prepare(writer, db)
             return try Restoration(writer, from: past, policy: policy, remedy: remedy).run(entities, key: key)
         }
     }

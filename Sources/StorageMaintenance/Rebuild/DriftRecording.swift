@@ -5,9 +5,9 @@ package import StorageLog
 
 /// Records changes that another program has made without the log as events: afterwards the log agrees with the tables.
 ///
-/// The tables are rebuilt from the log first, because an event contains the old values, which only the log has; then
-/// their current content is restored, as one commit. The rebuild keeps the old tables until that is done, so that a
-/// crash between the two loses nothing.
+/// An event contains the old values, which only the log has. So the commit first sets the tables to what the log has for
+/// them, which was folded beside them, and then restores what they held. Both are one transaction: until it is durable, the
+/// tables hold what the other program wrote, and so they do if a row can't be recorded or the process is killed.
 package struct DriftRecording: Sendable {
     package struct Outcome: Sendable {
         /// What was recorded, or would be.
@@ -28,29 +28,43 @@ package struct DriftRecording: Sendable {
         self.names = names
     }
 
-    /// - Parameter isDryRun: Whether the commit is only tried. The tables are rebuilt anyway, so use it on a copy of
-    ///   the store.
-    /// - Throws: `conflict` if earlier rebuilds have kept tables, or if the rows can't be stored in the tables, such as
-    ///   two with one key.
+    /// - Parameter isDryRun: Whether the commit is only tried. New tables are built beside the old ones anyway, so use it on a
+    ///   copy of the store.
+    /// - Throws: `conflict` or `invalid-value` if rows can't be stored, such as two with one key; the tables are as before then.
     package func run(metadata: CommitMetadata, isDryRun: Bool = false) async throws -> Outcome {
         let (names, live) = try await copy()
-        let options = RebuildOptions(compares: isDryRun, swaps: true, keepsOld: true)
-        let rebuilt = try await Rebuild(engine, names, options: options).run()
-        let changes = try await engine.restore(
-            names, from: live, policy: .abort, metadata: metadata, isDryRun: isDryRun, remedy: Self.remedy)
-        try await Rebuild.abandon(engine)
-        return Outcome(changes: changes, differingRows: rebuilt.differingRows)
+        let rebuild = Rebuild(engine, names, options: RebuildOptions(compares: isDryRun, swaps: false))
+        let (entities, rebuilt) = try await rebuild.build()
+        let position = live.position
+        let result: Result<RevertReport, any Error>
+        do {
+            result = .success(
+                try await engine.restore(
+                    names, from: live, policy: .abort, metadata: metadata, isDryRun: isDryRun, remedy: Self.remedy
+                ) { writer, db in
+                    guard writer.nextPosition == position + 1 else { throw Self.changedMeanwhile() }
+                    do {
+                        try RebuildWriter(writer: writer, db: db).restoreRows(entities)
+                    } catch is RebuildWriter.Outdated {
+                        throw Self.changedMeanwhile()
+                    }
+                })
+        } catch {
+            result = .failure(error)
+        }
+        // What was recorded stays, and the reason why nothing was is the relevant one. A rebuild resumes what is left.
+        try? await rebuild.abandon(entities)
+        return Outcome(changes: try result.get(), differingRows: rebuilt.differingRows)
+    }
+
+    private static func changedMeanwhile() -> StorageError {
+        StorageError(.conflict, "The store changed while its tables were read.", remedy: "Try again.")
     }
 
     private func copy() async throws -> ([String], MaterializedSnapshot) {
         let names = names
         return try await engine.read { (db: GRDB.Database) in
             let connection = try db.connection
-            guard try RebuildLeftovers(connection).isEmpty else {
-                throw StorageError(
-                    .conflict, "An earlier rebuild was interrupted, or has kept old tables.",
-                    remedy: "Discard them first: storagekit rebuild --abandon")
-            }
             let head = try LogReader(connection).head().position
             let live = try MaterializedSnapshot(at: head, of: db, schema: .current)
             let all = names.isEmpty ? live.catalog.live.map(\.name) : names

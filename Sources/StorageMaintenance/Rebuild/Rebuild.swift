@@ -64,6 +64,33 @@ package struct Rebuild: Sendable {
     /// - Throws: `CancellationError` if the task is cancelled before the tables are swapped: the next rebuild resumes
     ///   from what was done.
     package func run() async throws -> RebuildReport {
+        try await run { entities, report, meter in
+            if options.swaps {
+                try await install(entities, into: &report, meter: meter)
+            } else {
+                try await abandon(entities)
+            }
+        }
+    }
+
+    /// Makes the new tables beside the old ones, and leaves both: ``RebuildWriter/restoreRows(_:)`` uses them, and
+    /// ``abandon(_:)`` drops them.
+    ///
+    /// - Returns: The entities that have a new table.
+    func build() async throws -> (entities: Set<UInt32>, report: RebuildReport) {
+        var made: Set<UInt32> = []
+        let report = try await run { entities, _, _ in made = entities }
+        return (made, report)
+    }
+
+    func abandon(_ entities: Set<UInt32>) async throws {
+        try await engine.withWriter { try RebuildWriter(writer: $0, db: $1).abandon(entities) }
+    }
+
+    /// - Parameter finish: Swaps the new tables with the old ones, drops them, or leaves them.
+    private func run(
+        finish: (Set<UInt32>, inout RebuildReport, RebuildMeter) async throws -> Void
+    ) async throws -> RebuildReport {
         let meter = RebuildMeter(progress)
         var report = RebuildReport()
         while true {
@@ -78,11 +105,7 @@ package struct Rebuild: Sendable {
                 let loaded = try await load(positions, meter)
                 if lag(loaded) > 0 { try await follow(entities, meter) }
                 if options.compares { try await compare(entities, into: &report, meter: meter) }
-                guard options.swaps else {
-                    try await engine.withWriter { try RebuildWriter(writer: $0, db: $1).abandon(entities) }
-                    return report
-                }
-                try await install(entities, into: &report, meter: meter)
+                try await finish(entities, &report, meter)
                 return report
             } catch is RebuildWriter.Outdated {
                 // A migration came in between: shadows that still fit are resumed.
