@@ -142,10 +142,20 @@ struct DoctorTests {
         }
         let fixed = try ToolProcess.run(["doctor", "--fix"], store: folder.path("schema.sqlite"))
         #expect(fixed.status == 5, "an index of somebody else isn't ours to drop")
+        try meddle(folder.path("schema.sqlite"), "UPDATE articles SET title = 'forged'")
+        for arguments in [["doctor", "--fix"], ["doctor", "--fix", "--deep"]] {
+            let refused = try ToolProcess.run(arguments, store: folder.path("schema.sqlite"))
+            #expect(refused.status == 5, "not even by rebuilding its table: \(refused.output)")
+        }
+        let indexes = try await DatabaseQueue(path: folder.path("schema.sqlite")).read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE name = 'foreign_index'")
+        }
+        #expect(indexes == 1)
         // A guard that is gone can't be rebuilt from the log; rows can.
-        try meddle(
-            folder.path("schema.sqlite"), "DROP TRIGGER storage_log_update; UPDATE articles SET title = 'forged'")
-        #expect(try ToolProcess.run(["doctor", "--fix"], store: folder.path("schema.sqlite")).status == 8)
+        let unguarded = folder.path("unguarded.sqlite")
+        try FileManager.default.copyItem(atPath: path, toPath: unguarded)
+        try meddle(unguarded, "DROP TRIGGER storage_log_update; UPDATE articles SET title = 'forged'")
+        #expect(try ToolProcess.run(["doctor", "--fix"], store: unguarded).status == 8)
         // A file that is damaged at its root.
         let torn = folder.path("torn.sqlite")
         try FileManager.default.copyItem(atPath: path, toPath: torn)

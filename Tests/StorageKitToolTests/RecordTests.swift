@@ -181,6 +181,55 @@ import Testing
         #expect(verified.status == 0, "\(verified.output)")
     }
 
+    /// The log has events of rows only: what another program has added to a table would be lost.
+    @Test(
+        "Changes of the tables themselves are named, and nothing is lost",
+        arguments: [
+            (
+                "ALTER TABLE t ADD COLUMN n INT DEFAULT 5; UPDATE t SET n = 77 WHERE id = 1; INSERT INTO t(id, n) VALUES (10, 6)",
+                "column n was added"
+            ),
+            ("CREATE INDEX extra ON t(v); UPDATE t SET v = 'c'", "CREATE INDEX extra ON t(v) was added"),
+            (
+                "CREATE TRIGGER extra AFTER DELETE ON t BEGIN SELECT 1; END; UPDATE t SET v = 'c'",
+                "CREATE TRIGGER extra"
+            ),
+            ("ALTER TABLE t RENAME COLUMN v TO w", "column v is missing"),
+            ("ALTER TABLE t DROP COLUMN v", "column v is missing"),
+            ("ALTER TABLE t RENAME TO other", "dropped or renamed the table \"t\""),
+            ("DROP TABLE t", "dropped or renamed the table \"t\""),
+        ])
+    func changedSchemaIsNamed(sql: String, difference: String) throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt(Self.plain, in: folder, as: "app")
+        try Self.edit(store, sql + "; UPDATE o SET v = 2")
+        let edited = try Self.content(store)
+        for command in ["record --dry-run", "record --yes", "record t --yes", "rebuild --compare"] {
+            let arguments = command.split(separator: " ").map(String.init)
+            let outcome = try ToolProcess.run(arguments, store: store)
+            #expect(outcome.status == 5, "\(command): \(outcome.output)\(outcome.errors)")
+            #expect(outcome.errors.contains(difference), "\(command): \(outcome.errors)")
+            #expect(outcome.errors.contains("storagekit rebuild t"), "\(command): \(outcome.errors)")
+            #expect(try Self.content(store) == edited)
+        }
+        // Another table can be recorded.
+        let outcome = try ToolProcess.run(["record", "o", "--yes"], store: store)
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        #expect(outcome.output.contains("1 row updated"), "\(outcome.output)")
+    }
+
+    @Test("A repair doesn't lose what was added to a table")
+    func repairKeepsAdditions() throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt(Self.plain, in: folder, as: "app")
+        try Self.edit(store, "ALTER TABLE t ADD COLUMN n INT DEFAULT 5; UPDATE t SET n = 77, v = 'c' WHERE id = 1")
+        let edited = try Self.content(store)
+        let outcome = try ToolProcess.run(["doctor", "--fix", "--yes"], store: store)
+        #expect(outcome.status == 5, "\(outcome.output)")
+        #expect(outcome.output.contains("column n was added"), "\(outcome.output)")
+        #expect(try Self.content(store) == edited)
+    }
+
     /// The position of a row's last event isn't another program's to change: there is nothing to record, and still a difference.
     @Test("Changed positions aren't recorded, and are reported")
     func changedPositions() async throws {

@@ -30,7 +30,8 @@ package struct DriftRecording: Sendable {
 
     /// - Parameter isDryRun: Whether the commit is only tried. New tables are built beside the old ones anyway, so use it on a
     ///   copy of the store.
-    /// - Throws: `conflict` or `invalid-value` if rows can't be stored, such as two with one key; the tables are as before then.
+    /// - Throws: `conflict` or `invalid-value` if rows can't be stored, such as two with one key, and `corrupt` if the tables
+    ///   themselves were changed; they are as before then.
     package func run(metadata: CommitMetadata, isDryRun: Bool = false) async throws -> Outcome {
         let (names, live) = try await copy()
         let rebuild = Rebuild(engine, names, options: RebuildOptions(compares: isDryRun, swaps: false))
@@ -68,6 +69,8 @@ package struct DriftRecording: Sendable {
             let head = try LogReader(connection).head().position
             let live = try MaterializedSnapshot(at: head, of: db, schema: .current)
             let all = names.isEmpty ? live.catalog.live.map(\.name) : names
+            // Changes of rows can be recorded, those of tables only by the program that declares them.
+            try ForeignSchemaChange.check(of: all, live.catalog, in: connection)
             try live.copy(tables: all, from: db)
             return (all, live)
         }

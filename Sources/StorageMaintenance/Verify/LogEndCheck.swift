@@ -16,10 +16,7 @@ package enum LogEndCheck {
         let head = try reader.head()
         guard head.position > 0 else { return }
         let catalog = try Catalog.load(database)
-        for entity in catalog.live
-        where try StoreLayout.definition(of: entity.stored, in: database) != entity.definition {
-            throw StorageError.tableOfAnother(entity)
-        }
+        try ForeignSchemaChange.check(catalog, in: database)
         var (rowsLeft, batchesLeft) = (rows, batches)
         var followed: Set<Int64> = []
         try reader.forEachBatch(in: 1...head.position, descending: true) { batch in
@@ -56,13 +53,6 @@ package enum LogEndCheck {
 }
 
 extension StorageError {
-    fileprivate static func tableOfAnother(_ entity: CatalogEntity) -> StorageError {
-        StorageError(
-            .corrupt,
-            "The table \"\(entity.name)\", an index or a trigger of it was changed by another program.",
-            remedy: "Undo that change, or rebuild the table from the log: storagekit rebuild \(entity.name)")
-    }
-
     fileprivate static func tableBehind(_ entity: CatalogEntity, at found: Int64?, log: Int64) -> StorageError {
         StorageError(
             .corrupt,

@@ -13,10 +13,12 @@ extension Doctor {
         var looked = 0
         var found: [Checkup] = []
         for entity in catalog.live {
+            // The check of the schema reports it.
+            if try ForeignSchemaChange(of: entity, in: database)?.lacksColumns ?? false { continue }
             let rows = try sample(of: entity)
             looked += rows.count
             let drifted = try drifted(rows, of: entity, in: log, head: head) + lost(of: entity, log, head)
-            if drifted > 0 { found.append(failure(entity, drifted)) }
+            if drifted > 0 { found.append(try failure(entity, drifted)) }
         }
         guard found.isEmpty else { return found }
         return [
@@ -26,14 +28,16 @@ extension Doctor {
         ]
     }
 
-    private func failure(_ entity: CatalogEntity, _ drifted: Int) -> Checkup {
+    private func failure(_ entity: CatalogEntity, _ drifted: Int) throws -> Checkup {
+        let repair = try rebuild([entity.name])
         let rows = NumberText.count(drifted, "row of a sample differs from", plural: "rows of a sample differ from")
         return .failed(
             "drift",
             "\(rows) the log in \(TargetArgument(table: entity.name)): another program has written to the store",
-            remedy:
-                "Look first: storagekit record -s \(quotedPath) --dry-run. To keep the changes: storagekit record -s \(quotedPath). To restore the log's values: storagekit doctor -s \(quotedPath) --fix",
-            repair: .rebuild([entity.name]))
+            remedy: repair == nil
+                ? "Undo the change of the table itself first, after you have copied what you need of it: storagekit doctor -s \(quotedPath)"
+                : "Look first: storagekit record -s \(quotedPath) --dry-run. To keep the changes: storagekit record -s \(quotedPath). To restore the log's values: storagekit doctor -s \(quotedPath) --fix",
+            repair: repair)
     }
 
     private struct SampledRow {

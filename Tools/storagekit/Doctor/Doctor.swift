@@ -154,12 +154,19 @@ extension Doctor {
             }
         }
         let entities = try Catalog.load(database).live
-        for entity in entities where try StoreLayout.definition(of: entity.stored, in: database) != entity.definition {
+        for entity in entities {
+            guard let change = try ForeignSchemaChange(of: entity, in: database) else { continue }
+            let name = TargetArgument(table: entity.name)
             found.append(
-                .failed(
-                    "schema",
-                    "the table, an index or a trigger of \(TargetArgument(table: entity.name)) was changed by another program",
-                    remedy: "Undo that change, or make it in a migration of the store's program."))
+                change.isMissing
+                    ? .failed(
+                        "schema", "another program has dropped or renamed the table \(name)",
+                        remedy:
+                            "Rename it back, or rebuild it from the log: storagekit doctor -s \(quotedPath) --fix",
+                        repair: .rebuild([entity.name]))
+                    : .failed(
+                        "schema", "another program has changed the table \(name): \(change.differences)",
+                        remedy: "Undo that change, or make it in a migration of the store's program."))
         }
         for (name, instead) in try HistoryTableInstaller(database).hidden {
             found.append(
@@ -268,13 +275,23 @@ extension Doctor {
         let derived = Set(["projection", "full-text", "tombstone"])
         let isDerived = report.findings.allSatisfy { derived.contains($0.kind) }
         let tables = Set(report.findings.compactMap(\.table)).sorted()
-        return report.findings.prefix(5).map { finding in
+        return try report.findings.prefix(5).map { finding in
             .failed(
                 "verify", "\(finding)",
                 remedy: isDerived
                     ? "storagekit doctor -s \(quotedPath) --deep --fix" : "storagekit verify -s \(quotedPath)",
-                repair: isDerived && !report.isTruncated ? .rebuild(tables) : nil)
+                repair: isDerived && !report.isTruncated ? try rebuild(tables) : nil)
         }
+    }
+
+    /// Rebuilds entities' tables, unless that would lose what another program has added to the tables themselves: a column that
+    /// the log doesn't know is in no event.
+    func rebuild(_ names: [String]) throws -> Checkup.Repair? {
+        let entities = try Catalog.load(database).live.filter { names.isEmpty || names.contains($0.name) }
+        let hasAdditions = try entities.contains {
+            try ForeignSchemaChange(of: $0, in: database)?.hasAdditions ?? false
+        }
+        return hasAdditions ? nil : .rebuild(names)
     }
 }
 

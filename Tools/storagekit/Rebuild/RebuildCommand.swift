@@ -54,6 +54,7 @@ struct RebuildCommand: AsyncParsableCommand {
         if abandon { return try await runAbandoning() }
         let (names, plan) = try await store.read { store in
             let names = try entities(store.catalog)
+            if compare { try ForeignSchemaChange.check(of: names, store.catalog, in: store.connection) }
             return (names, try RebuildPlan(names, store.connection))
         }
         if change.dryRun { return try write(plan) }

@@ -24,7 +24,12 @@ struct RecordCommand: AsyncParsableCommand {
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "record")
         let command = self
-        let names = try await store.read { try command.entities($0) }
+        let names = try await store.read { store in
+            let names = try command.entities(store)
+            // Opening the store for writing rebuilds missing tables, with the rows that the log has.
+            try ForeignSchemaChange.check(of: names, store.catalog, in: store.connection)
+            return names
+        }
         let output = ResultOutput(format)
         let rehearsed = try await rehearse(names)
         let plan = rehearsed.changes
