@@ -59,6 +59,30 @@ extension RevertTests {
         #expect(try await rows(storage) == (policy == .abort ? ["a1", "a3", "b7"] : ["a1", "b7"]))
     }
 
+    @Test("Rows are deleted with the rows that refer to them", arguments: ["CASCADE", "SET NULL"])
+    func deletionWithReferringRows(action: String) async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id) ON DELETE \(action));
+            CREATE TABLE b(id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id) ON DELETE \(action));
+            """, adopting: ["a", "b"])
+        try await run("INSERT INTO a(id) VALUES (1)", storage)
+        let point = storage.head
+        try await run(
+            "INSERT INTO a(id, a) VALUES (2, 1), (3, 2), (4, 3); INSERT INTO b(id, a) VALUES (7, 2)", storage)
+        // The row of b stays, so the one that it refers to does.
+        let skipped = try await storage.engine.restore(
+            ["a"], to: .position(point), policy: .skip, metadata: CommitMetadata(), isDryRun: true)
+        #expect(skipped.outcome.conflicts.map(\.description) == ["a/2: rows that refer to it would be deleted too"])
+        #expect(skipped.outcome.deleted == 2)
+        let report = try await storage.engine.restore(
+            [], to: .position(point), policy: .abort, metadata: CommitMetadata())
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(report.outcome.deleted == 4)
+        #expect(try await rows(storage) == ["a1"])
+        #expect(try await storage.verify().isSound)
+    }
+
     @Test("Deletes of rows that refer to missing ones aren't reverted", arguments: ConflictPolicy.allCases)
     func deleteWhoseReferenceIsGone(policy: ConflictPolicy) async throws {
         let reason = "it refers to a row of a that isn't there"

@@ -14,6 +14,13 @@ package final class Restoration {
     private var leftOut: Set<RowAddress> = []
     /// Rows that couldn't be restored, because others hold their unique values.
     private var blocked: [BlockedRow] = []
+    /// Rows that couldn't be deleted, because foreign keys would delete or change others with them.
+    private var refused: [RefusedRow] = []
+
+    private struct RefusedRow {
+        let entity: CatalogEntity
+        let key: [ExactValue]
+    }
 
     private struct BlockedRow {
         let entity: CatalogEntity
@@ -43,10 +50,14 @@ package final class Restoration {
             let source = try db.connection
             let key = key?.map { ExactValue($0) }
             let conflicts = try writer.keepingReferences(policy) { rows in
-                (leftOut, outcome, blocked) = (rows, RevertOutcome(), [])
+                (leftOut, outcome, blocked, refused) = (rows, RevertOutcome(), [], [])
                 for entity in entities { try restoreRows(of: entity, key: key, from: source) }
                 for entity in entities { try deleteRows(of: entity, key: key, missingFrom: source) }
+                try deleteRefusedRows()
                 try restoreBlockedRows(of: entities, key: key, from: source)
+                // Restored rows may have referred to them.
+                try deleteRefusedRows()
+                reportRefusedRows()
             }
             for conflict in conflicts { outcome.add(conflict) }
         }
@@ -193,20 +204,39 @@ package final class Restoration {
             Self.bind(row, to: find)
             let wasThere = try find.step()
             find.reset()
-            if !wasThere, !isLeftOut(row, of: entity) { try delete(row, of: entity, through: access) }
+            guard !wasThere, !isLeftOut(row, of: entity) else { continue }
+            if try !access.delete(row, withOthers: policy == .overwrite) {
+                refused.append(RefusedRow(entity: entity, key: row))
+            }
+        }
+    }
+
+    /// Deletes rows under which others were: most of those are gone by now, because they are deleted as well.
+    private func deleteRefusedRows() throws {
+        while !refused.isEmpty {
+            // The last first: a row mostly comes before those that refer to it.
+            let waiting = refused.reversed()
+            refused = try waiting.filter { row in
+                try !RowEditor(row.entity, writer).delete(row.key, withOthers: false)
+            }
+            guard refused.count < waiting.count else {
+                refused.reverse()
+                return
+            }
+        }
+    }
+
+    private func reportRefusedRows() {
+        for row in refused {
+            outcome.add(
+                RevertConflict(
+                    table: row.entity.name, key: row.key.map(\.value), column: nil,
+                    reason: "rows that refer to it would be deleted too", expected: nil, found: nil))
         }
     }
 
     private func isLeftOut(_ key: [ExactValue], of entity: CatalogEntity) -> Bool {
         !leftOut.isEmpty && leftOut.contains(RowAddress(entity: entity.id, values: key))
-    }
-
-    private func delete(_ key: [ExactValue], of entity: CatalogEntity, through access: RowEditor) throws {
-        if try access.delete(key, withOthers: policy == .overwrite) { return }
-        outcome.add(
-            RevertConflict(
-                table: entity.name, key: key.map(\.value), column: nil,
-                reason: "rows that refer to it would be deleted too", expected: nil, found: nil))
     }
 
     private static func condition(_ entity: CatalogEntity, _ key: [ExactValue]?) -> String {
