@@ -160,6 +160,60 @@ struct HostileStoreTests {
         #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
     }
 
+    /// The log has all of it. What the other program made of the table stays under its new name.
+    @Test(
+        "A table that another program dropped or renamed is rebuilt",
+        arguments: ["DROP TABLE t", "ALTER TABLE t RENAME TO other"],
+        [
+            ["rebuild", "t"], ["rebuild"], ["doctor", "--fix", "--yes"],
+            ["exec", "INSERT INTO t(id, v) VALUES (3, 'c')", "--yes"], ["restore"],
+        ])
+    func missingTable(_ sql: String, command: [String]) throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE UNIQUE INDEX t_by_v ON t(v);
+            CREATE TRIGGER t_deleted AFTER DELETE ON t BEGIN SELECT 1; END;
+            INSERT INTO t VALUES (1, 'a'), (2, 'b');
+            """, in: folder, as: "app")
+        let queue = try DatabaseQueue(path: store)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+        let mended = command == ["restore"] ? folder.path("new.sqlite") : store
+        let arguments = command == ["restore"] ? ["restore", store, "-o", mended] : command
+        let outcome = try ToolProcess.run(arguments, store: command == ["restore"] ? nil : store)
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        let verified = try ToolProcess.run(["verify"], store: mended)
+        #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+        let names = try DatabaseQueue(path: mended).read { db in
+            #expect(try String.fetchAll(db, sql: "SELECT v FROM t WHERE id < 3 ORDER BY id") == ["a", "b"])
+            return try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE tbl_name = 't' ORDER BY name")
+        }
+        #expect(names == ["t", "t_by_v", "t_deleted"])
+    }
+
+    @Test("A renamed table that others refer to is rebuilt")
+    func renamedParent() throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE INDEX t_by_v ON t(v);
+            CREATE TABLE c(id INTEGER PRIMARY KEY, t INTEGER REFERENCES t(id) ON DELETE CASCADE);
+            INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO c VALUES (1, 1);
+            """, in: folder, as: "app")
+        let queue = try DatabaseQueue(path: store)
+        // The references of the other table follow.
+        try queue.write { try $0.execute(sql: "ALTER TABLE t RENAME TO other") }
+        try queue.close()
+        let refused = try ToolProcess.run(["exec", "INSERT INTO c(id, t) VALUES (2, 2)", "--yes"], store: store)
+        #expect(refused.status == 5, "\(refused.errors)")
+        #expect(refused.errors.contains("storagekit rebuild c"), "\(refused.errors)")
+        #expect(try ToolProcess.run(["rebuild"], store: store).status == 0)
+        let verified = try ToolProcess.run(["verify"], store: store)
+        #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+        #expect(try ToolProcess.run(["exec", "DELETE FROM t WHERE id = 1", "--yes"], store: store).status == 0)
+    }
+
     @Test("An epoch that can't rise refuses writers")
     func exhaustedEpoch() async throws {
         let folder = try await copy("UPDATE storage_meta SET writer_epoch = 9223372036854775807")

@@ -98,7 +98,8 @@ extension LogWriter {
         schema.dropped = []
         schema.replaced = []
         catalog = try Catalog.load(database)
-        try watchSchema()
+        // Where rebuilding missing tables failed, they are missing again, and the failure's own error is the relevant one.
+        try watchSchema(toleratesLoss: !schema.missing.isEmpty)
         for projection in projections { try projection.reload(from: self) }
     }
 

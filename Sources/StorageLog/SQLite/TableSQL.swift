@@ -1,21 +1,28 @@
-/// Reads and edits the texts of `CREATE TABLE` and `CREATE TRIGGER` that SQLite keeps.
+/// Reads and edits the texts of `CREATE TABLE`, `CREATE INDEX` and `CREATE TRIGGER` that SQLite keeps.
 package enum TableSQL {
     /// Renames the table to `name`, which must be quoted if SQL requires it; nil if the text can't be parsed.
     package static func renaming(_ sql: String, to name: String) -> String? {
-        parts(of: sql, creating: "TABLE").map { "CREATE TABLE \(name)\(spaced($0.rest))" }
+        parts(of: sql, creating: ["TABLE"]).map { "CREATE TABLE \(name)\(spaced($0.rest))" }
     }
 
     /// The name that `CREATE TRIGGER` gives, quoted as it is there; nil for the text of another object.
     package static func nameOfTrigger(_ sql: String) -> String? {
-        parts(of: sql, creating: "TRIGGER").map { String(Substring($0.name)) }
+        parts(of: sql, creating: ["TRIGGER"]).map { String(Substring($0.name)) }
+    }
+
+    /// The name that `CREATE INDEX` gives, quoted as it is there; nil for the text of another object.
+    package static func nameOfIndex(_ sql: String) -> String? {
+        (parts(of: sql, creating: ["INDEX"]) ?? parts(of: sql, creating: ["UNIQUE", "INDEX"])).map {
+            String(Substring($0.name))
+        }
     }
 
     private static func parts(
-        of sql: String, creating kind: String
+        of sql: String, creating kind: [String]
     ) -> (name: Substring.UTF8View, rest: Substring.UTF8View)? {
         // By bytes, as SQLite reads it: Swift combines a quotation mark and a combining mark after it to one character.
         var rest = sql.utf8[...]
-        for word in ["CREATE", kind] {
+        for word in ["CREATE"] + kind {
             rest = rest.drop(while: isSpace)
             guard Substring(rest.prefix(word.utf8.count)).uppercased() == word else { return nil }
             rest = rest.dropFirst(word.utf8.count)

@@ -33,7 +33,8 @@ struct StoreTruncation {
         try dropDerived(indexes)
         let entities = CatalogEntity.reserved + then.live
         try fold(entities)
-        for entity in now.live { try run("DROP TABLE \(quoted(entity.stored))") }
+        // Another program may have dropped or renamed one.
+        for entity in now.live { try run("DROP TABLE IF EXISTS \(quoted(entity.stored))") }
         try LogTruncation.run(database, through: position)
         var rows: [String: Int64] = [:]
         for entity in then.live { rows[entity.name] = try make(entity) }
@@ -93,10 +94,9 @@ struct StoreTruncation {
                 remedy: "Rename it in a copy of the backup, and restore from that.")
         }
         taken.reset()
-        let (table, rest) = entity.definitions
-        try run(table)
+        try run(entity.definitions.table)
         let rows = try fill(entity)
-        for sql in rest { try run(sql) }
+        try AttachedObjects.make(of: entity, in: database)
         return rows
     }
 

@@ -5,7 +5,7 @@ package import StorageLog
 package struct RebuildPlan: Sendable {
     package struct Table: Sendable {
         package let name: String
-        /// Rows that the table has now.
+        /// Rows that the table has now; none where it is missing.
         package let rows: Int64
         /// The position that an interrupted rebuild has reached.
         package let resumesAt: Int64
@@ -22,10 +22,16 @@ package struct RebuildPlan: Sendable {
         head = try LogHead.load(database).position
         let entities = names.isEmpty ? catalog.live : names.compactMap(catalog.entity(named:))
         tables = try entities.map { entity in
-            let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
-            return Table(
-                name: entity.name, rows: try count.step() ? count.integer(0) : 0,
+            Table(
+                name: entity.name, rows: try Self.rows(of: entity, database),
                 resumesAt: shadows.first { $0.entity == entity.id }?.position ?? 0)
         }
+    }
+
+    private static func rows(of entity: CatalogEntity, _ database: Connection) throws -> Int64 {
+        // Another program may have dropped the table, which is a reason to rebuild it.
+        guard try StoreLayout.definition(of: entity.stored, in: database) != nil else { return 0 }
+        let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
+        return try count.step() ? count.integer(0) : 0
     }
 }

@@ -72,7 +72,7 @@ extension RebuildWriter {
         // Its indexes and triggers go with it; those that the log knows come with the new one.
         try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
         try PreparedStatement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()
-        for sql in entity.definitions.rest { try PreparedStatement(writer.database, sql).execute() }
+        try AttachedObjects.make(of: entity, in: writer.database)
         try takeTombstones(entity.id)
         try counter.advance(atLeast: assigned)
         try writer.statement("DELETE FROM storage_shadow WHERE entity = ?1").run(Int64(entity.id))
