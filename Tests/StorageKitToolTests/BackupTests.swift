@@ -223,6 +223,39 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)
     }
 
+    /// SQLite would apply what a killed writer has left to the new file: old rows would come back, or the file be unreadable.
+    @Test(
+        "Beside what is left of a lost store, no new one takes its name",
+        arguments: ["backup", "restore", "adopt"], ["-wal", "-journal"])
+    func leftoversOfLostStore(command: String, suffix: String) async throws {
+        let store = try await SampleStore()
+        let (lost, database) = (store.folder.path("lost.sqlite"), store.folder.path("plain.db"))
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY)") }
+        try queue.close()
+        let left = Data("what a killed writer has left".utf8)
+        let leftURL = URL(fileURLWithPath: lost + suffix)
+        try left.write(to: leftURL)
+        let arguments =
+            switch command {
+            case "backup": ["backup", lost]
+            case "restore": ["restore", store.path, "-o", lost]
+            default: ["adopt", database, "-s", lost]
+            }
+        let used = command == "backup" ? store.path : nil
+        for way in [[], ["--force", "--yes"]] {
+            let refused = try ToolProcess.run(arguments + way, store: used)
+            #expect(refused.status == 7, "\(way): \(refused)")
+            #expect(refused.errors.contains("lost.sqlite\(suffix)"), "\(way): \(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: lost), "\(way)")
+            #expect(try Data(contentsOf: leftURL) == left, "\(way)")
+        }
+        try FileManager.default.removeItem(at: leftURL)
+        let made = try ToolProcess.run(arguments, store: used)
+        #expect(made.status == 0, "\(made)")
+        #expect(try isWhole(lost))
+    }
+
     @Test("A killed command leaves nothing or a whole store", arguments: ["backup", "restore"])
     func killedCommand(command: String) async throws {
         let folder = try TemporaryFolder()

@@ -18,7 +18,8 @@ package struct FilePlacement: Sendable {
     private static let sidecars = ["-wal", "-shm", "-journal", ".lock", ".bell"]
 
     /// - Parameter replacing: Whether an existing file of that name may be replaced.
-    /// - Throws: `conflict` if there is one that may not be replaced.
+    /// - Throws: `conflict` if there is one that may not be replaced, or a part of a former one; `busy` if the one to replace is in
+    ///   use.
     package init(_ path: String, replacing: Bool) throws {
         try self.init(checking: path, replacing: replacing)
         removeLeftovers()
@@ -51,14 +52,19 @@ package struct FilePlacement: Sendable {
 
     /// Checks whether the name is available. Called twice, because creating the file takes time.
     private func checkDestination() throws {
-        guard FileManager.default.fileExists(atPath: destination) else { return }
-        guard replaces else { throw taken() }
-        // SQLite would read the write-ahead log as that of the new file.
-        if let log = Self.log(of: destination) {
+        let exists = FileManager.default.fileExists(atPath: destination)
+        guard replaces || !exists else { throw taken() }
+        // SQLite would read it as a part of the new file.
+        guard let log = Self.log(of: destination) else { return }
+        if exists {
             throw StorageError(
                 .busy, "\(destination) is in use, or was left in the middle of a change: there is a \(log).",
                 remedy: "Close it first, or give another name.")
         }
+        throw StorageError(
+            .conflict,
+            "There is a \(log) without its database: SQLite would read it as a part of the new \(destination).",
+            remedy: "It may hold the last changes of a lost file: move it away, or give another name.")
     }
 
     /// The file beside a database that holds a part of its content; nil if the database is complete by itself.
@@ -130,6 +136,7 @@ package struct FilePlacement: Sendable {
             forgetFormer()
             guard rename(partial, destination) == 0 else { throw failure("renamed to \(destination)") }
         } else {
+            try checkDestination()
             forgetFormer()
             // Unlike a rename, a link never replaces a file that was created there meanwhile.
             guard link(partial, destination) == 0 else {
