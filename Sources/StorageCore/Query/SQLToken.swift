@@ -16,15 +16,19 @@ package enum SQLToken: Equatable {
         return false
     }
 
+    /// - Parameter skipsComments: Whether comments are left out; otherwise they are a fault.
     /// - Throws: ``Fault`` for a text with comments, or one that ends within quotes.
-    package static func tokens(of sql: String) throws(Fault) -> [SQLToken] {
+    package static func tokens(of sql: String, skippingComments skipsComments: Bool = false) throws(Fault)
+        -> [SQLToken]
+    {
         var tokens: [SQLToken] = []
         var rest = Array(sql.utf8)[...]
         while let byte = rest.first {
             if isSpace(byte) {
                 rest.removeFirst()
             } else if rest.starts(with: "--".utf8) || rest.starts(with: "/*".utf8) {
-                throw .comment
+                guard skipsComments else { throw .comment }
+                dropComment(&rest)
             } else if let token = popToken(&rest) {
                 tokens.append(token)
             } else {
@@ -32,6 +36,17 @@ package enum SQLToken: Equatable {
             }
         }
         return tokens
+    }
+
+    /// A comment may end with the text.
+    private static func dropComment(_ rest: inout ArraySlice<UInt8>) {
+        if rest.first == UInt8(ascii: "-") {
+            rest = rest.drop { $0 != UInt8(ascii: "\n") }
+        } else {
+            rest = rest.dropFirst(2)
+            while !rest.isEmpty, !rest.starts(with: "*/".utf8) { rest.removeFirst() }
+            rest = rest.dropFirst(2)
+        }
     }
 
     private static func popToken(_ rest: inout ArraySlice<UInt8>) -> SQLToken? {

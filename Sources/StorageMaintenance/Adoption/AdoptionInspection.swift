@@ -35,10 +35,11 @@ package struct AdoptionInspection {
                 .notFound, "There is no table \"\(name)\".",
                 remedy: others.isEmpty ? "There is none without a history." : "There is \(others).")
         }
+        let dependents = try ColumnDependents(database)
         let wanted = Set(names.map(\.folded))
         var read: Int64 = 0
         for table in found where wanted.isEmpty || wanted.contains(table.name.folded) {
-            plan.tables.append(try inspect(table, read: &read))
+            plan.tables.append(try inspect(table, dependents, read: &read))
         }
         return plan
     }
@@ -113,13 +114,15 @@ extension AdoptionInspection {
 // MARK: Tables
 
 extension AdoptionInspection {
-    private func inspect(_ found: Found, read: inout Int64) throws -> AdoptionPlan.Table {
+    private func inspect(
+        _ found: Found, _ dependents: ColumnDependents, read: inout Int64
+    ) throws -> AdoptionPlan.Table {
         var table = AdoptionPlan.Table(name: found.name)
         table.obstacle = Self.kindObstacle(found)
         guard table.obstacle == nil else { return table }
         let columns = try columns(of: found.name)
         table.key = columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }.map(\.name)
-        table.obstacle = Self.columnObstacle(found.name, columns)
+        table.obstacle = Self.columnObstacle(found.name, columns) ?? dependents.obstacle(to: found.name)
         guard table.obstacle == nil else { return table }
         (table.rows, table.obstacle) = try inspectRows(found.name, columns, key: table.key, read: &read)
         return table

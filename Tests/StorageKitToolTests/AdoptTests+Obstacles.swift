@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+extension AdoptTests {
+    /// Adopts a database that statements make.
+    private func adopt(_ sql: String, in folder: TemporaryFolder) throws -> ToolProcess.Outcome {
+        let database = folder.path("plain.db")
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(path: database, configuration: configuration)
+        try queue.inDatabase { try $0.execute(sql: sql) }
+        try queue.close()
+        return try ToolProcess.run(["adopt", database, "-s", folder.path("app.sqlite")], store: nil)
+    }
+
+    /// A view or trigger that can be compiled with one more column, and whose meaning depends on the columns.
+    struct Dependent: CustomTestStringConvertible, Sendable {
+        let sql: String
+        let name: String
+        let refused: [String]
+        var testDescription: String { sql }
+
+        static let tables = """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, v); CREATE TABLE b(id INTEGER PRIMARY KEY, w);
+            CREATE TABLE other(id INTEGER PRIMARY KEY, x); CREATE TABLE archive(id INTEGER PRIMARY KEY, v, deleted);
+            INSERT INTO t VALUES (1, 'a'); INSERT INTO b VALUES (1, 'a'); INSERT INTO other VALUES (1, 1);
+            """
+
+        static let all = [
+            Dependent(
+                sql: """
+                    CREATE TRIGGER kept BEFORE DELETE ON t BEGIN
+                    INSERT INTO archive SELECT *, datetime('now') FROM t WHERE id = old.id; END
+                    """, name: "kept", refused: ["archive", "t"]),
+            Dependent(
+                sql: "CREATE VIEW joined AS SELECT v, w FROM t NATURAL JOIN b", name: "joined", refused: ["b", "t"]),
+            Dependent(
+                sql: """
+                    CREATE TRIGGER joins AFTER INSERT ON other BEGIN
+                    UPDATE archive SET v = (SELECT w FROM t natural left join b); END
+                    """, name: "joins", refused: ["b", "t"]),
+            Dependent(
+                sql: "CREATE VIEW missing AS SELECT * FROM t EXCEPT SELECT * FROM b", name: "missing",
+                refused: ["b", "t"]),
+            Dependent(
+                sql: """
+                    CREATE VIEW "odd name" AS SELECT /* FROM other; */ [T].* FROM main."t" -- all of it'
+                    INTERSECT SELECT * FROM `b`
+                    """, name: "odd name", refused: ["b", "t"]),
+            Dependent(
+                sql: "CREATE VIEW few AS SELECT count(*) AS n FROM (SELECT * FROM t UNION SELECT * FROM b)",
+                name: "few", refused: ["b", "t"]),
+            Dependent(
+                sql: """
+                    CREATE VIEW wide AS SELECT * FROM t; CREATE VIEW wider AS SELECT wide.* FROM wide;
+                    CREATE TRIGGER copies AFTER INSERT ON other BEGIN INSERT INTO archive SELECT *, 1 FROM wider; END
+                    """, name: "copies", refused: ["archive", "t"]),
+        ]
+    }
+
+    @Test("A table stays without history if its new column would change a view or trigger", arguments: Dependent.all)
+    func dependentsOfColumns(_ dependent: Dependent) throws {
+        let folder = try TemporaryFolder()
+        let outcome = try adopt(Dependent.tables + dependent.sql, in: folder)
+        #expect(outcome.status == 8, "\(outcome)")
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        for table in ["archive", "b", "other", "t"] {
+            let line = lines.first { $0.hasPrefix("! \(table) has no history:") }
+            #expect((line != nil) == dependent.refused.contains(table), "\(table): \(outcome.output)")
+            if let line { #expect(line.contains("\"\(dependent.name)\""), "\(line)") }
+        }
+        let refused = try ToolProcess.run(
+            ["adopt", folder.path("plain.db"), "t", "-s", folder.path("new.sqlite")], store: nil)
+        #expect(refused.status == 7, "\(refused)")
+        #expect(refused.errors.contains("\"\(dependent.name)\""), "\(refused.errors)")
+    }
+
+    @Test("Views and triggers that don't depend on the columns prevent nothing")
+    func independentOfColumns() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try adopt(
+            """
+            \(Dependent.tables)
+            DROP TABLE archive;
+            CREATE VIEW wide AS SELECT * FROM t;
+            CREATE VIEW named AS SELECT id, 'NATURAL JOIN' AS "EXCEPT" FROM t UNION SELECT id, w * 2 FROM b;
+            CREATE VIEW "natural" AS WITH RECURSIVE n(i) AS (SELECT id FROM t UNION SELECT i + 1 FROM n WHERE i < 3)
+                SELECT * FROM n; -- NATURAL JOIN
+            CREATE TRIGGER counts AFTER INSERT ON other WHEN EXISTS (SELECT * FROM t) BEGIN
+                UPDATE b SET w = (SELECT count(*) * 2 FROM t); END;
+            """, in: folder)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.output.contains("The view \"wide\" shows the column _position too."), "\(outcome.output)")
+        #expect(outcome.output.contains("Adopted 3 tables"), "\(outcome.output)")
+    }
+}
