@@ -95,4 +95,18 @@ extension AdoptTests {
         #expect(outcome.output.contains("The view \"wide\" shows the column _position too."), "\(outcome.output)")
         #expect(outcome.output.contains("Adopted 3 tables"), "\(outcome.output)")
     }
+
+    @Test("A view that can't be read prevents nothing")
+    func brokenView() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try adopt(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a');
+            CREATE VIEW broken AS SELECT * FROM nope; CREATE VIEW fine AS SELECT v FROM t;
+            """, in: folder)
+        #expect(outcome.status == 0, "\(outcome)")
+        let store = folder.path("app.sqlite")
+        #expect(try Self.objects(at: store).contains("view broken CREATE VIEW broken AS SELECT * FROM nope"))
+        #expect(try ToolProcess.run(["verify"], store: store).status == 0)
+    }
 }
