@@ -102,6 +102,19 @@ import Testing
         #expect(outcome.output.contains(#""dry_run":false,"commit":8,"inserted":0,"updated":1"#), "\(outcome.output)")
     }
 
+    /// With replacement characters, another text would be stored or searched for than was given.
+    @Test("Standard input that isn't UTF-8 is refused", arguments: ["exec --yes", "sql"])
+    func standardInputIsUTF8(command: String) async throws {
+        let store = try await SampleStore()
+        let before = try ToolProcess.run(["export"], store: store.path).output
+        // The second line ends with FF FE.
+        let text = #"UPDATE users SET name =\n '\377\376';\n"#
+        let refused = try ToolProcess.shell("printf \"\(text)\" | storagekit \(command) -", store: store.path)
+        #expect(refused.status == 2, "\(refused)")
+        #expect(refused.errors.contains("Line 2 of standard input isn't UTF-8"), "\(refused.errors)")
+        #expect(try ToolProcess.run(["export"], store: store.path).output == before)
+    }
+
     /// The person who is asked sees what the question is about.
     @Test("The plan is shown before the question")
     func planBeforeQuestion() async throws {

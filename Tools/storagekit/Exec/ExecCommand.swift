@@ -26,7 +26,7 @@ struct ExecCommand: AsyncParsableCommand {
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "exec")
-        let sql = sql == "-" ? String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) : sql
+        let sql = sql == "-" ? try StandardInput.text() : sql
         guard sql.contains(where: { !$0.isWhitespace && $0 != ";" }) else {
             throw CommandError(.usage, "There is no statement.", next: "Write it in quotes after exec.")
         }

@@ -48,7 +48,7 @@ struct SQLCommand: AsyncParsableCommand, FormattedPagedCommand {
         if let sql, sql != "-" {
             text = sql
         } else {
-            text = String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
+            text = try StandardInput.text()
         }
         guard text.contains(where: { !$0.isWhitespace }) else {
             throw CommandError(
