@@ -128,4 +128,28 @@ extension AdoptTests {
             ["restore", folder.path("app.sqlite"), "-o", folder.path("restored.sqlite")], store: nil)
         #expect(restored.status == 0, "\(restored)")
     }
+
+    /// Every change of such a table would fail.
+    @Test("A foreign key to a missing table or key is reported")
+    func foreignKeyToNothing() throws {
+        var folder = try TemporaryFolder()
+        let tables = """
+            CREATE TABLE p(a, id INTEGER PRIMARY KEY);
+            CREATE TABLE other(id INTEGER PRIMARY KEY REFERENCES P(id));
+            """
+        let missing = try adopt(
+            tables + "CREATE TABLE t(id INTEGER PRIMARY KEY, b REFERENCES nope(a)); INSERT INTO t VALUES (1, NULL)",
+            in: folder)
+        #expect(missing.status == 8, "\(missing)")
+        let reason = "! t has no history: its foreign key refers to \"nope\", and there is no such table."
+        #expect(missing.output.contains(reason), "\(missing.output)")
+        #expect(missing.output.contains("Adopted 2 tables"), "\(missing.output)")
+        folder = try TemporaryFolder()
+        let mismatched = try adopt(
+            tables + "CREATE TABLE t(id INTEGER PRIMARY KEY, b REFERENCES p(a)); INSERT INTO t VALUES (1, NULL)",
+            in: folder)
+        #expect(mismatched.status == 7, "\(mismatched)")
+        #expect(mismatched.errors.contains(#""t" referencing "p""#), "\(mismatched.errors)")
+        #expect(!mismatched.errors.contains("Correct the statement"), "\(mismatched.errors)")
+    }
 }

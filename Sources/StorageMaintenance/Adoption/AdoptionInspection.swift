@@ -99,14 +99,25 @@ extension AdoptionInspection {
                     "The file's application_id \(identity.integer(0)) is replaced by StorageKit's.")
             }
         }
-        let broken = try PreparedStatement(database, "PRAGMA foreign_key_check")
-        if try broken.step() {
+        try checkForeignKeys()
+    }
+
+    private func checkForeignKeys() throws {
+        do {
+            let broken = try PreparedStatement(database, "PRAGMA foreign_key_check")
+            guard try broken.step() else { return }
             throw StorageError(
                 .conflict,
                 "A row of \"\(broken.string(0))\" refers to a row of \"\(broken.string(2))\" that isn't there.",
                 remedy:
                     "A store keeps its foreign keys: delete or correct such rows first (PRAGMA foreign_key_check lists them)."
             )
+        } catch let error as StorageError where error.message.contains("foreign key mismatch") {
+            throw StorageError(
+                .schemaMismatch, "A foreign key refers to columns that aren't a key: \(database.errorMessage).",
+                remedy:
+                    "A store enforces foreign keys: give the columns a UNIQUE index, or recreate the table without the key.",
+                cause: error)
         }
     }
 }
@@ -122,7 +133,8 @@ extension AdoptionInspection {
         guard table.obstacle == nil else { return table }
         let columns = try columns(of: found.name)
         table.key = columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }.map(\.name)
-        table.obstacle = Self.columnObstacle(found.name, columns) ?? dependents.obstacle(to: found.name)
+        table.obstacle = try Self.columnObstacle(found.name, columns) ?? missingParent(of: found.name)
+        table.obstacle = table.obstacle ?? dependents.obstacle(to: found.name)
         guard table.obstacle == nil else { return table }
         (table.rows, table.obstacle) = try inspectRows(found.name, columns, key: table.key, read: &read)
         table.obstacle = try table.obstacle ?? violation(in: found.name)
@@ -167,6 +179,21 @@ extension AdoptionInspection {
                     name: select.string(0), keyOrdinal: Int(select.integer(1)), isGenerated: select.integer(2) != 0))
         }
         return columns
+    }
+
+    /// SQLite refuses every change of a table whose foreign key refers to no table.
+    private func missingParent(of table: String) throws -> AdoptionPlan.Obstacle? {
+        let select = try PreparedStatement(
+            database,
+            """
+            SELECT k."table" FROM pragma_foreign_key_list(?1) AS k
+            WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s WHERE s.type = 'table' AND s.name = k."table" COLLATE NOCASE)
+            """)
+        select.bind(text: table, at: 1)
+        guard try select.step() else { return nil }
+        return .init(
+            reason: "its foreign key refers to \"\(select.string(0))\", and there is no such table",
+            remedy: "Create that table, or recreate this one without the key: no row of it can be changed as it is.")
     }
 
     private static func columnObstacle(_ table: String, _ columns: [Column]) -> AdoptionPlan.Obstacle? {
