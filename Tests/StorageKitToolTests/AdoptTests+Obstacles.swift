@@ -152,4 +152,21 @@ extension AdoptTests {
         #expect(mismatched.errors.contains(#""t" referencing "p""#), "\(mismatched.errors)")
         #expect(!mismatched.errors.contains("Correct the statement"), "\(mismatched.errors)")
     }
+
+    /// The remedy is to change or delete the row, so it must be the right one.
+    @Test("A row that can't be recorded is named by its rowid")
+    func rowidOfObstacle() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try adopt(
+            """
+            CREATE TABLE gaps(a TEXT PRIMARY KEY, v); INSERT INTO gaps(rowid, a) VALUES (4, 'x'), (5, NULL), (7, 'y');
+            CREATE TABLE named(rowid TEXT PRIMARY KEY, v); INSERT INTO named(oid, rowid) VALUES (3, 'x'), (8, NULL);
+            CREATE TABLE listed(a TEXT PRIMARY KEY); INSERT INTO listed(rowid, a) VALUES (6, 'x'), (9, NULL);
+            """, in: folder)
+        #expect(outcome.status == 8, "\(outcome)")
+        for (table, rowid) in [("gaps", 5), ("named", 8), ("listed", 9)] {
+            #expect(
+                outcome.output.contains("! \(table) has no history: its rowid \(rowid) has NULL"), "\(outcome.output)")
+        }
+    }
 }

@@ -196,6 +196,9 @@ extension AdoptionInspection {
             remedy: "Create that table, or recreate this one without the key: no row of it can be changed as it is.")
     }
 
+    /// SQLite's names of the rowid, each as long as no column has it.
+    private static let rowidNames = ["rowid", "oid", "_rowid_"]
+
     private static func columnObstacle(_ table: String, _ columns: [Column]) -> AdoptionPlan.Obstacle? {
         if !columns.contains(where: { $0.keyOrdinal > 0 }) {
             return .init(
@@ -220,7 +223,7 @@ extension AdoptionInspection {
             return .init(
                 reason: "its name or that of a column is longer than \(Limits.nameBytes) bytes", remedy: "Shorten it.")
         }
-        if Set(columns.map { $0.name.lowercasedASCII }).isSuperset(of: ["rowid", "oid", "_rowid_"]) {
+        if Set(columns.map { $0.name.lowercasedASCII }).isSuperset(of: rowidNames) {
             return .init(
                 reason: "its columns rowid, oid and _rowid_ hide SQLite's rowid", remedy: "Rename one of them.")
         }
@@ -235,8 +238,10 @@ extension AdoptionInspection {
     private func inspectRows(
         _ table: String, _ columns: [Column], key: [String], read: inout Int64
     ) throws -> (Int64, AdoptionPlan.Obstacle?) {
-        let select = try PreparedStatement(
-            database, "SELECT \(columns.map { quoted($0.name) }.joined(separator: ", ")) FROM \(quoted(table))")
+        // SQLite may read an index instead of the table, so the rowid isn't the number of rows read so far.
+        let rowid = Self.rowidNames.first { name in !columns.contains { $0.name.lowercasedASCII == name } }
+        let values = ([rowid ?? "NULL"] + columns.map { quoted($0.name) }).joined(separator: ", ")
+        let select = try PreparedStatement(database, "SELECT \(values) FROM \(quoted(table))")
         var rows: Int64 = 0
         var obstacle: AdoptionPlan.Obstacle?
         while try select.step() {
@@ -245,9 +250,11 @@ extension AdoptionInspection {
             if read % Self.progressInterval == 0 { try progress(read) }
             guard obstacle == nil else { continue }
             for (index, column) in columns.enumerated() {
-                guard let reason = Self.problem(select, Int32(index), isKey: column.keyOrdinal > 0) else { continue }
+                guard let reason = Self.problem(select, Int32(index + 1), isKey: column.keyOrdinal > 0) else {
+                    continue
+                }
                 obstacle = .init(
-                    reason: "its rowid \(rows) \(reason.0) in \"\(column.name)\"", remedy: reason.1)
+                    reason: "its rowid \(select.integer(0)) \(reason.0) in \"\(column.name)\"", remedy: reason.1)
                 break
             }
         }
