@@ -169,4 +169,21 @@ extension AdoptTests {
                 outcome.output.contains("! \(table) has no history: its rowid \(rowid) has NULL"), "\(outcome.output)")
         }
     }
+
+    /// `import` needs names, so what is exported of such a table couldn't be imported.
+    @Test("Tables and columns without a name are refused")
+    func emptyNames() throws {
+        let folder = try TemporaryFolder()
+        let outcome = try adopt(
+            """
+            CREATE TABLE ""(id INTEGER PRIMARY KEY, a); INSERT INTO "" VALUES (1, 2);
+            CREATE TABLE k("" INTEGER PRIMARY KEY, a); CREATE TABLE v(id INTEGER PRIMARY KEY, "");
+            CREATE TABLE fine(id INTEGER PRIMARY KEY, " ");
+            """, in: folder)
+        #expect(outcome.status == 8, "\(outcome)")
+        for line in [
+            "!  has no history: its name is empty.", "! k has no history: it has a column whose name is empty.",
+            "! v has no history: it has a column whose name is empty.", "Adopted 1 table with 0 rows",
+        ] { #expect(outcome.output.contains(line), "\(outcome.output)") }
+    }
 }

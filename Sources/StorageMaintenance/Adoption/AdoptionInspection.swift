@@ -200,6 +200,11 @@ extension AdoptionInspection {
     private static let rowidNames = ["rowid", "oid", "_rowid_"]
 
     private static func columnObstacle(_ table: String, _ columns: [Column]) -> AdoptionPlan.Obstacle? {
+        if ([table] + columns.map(\.name)).contains("") {
+            return .init(
+                reason: table.isEmpty ? "its name is empty" : "it has a column whose name is empty",
+                remedy: "Give it a name: an exported history can't be imported without.")
+        }
         if !columns.contains(where: { $0.keyOrdinal > 0 }) {
             return .init(
                 reason: "it has no primary key, and rowids may change",
