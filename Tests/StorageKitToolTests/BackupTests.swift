@@ -223,6 +223,42 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)
     }
 
+    /// A copy of what only its owner may read must not be readable to all.
+    @Test("New files have the permissions of what they hold or replace")
+    func permissionsOfNewFiles() throws {
+        let folder = try TemporaryFolder()
+        let (database, store, copy) = (folder.path("plain.db"), folder.path("app.sqlite"), folder.path("copy.sqlite"))
+        let queue = try DatabaseQueue(path: database)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY)") }
+        try queue.close()
+        func permissions(_ path: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        func run(_ arguments: String...) throws {
+            let outcome = try ToolProcess.run(arguments, store: nil)
+            #expect(outcome.status == 0, "\(arguments): \(outcome)")
+        }
+        chmod(database, 0o600)
+        try run("adopt", database, "-s", store)
+        #expect(try permissions(store) == 0o600)
+        try run("backup", copy, "-s", store)
+        #expect(try permissions(copy) == 0o600)
+        try run("restore", copy, "-o", folder.path("restored.sqlite"))
+        #expect(try permissions(folder.path("restored.sqlite")) == 0o600)
+        // A file that is replaced keeps its own.
+        chmod(copy, 0o640)
+        try run("backup", copy, "-s", store, "--force")
+        #expect(try permissions(copy) == 0o640)
+        // Whoever makes a store can write to it.
+        chmod(database, 0o440)
+        try run("adopt", database, "-s", folder.path("second.sqlite"))
+        #expect(try permissions(folder.path("second.sqlite")) == 0o640)
+        chmod(database, 0o640)
+        try run("adopt", database, "--in-place", "--yes")
+        #expect(try permissions(database) == 0o640)
+        #expect(try permissions(database + ".before-adopt") == 0o640)
+    }
+
     /// SQLite would apply what a killed writer has left to the new file: old rows would come back, or the file be unreadable.
     @Test(
         "Beside what is left of a lost store, no new one takes its name",

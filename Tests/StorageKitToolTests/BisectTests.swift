@@ -48,13 +48,15 @@ import Testing
         #expect(twice.errors.contains("false at t:5"), "\(twice.errors)")
     }
 
-    /// The tables of each point stand in a file that any program can read.
+    /// The tables of each point are in a file that any program of this user can read, and no other user.
     @Test("A command reads the tables of the point")
     func commandReadsHistoricalTables() async throws {
         let store = try await SampleStore()
         let check = """
             python3 -c "import os, sqlite3, sys
-            database = sqlite3.connect(os.environ['STORAGEKIT_DATABASE'])
+            path = os.environ['STORAGEKIT_DATABASE']
+            assert os.stat(os.path.dirname(path)).st_mode & 0o77 == 0
+            database = sqlite3.connect(path)
             assert database.execute('PRAGMA integrity_check').fetchone() == ('ok',)
             sys.exit(0 if database.execute('SELECT count(*) FROM posts').fetchone()[0] < 2 else 1)"
             """

@@ -330,7 +330,7 @@ struct AcknowledgedCommitsTests {
         let path = folder.path()
         for isReplacing in [true, false] {
             if isReplacing { try Data().write(to: URL(fileURLWithPath: path)) } else { unlink(path) }
-            let placement = try FilePlacement(path, replacing: isReplacing)
+            let placement = try FilePlacement(path, replacing: isReplacing, like: path)
             try crashed.main.write(to: URL(fileURLWithPath: placement.partial))
             let file = Acknowledgement.file(of: placement.partial) ?? 0
             // A file that was deleted gives its number to the next.

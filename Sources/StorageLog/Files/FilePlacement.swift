@@ -3,7 +3,8 @@ internal import StorageCore
 internal import Synchronization
 
 /// A file that gets its name only when it is complete: it is written under another name in the same folder, flushed to the disk,
-/// and then renamed. An interrupted process leaves nothing under the final name.
+/// and then renamed. An interrupted process leaves nothing under the final name. From the beginning it can only be read by those
+/// who may read the file that it replaces or is made from.
 ///
 /// Isolation: `Sendable`, without state of its own.
 package struct FilePlacement: Sendable {
@@ -17,12 +18,18 @@ package struct FilePlacement: Sendable {
     private static let mark = ".partial-"
     private static let sidecars = ["-wal", "-shm", "-journal", ".lock", ".bell"]
 
-    /// - Parameter replacing: Whether an existing file of that name may be replaced.
+    /// Creates the file, empty and under its first name.
+    ///
+    /// - Parameters:
+    ///   - replacing: Whether an existing file of that name may be replaced, which gives the new one its permissions.
+    ///   - source: The file that gives it its permissions otherwise.
     /// - Throws: `conflict` if there is one that may not be replaced, or a part of a former one; `busy` if the one to replace is in
-    ///   use.
-    package init(_ path: String, replacing: Bool) throws {
+    ///   use; `io-error` if it can't be created.
+    package init(_ path: String, replacing: Bool, like source: String) throws {
         try self.init(checking: path, replacing: replacing)
         removeLeftovers()
+        let model = FileManager.default.fileExists(atPath: destination) ? destination : source
+        guard StoredFile.create(partial, like: model) else { throw failure("created") }
     }
 
     private init(checking path: String, replacing: Bool) throws {
@@ -35,7 +42,7 @@ package struct FilePlacement: Sendable {
 
     /// Checks whether a file could be created at a path, without changing anything.
     ///
-    /// - Throws: The errors of `init(_:replacing:)`.
+    /// - Throws: `conflict` or `busy`, as `init(_:replacing:like:)`.
     package static func check(_ path: String, replacing: Bool) throws {
         _ = try FilePlacement(checking: path, replacing: replacing)
     }
@@ -89,7 +96,11 @@ package struct FilePlacement: Sendable {
             remedy: "Give another name, or add --force to replace it.")
     }
 
-    private func removeLeftovers() { for path in Self.leftovers(of: destination) { unlink(path) } }
+    private func removeLeftovers() {
+        for path in Self.leftovers(of: destination) { unlink(path) }
+        // Of an earlier process that had the number of this one.
+        discard()
+    }
 
     /// Files that ended processes have left behind while they created a file of this name.
     package static func leftovers(of destination: String) -> [String] {

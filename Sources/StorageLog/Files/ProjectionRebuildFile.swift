@@ -24,13 +24,8 @@ package struct ProjectionRebuildFile: Sendable {
     /// Creates the file again, empty and readable only by users who may read the store.
     package func create() {
         remove()
-        var info = stat()
-        let mode = stat(store, &info) == 0 ? info.st_mode & 0o777 : 0o600
-        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR, 0o600)
         // If it can't be created, opening it reports why.
-        guard descriptor >= 0 else { return }
-        fchmod(descriptor, mode)
-        close(descriptor)
+        _ = StoredFile.create(path, like: store)
     }
 
     package func remove() { for suffix in Self.sidecars { unlink(path + suffix) } }

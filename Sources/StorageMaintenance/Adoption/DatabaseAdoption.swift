@@ -59,7 +59,7 @@ package struct DatabaseAdoption: Sendable {
     /// Makes the new store; the database stays as it is.
     package func run(to destination: String, replacing: Bool) async throws -> AdoptionPlan {
         try FilePlacement.check(destination, isNot: source)
-        let placement = try FilePlacement(destination, replacing: replacing)
+        let placement = try FilePlacement(destination, replacing: replacing, like: source)
         do {
             // The source's connection mustn't be held across a suspension.
             let plan = try read(into: placement)
@@ -88,12 +88,10 @@ package struct DatabaseAdoption: Sendable {
     ///
     /// - Parameter backup: The path for a copy of the original file; nil for none.
     package func runInPlace(backup: String?) async throws -> AdoptionPlan {
-        let kept = try backup.map { try FilePlacement($0, replacing: false) }
-        let work = try FilePlacement(source + ".adopting", replacing: false)
-        defer {
-            work.discard()
-            kept?.discard()
-        }
+        let kept = try backup.map { try FilePlacement($0, replacing: false, like: source) }
+        defer { kept?.discard() }
+        let work = try FilePlacement(source + ".adopting", replacing: false, like: source)
+        defer { work.discard() }
         let lock = try WriterLock(store: source)
         defer { lock.release() }
         // Sound as `nonisolated(unsafe)`: used by this task alone, one call at a time. After an `await` it may be on

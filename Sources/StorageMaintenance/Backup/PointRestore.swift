@@ -90,7 +90,7 @@ package struct PointRestore: Sendable {
         recording operation: (operation: StorageOperation, metadata: CommitMetadata)
     ) async throws -> Outcome {
         try FilePlacement.check(path, isNot: source)
-        let placement = try FilePlacement(path, replacing: replacing)
+        let placement = try FilePlacement(path, replacing: replacing, like: source)
         do {
             var outcome = try make(position, at: placement.partial)
             outcome.recorded = try await Self.record(operation, in: placement.partial)

@@ -32,7 +32,7 @@ extension StorageEngine {
         progress: @escaping @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void = { _, _, _ in }
     ) async throws -> StoreBackup {
         try checkIsAnotherFile(path)
-        let placement = try FilePlacement(path, replacing: replacing)
+        let placement = try FilePlacement(path, replacing: replacing, like: self.path)
         let end = verifying ? acknowledgedEnd() : nil
         do {
             let head = try await read { db in

@@ -124,14 +124,13 @@ private struct ShellCondition {
     /// - Returns: nil if the command can't decide.
     func holds(afterCommit number: Int64) throws -> Bool? {
         guard let snapshot else { return try holds(afterCommit: number, database: nil) }
-        let file = FileManager.default.temporaryDirectory
-            .appendingPathComponent("storagekit-\(UUID().uuidString).sqlite")
-        // A temporary file that stays does no harm.
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = try PrivateFolder()
+        defer { folder.discard() }
+        let file = folder.path(of: "state.sqlite")
         let position = try snapshot.position(of: .commit(number))
         try MaterializedSnapshot(at: position, of: snapshot.database, schema: .asRecorded).write(
-            to: file.path, from: snapshot.database)
-        return try holds(afterCommit: number, database: file.path)
+            to: file, from: snapshot.database)
+        return try holds(afterCommit: number, database: file)
     }
 
     private func holds(afterCommit number: Int64, database: String?) throws -> Bool? {

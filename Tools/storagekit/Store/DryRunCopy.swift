@@ -4,13 +4,12 @@ import StorageKit
 /// A copy of a store in a temporary folder, for a command's dry run.
 struct DryRunCopy {
     let path: String
-    private let folder: URL
+    private let folder: PrivateFolder
 
     /// Copies the store; if there is none yet, the folder stays empty.
     init(of store: StoreOption) async throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        path = folder.appendingPathComponent("store.sqlite").path
+        folder = try PrivateFolder()
+        path = folder.path(of: "store.sqlite")
         guard try FileManager.default.fileExists(atPath: store.path()) else { return }
         do {
             let storage = try store.openForReading()
@@ -22,8 +21,5 @@ struct DryRunCopy {
         }
     }
 
-    func discard() {
-        // A temporary folder that stays does no harm.
-        try? FileManager.default.removeItem(at: folder)
-    }
+    func discard() { folder.discard() }
 }

@@ -46,12 +46,10 @@ final class MCPCall: Sendable {
     ///
     /// - Parameter progress: Called about once a second with the seconds that have passed.
     func run(progress: (_ seconds: Int) -> Void) -> Outcome {
-        // Temporary files of a killed command are removed with this folder.
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "storagekit-mcp-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            // Temporary files of a killed command are removed with this folder.
+            let folder = try PrivateFolder()
+            defer { folder.discard() }
             guard let child = try start(in: folder.path) else { return .cancelled }
             var reading = MCPReading(question, limits: limits)
             reading.read(child, progress: progress)
