@@ -41,6 +41,30 @@
             }
         }
 
+        /// An event has its data on one line, whatever SQL has written.
+        @Test("A value on several lines is sent on one", arguments: ["[3,\n4]", "[3,\r4]", "[ 3,\r\n\t4 ]"])
+        func valuesOnSeveralLines(json: String) async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let path = "/v1/collections/notes/documents/1"
+                _ = try await hub.send(.PUT, path, token: token, body: #"{"j":[1,2]}"#)
+                _ = try await hub.storage.write { tx in
+                    try tx.database.execute(sql: "UPDATE notes SET j = ?", arguments: [json])
+                }
+                var changes = try await hub.events("/v1/changes?collection=notes&follow=false", token: token)
+                let change = try #require(try await changes.next()?.page.page.changes.first)
+                guard case .save(let fields) = change.operation else { return #expect(Bool(false), "it's a document") }
+                #expect(fields.texts["j"] == "[3,4]")
+                var live = try await hub.events("/v1/collections/notes/query", token: token, body: "{}")
+                let snapshot = try #require(try await live.next())
+                #expect(try HubSnapshot(json: snapshot.data.utf8).documents.first?.fields["j"] == "[3,4]")
+                // What was shown is sent back.
+                let read = try await hub.send(.GET, path, token: token)
+                let again = try await hub.send(.PUT, path, token: token, body: #"{"j":[3,4]}"#)
+                #expect(again.headers.first(name: "ETag") == read.headers.first(name: "ETag"))
+            }
+        }
+
         @Test("A stream ends on request")
         func endOnRequest() async throws {
             try await ServedHub.run { hub in

@@ -32,15 +32,15 @@ package struct JSONReader {
         }
     }
 
-    /// Whether a text is valid JSON, and nothing else.
-    package static func isValid(_ json: String) -> Bool {
+    /// The same JSON without white space between tokens; nil for anything but one JSON value.
+    package static func compact(_ json: String) -> String? {
         do {
             var reader = try JSONReader(json.utf8)
-            _ = try reader.text()
+            let text = try reader.text()
             try reader.finish()
-            return true
+            return text
         } catch {
-            return false
+            return nil
         }
     }
 

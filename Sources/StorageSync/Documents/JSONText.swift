@@ -21,6 +21,4 @@ enum JSONText {
 
     /// Decodes a JSON string.
     static func string(_ json: String) throws -> String { try _StorageJSON.value(String.self, of: .text(json)) }
-
-    static func isValid(_ json: String) -> Bool { JSONReader.isValid(json) }
 }

@@ -12,13 +12,14 @@ extension CatalogColumn {
             number == 1 ? "true" : "false"
         case .integer(let number): String(number)
         case .real(let number): number.isFinite ? "\(number)" : nil
-        case .text(let text) where isImported && type == ImportedKind.json.rawValue && JSONText.isValid(text): text
-        case .text(let text): JSONText.quoted(text)
+        case .text(let text):
+            // SQL may have written it on several lines, which a stream of events can't transfer.
+            (isImported && type == ImportedKind.json.rawValue ? JSONReader.compact(text) : nil) ?? JSONText.quoted(text)
         case .blob(let bytes) where coding == "uuid" && bytes.count == 16:
             JSONText.quoted(HubEntityTable.uuid(bytes).uuidString)
         case .blob(let bytes) where isImported && type != ImportedKind.blob.rawValue:
             // A value that isn't of the column's type.
-            String(data: bytes, encoding: .utf8).flatMap { JSONText.isValid($0) ? $0 : nil }
+            String(data: bytes, encoding: .utf8).flatMap(JSONReader.compact)
                 ?? JSONText.quoted(bytes.base64EncodedString())
         case .blob(let bytes): JSONText.quoted(bytes.base64EncodedString())
         }
