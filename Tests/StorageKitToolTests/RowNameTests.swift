@@ -100,6 +100,44 @@ struct RowNameTests {
         #expect(missing.errors.contains("There has never been a row reals/nan"), "\(missing.errors)")
     }
 
+    /// A number that SQLite would read from the text is another row's.
+    @Test("A row is named by the text that is shown, not by a number that this text could mean")
+    func textsThatReadAsNumbers() async throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("plain.db")
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE d(code PRIMARY KEY, v);
+                    INSERT INTO d VALUES (1, 'a'), ('01', 'b'), ('+1', 'c'), (1000.0, 'd'), ('1e3', 'e'), (x'0a', 'f');
+                    CREATE TABLE r(code REAL PRIMARY KEY, v);
+                    INSERT INTO r VALUES (31, 'g'), ('0x1F', 'h'), (9e999, 'i'), ('infinity', 'j');
+                    CREATE TABLE pair(a, b, v, PRIMARY KEY (a, b));
+                    INSERT INTO pair VALUES (7, 1, 'k'), ('007', 1, 'l'), (1, 1, 'm'), ('1', '01', 'n');
+                    """)
+        }
+        try queue.close()
+        #expect(try ToolProcess.run(["adopt", database, "-s", folder.path()], store: nil).status == 0)
+        for (row, value) in [
+            ("d/1", "a"), ("d/01", "b"), ("d/+1", "c"), ("d/1000.0", "d"), ("d/1e3", "e"), ("d/0a", "f"),
+            ("r/31.0", "g"), ("r/0x1F", "h"), ("r/inf", "i"), ("r/infinity", "j"), ("pair/7,1", "k"),
+            ("pair/007,1", "l"), ("pair/1,1", "m"), ("pair/1,01", "n"), ("d/001", "a"), ("r/31", "g"),
+        ] {
+            let blame = try ToolProcess.run(["blame", "\(row)#v", "--format", "jsonl"], store: folder.path())
+            #expect(blame.output.contains(#""value":"\#(value)""#), "\(row): \(blame.output)\(blame.errors)")
+        }
+        let changed = try ToolProcess.run(["exec", "UPDATE d SET v = v || '!'", "--yes"], store: folder.path())
+        #expect(changed.status == 0, "\(changed.errors)")
+        let restored = try ToolProcess.run(["restore-state", "t:1", "d/01", "--yes"], store: folder.path())
+        #expect(restored.status == 0, "\(restored.errors)")
+        let rows = try ToolProcess.run(
+            ["sql", "SELECT v FROM d ORDER BY v", "--format", "jsonl"], store: folder.path())
+        #expect(
+            rows.output == ["a!", "b", "c!", "d!", "e!", "f!"].map { #"{"v":"\#($0)"}"# + "\n" }.joined(),
+            "\(rows.output)")
+    }
+
     @Test("Parts are read as they are written")
     func partsRoundTrip() {
         for key in Self.keys {

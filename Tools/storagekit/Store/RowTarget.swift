@@ -44,8 +44,10 @@ extension HistoryReader {
         guard columns.count != 1 else {
             // The unescaped form first: in a single-part key a comma needs no escape.
             let decoded = KeyText.decoded(id)
-            return (KeyText.values(id, of: columns[0]) + (decoded == id ? [] : KeyText.values(decoded, of: columns[0])))
-                .map { [$0] }
+            let values =
+                KeyText.values(id, of: columns[0])
+                + (decoded.utf8.elementsEqual(id.utf8) ? [] : KeyText.values(decoded, of: columns[0]))
+            return shownFirst(values.map { [$0] }, as: [id], columns)
         }
         let parts = KeyText.parts(of: id)
         guard parts.count == columns.count else {
@@ -58,7 +60,20 @@ extension HistoryReader {
         for (part, column) in zip(parts, columns) {
             keys = keys.flatMap { key in KeyText.values(part, of: column).map { key + [$0] } }
         }
-        return keys
+        return shownFirst(keys, as: parts, columns)
+    }
+
+    /// Returns the keys that are shown as they were typed before those that other spellings of a number or of bytes mean: `01`
+    /// is the text where there is one, and otherwise the number 1.
+    private static func shownFirst(
+        _ keys: [[StorageValue]], as parts: [String], _ columns: [CatalogColumn]
+    ) -> [[StorageValue]] {
+        func isShown(_ key: [StorageValue]) -> Bool {
+            key.indices.allSatisfy { index in
+                ValueText.id(key[index], coding: columns[index].coding).utf8.elementsEqual(parts[index].utf8)
+            }
+        }
+        return keys.filter(isShown) + keys.filter { !isShown($0) }
     }
 
     private func missing(_ target: TargetArgument, id: String, in entity: CatalogEntity) throws -> CommandError {
