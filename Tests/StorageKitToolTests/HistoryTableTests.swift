@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import StorageCore
 import StorageEntities
 import StorageKit
@@ -189,6 +190,30 @@ struct HistoryTableTests {
         #expect(reverted.status == 0, "\(reverted.errors)")
         let rows = try ToolProcess.run(["sql", "SELECT id FROM posts", "--format", "jsonl"], store: store)
         #expect(rows.output == #"{"id":"1"}"# + "\n")
+    }
+
+    /// A column's collation is part of what its table finds.
+    @Test("A condition on history finds what it finds in the table")
+    func collationOfColumns() async throws {
+        let database = folder.path("people.db")
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE people(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE);
+                    INSERT INTO people VALUES (1, 'BOB'), (2, 'anna');
+                    """)
+        }
+        try queue.close()
+        let store = folder.path()
+        #expect(try ToolProcess.run(["adopt", database, "-s", store], store: nil).status == 0)
+        for table in ["people", "history_people"] {
+            let sql = "SELECT id FROM \(table) WHERE name = 'bob'"
+            let found = try ToolProcess.run(["sql", sql, "--format", "jsonl"], store: store)
+            #expect(found.output == #"{"id":1}"# + "\n", "\(table): \(found.output)\(found.errors)")
+        }
+        let log = try ToolProcess.run(["log", "people", "--where", "name = 'bob'", "--oneline"], store: store)
+        #expect(log.status == 0 && log.output.contains("t:1"), "\(log.output)\(log.errors)")
     }
 
     @Test("A range that ends before it begins is refused")

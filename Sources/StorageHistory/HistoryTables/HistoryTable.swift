@@ -16,8 +16,8 @@ struct HistoryTable {
     let kind: Kind
     let entity: CatalogEntity?
     let columns: [String]
-    /// The affinities of columns that hold values of the entity's columns.
-    private let affinities: [ExactText: ColumnAffinity]
+    /// The entity's columns whose values the table's columns hold, by the names of the latter.
+    private let origins: [ExactText: CatalogColumn]
     private let roles: [Role]
 
     /// The leading columns of a table of versions and of one of changes, and all columns of the commits.
@@ -35,7 +35,7 @@ struct HistoryTable {
         kind = .history
         columns = Self.free(Self.versionRoles.map(Self.name), besides: names) + names
         roles = Self.versionRoles + entity.live.map { $0.keyOrdinal > 0 ? .key($0.keyOrdinal - 1) : .value }
-        affinities = Self.affinities(of: entity.live, named: names)
+        origins = Self.origins(entity.live, named: names)
     }
 
     /// A table with a row for each event of an entity.
@@ -49,8 +49,8 @@ struct HistoryTable {
         kind = .changes
         columns = Self.free(Self.changeRoles.map(Self.name), besides: keys + values) + keys + values
         roles = Self.changeRoles + keys.indices.map(Role.key) + values.map { _ in .value }
-        affinities = Self.affinities(of: entity.key, named: keys)
-            .merging(Self.affinities(of: others.flatMap { [$0, $0] }, named: values)) { key, _ in key }
+        origins = Self.origins(entity.key, named: keys)
+            .merging(Self.origins(others.flatMap { [$0, $0] }, named: values)) { key, _ in key }
     }
 
     /// The table of the commits.
@@ -60,7 +60,7 @@ struct HistoryTable {
         kind = .commits
         columns = Self.commitColumns
         roles = []
-        affinities = [:]
+        origins = [:]
     }
 
     /// The table's qualified name in SQL.
@@ -69,11 +69,19 @@ struct HistoryTable {
     /// Its column definitions in SQL: the first is the position of an event, or the number of a commit.
     var definitions: [String] {
         columns.indices.map { index in
-            "\(quoted(columns[index])) \(index == 0 ? "INTEGER PRIMARY KEY" : affinity(of: index).rawValue)"
+            "\(quoted(columns[index])) "
+                + (index == 0 ? "INTEGER PRIMARY KEY" : affinity(of: index).rawValue + collationClause(of: index))
         }
     }
 
-    func affinity(of column: Int) -> ColumnAffinity { affinities[columns[column].folded] ?? .blob }
+    func affinity(of column: Int) -> ColumnAffinity { origins[columns[column].folded]?.affinity ?? .blob }
+
+    /// Texts are compared, sorted and grouped as in the entity's table. A collation of the program's own is unknown to the tables
+    /// that buffer rows, and counts as `BINARY`.
+    private func collationClause(of column: Int) -> String {
+        guard let collation = origins[columns[column].folded]?.knownCollation, collation != .binary else { return "" }
+        return " COLLATE \(collation.rawValue)"
+    }
 
     func role(of column: Int) -> Role { roles[column] }
 
@@ -82,8 +90,8 @@ struct HistoryTable {
 
     private static func name(of role: Role) -> String { role == .operation ? "_op" : "_\(role)" }
 
-    private static func affinities(of columns: [CatalogColumn], named names: [String]) -> [ExactText: ColumnAffinity] {
-        Dictionary(zip(names.map(\.folded), columns.map(\.affinity))) { first, _ in first }
+    private static func origins(_ columns: [CatalogColumn], named names: [String]) -> [ExactText: CatalogColumn] {
+        Dictionary(zip(names.map(\.folded), columns)) { first, _ in first }
     }
 
     /// Makes names unique among others.
