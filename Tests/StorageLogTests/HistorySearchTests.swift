@@ -238,7 +238,7 @@ import Testing
         try await engine.adopt("reals", "CREATE TABLE reals(r REAL PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
         _ = try await engine.commit(
             """
-            INSERT INTO nums(n) VALUES (42), (0);
+            INSERT INTO nums(n) VALUES (42), (0), (1000000000000000000);
             INSERT INTO texts(id) VALUES ('042'), ('42'), ('42.0'), ('x');
             INSERT INTO any(k) VALUES (42), ('42'), (-0.0), (7.0);
             INSERT INTO reals(r) VALUES (0.0), (42);
@@ -250,6 +250,8 @@ import Testing
                 _ = try statement.step()
                 return statement.integer(0)
             }
+            #expect(try count("history_nums WHERE n = '1e18'") == 1)
+            #expect(try count("history_nums WHERE n = 1e18") == 1)
             #expect(try count("history_texts WHERE id = 42") == 1)
             #expect(try count("history_texts WHERE id = '042'") == 1)
             #expect(try count("history_texts WHERE id = CAST(42 AS INTEGER)") == 3)

@@ -34,7 +34,8 @@ struct HistorySearchBuilder {
             scratch,
             """
             SELECT value FROM (SELECT ?1 AS value UNION ALL SELECT CAST(?1 AS TEXT) UNION ALL SELECT CAST(?1 AS INTEGER)
-            UNION ALL SELECT CAST(?1 AS REAL) UNION ALL SELECT CAST(?1 AS NUMERIC))
+            UNION ALL SELECT CAST(?1 AS REAL) UNION ALL SELECT CAST(?1 AS NUMERIC)
+            UNION ALL SELECT CAST(CAST(?1 AS REAL) AS INTEGER))
             """)
         search = HistorySearch(
             query: LogQuery(positions: 1...max(1, index.head.position), tables: [table.entity?.name ?? ""]),
