@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -47,6 +48,49 @@ struct ReplayTests {
         let hit = try ToolProcess.run(["replay", "-q", "--break", "posts/a/1#\(condition)"], store: store.path)
         #expect(hit.status == 1, "\(hit.output)\(hit.errors)")
         #expect(hit.output.contains("(\(commit))"), "\(hit.output)")
+    }
+
+    private func adopted(_ sql: String) async throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        let database = folder.path("plain.db")
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+        let adopted = try ToolProcess.run(["adopt", database, "-s", folder.path()], store: nil)
+        #expect(adopted.status == 0, "\(adopted.errors)")
+        return folder
+    }
+
+    @Test(
+        "A condition for a break compares as the column does",
+        arguments: ["v = '9'", "new_v = '9'", "name = 'bob'", "old_v IS NULL AND new_name = 'BoB'", "r = 5"])
+    func breaksByAffinityAndCollation(condition: String) async throws {
+        let folder = try await adopted(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, v INT, name TEXT COLLATE NOCASE, r REAL);
+            INSERT INTO t VALUES (1, 8, 'anna', 1), (2, 9, 'BOB', 5);
+            """)
+        let hit = try ToolProcess.run(["replay", "-q", "--break", condition], store: folder.path())
+        #expect(hit.status == 1 && hit.output.contains("@2"), "\(hit.output)\(hit.errors)")
+    }
+
+    /// Three names for each column are more than SQLite lets a table have.
+    @Test("A break may be at a value of a wide table")
+    func breaksInWideTable() async throws {
+        let columns = (1...699).map { "c\($0)" }.joined(separator: ", ")
+        let folder = try await adopted(
+            """
+            CREATE TABLE wide(id INTEGER PRIMARY KEY, \(columns));
+            INSERT INTO wide(id, c1, c699) VALUES (1, 8, 8), (2, 9, 10);
+            """)
+        for condition in ["c1 = 9", "new_C699 = 10", "\"c1\" + old_c2 IS NULL AND c1 = 9"] {
+            let hit = try ToolProcess.run(["replay", "-q", "--break", condition], store: folder.path())
+            #expect(hit.status == 1 && hit.output.contains("@2"), "\(condition): \(hit.output)\(hit.errors)")
+        }
+        for condition in ["c700 = 9", "rowid = 1", "c1 = ", "nosuch(c1)"] {
+            let refused = try ToolProcess.run(["replay", "-q", "--break", condition], store: folder.path())
+            #expect(refused.status == 2, "\(condition): \(refused.output)\(refused.errors)")
+        }
     }
 
     @Test("Tables are what they were wherever it goes", arguments: [1, 2, 3] as [UInt64])

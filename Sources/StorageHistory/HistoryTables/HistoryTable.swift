@@ -69,19 +69,14 @@ struct HistoryTable {
     /// Its column definitions in SQL: the first is the position of an event, or the number of a commit.
     var definitions: [String] {
         columns.indices.map { index in
-            "\(quoted(columns[index])) "
-                + (index == 0 ? "INTEGER PRIMARY KEY" : affinity(of: index).rawValue + collationClause(of: index))
+            let clause = index == 0 ? "INTEGER PRIMARY KEY" : origin(of: index)?.comparisonClause ?? "BLOB"
+            return "\(quoted(columns[index])) \(clause)"
         }
     }
 
-    func affinity(of column: Int) -> ColumnAffinity { origins[columns[column].folded]?.affinity ?? .blob }
+    func affinity(of column: Int) -> ColumnAffinity { origin(of: column)?.affinity ?? .blob }
 
-    /// Texts are compared, sorted and grouped as in the entity's table. A collation of the program's own is unknown to the tables
-    /// that buffer rows, and counts as `BINARY`.
-    private func collationClause(of column: Int) -> String {
-        guard let collation = origins[columns[column].folded]?.knownCollation, collation != .binary else { return "" }
-        return " COLLATE \(collation.rawValue)"
-    }
+    private func origin(of column: Int) -> CatalogColumn? { origins[columns[column].folded] }
 
     func role(of column: Int) -> Role { roles[column] }
 
