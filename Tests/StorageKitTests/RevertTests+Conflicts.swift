@@ -129,6 +129,54 @@ extension RevertTests {
         #expect(try await state(storage) == after)
     }
 
+    /// - Parameter change: How row 3 gets the value 'y' by two events.
+    @Test(
+        "A row whose earlier event is blocked keeps the result of later ones",
+        arguments: [
+            "REPLACE INTO a(id, u, n) VALUES (3, 'y', 1)",
+            "UPDATE a SET u = 'tmp' WHERE id = 3; UPDATE a SET u = 'y' WHERE id = 3",
+            "DELETE FROM a WHERE id = 3; INSERT INTO a(id, u) VALUES (3, 'z'); UPDATE a SET u = 'y' WHERE id = 3",
+        ], ConflictPolicy.allCases)
+    func blockedRowStaysWhole(change: String, policy: ConflictPolicy) async throws {
+        let storage = try openTable("CREATE TABLE a(id INTEGER PRIMARY KEY, u TEXT UNIQUE, n INTEGER)", "a")
+        try await run("INSERT INTO a(id, u) VALUES (3, 'x'), (5, 'v')", storage)
+        let commit = try await run("\(change); UPDATE a SET n = 7 WHERE id = 5", storage)
+        try await run("INSERT INTO a(id, u) VALUES (4, 'x')", storage)
+        let rows = "SELECT id || u || ifnull(n, '') FROM a ORDER BY id"
+        let before = try await texts(rows, storage)
+        if policy == .abort {
+            let error = await #expect(throws: StorageError.self) { try await storage.revert(commit) }
+            #expect(error?.code == .conflict)
+            #expect(try await texts(rows, storage) == before)
+            return
+        }
+        let plan = try await storage.revert(commit, onConflict: policy, isDryRun: true)
+        let report = try await storage.revert(commit, onConflict: policy)
+        #expect(plan.outcome == report.outcome)
+        #expect(report.outcome.conflicts.map(\.key) == [[.integer(3)]])
+        #expect(report.outcome.conflicts[0].reason.hasPrefix("another row conflicts with it"))
+        #expect(report.outcome.count == 1)
+        // Only the other row of the commit is reverted.
+        #expect(try await texts(rows, storage) == before.map { $0 == "5v7" ? "5v" : $0 })
+        #expect(try await storage.verify().isSound)
+    }
+
+    /// An insert and an update of a row are reverted together or not at all.
+    @Test("A row that rows without history refer to keeps its updates")
+    func referredRowStaysWhole() async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT);
+            CREATE TABLE c(p INTEGER REFERENCES p(id) ON DELETE CASCADE);
+            """, "p")
+        let insertion = try await run(
+            "INSERT INTO p(id, u) VALUES (1, 'a'); UPDATE p SET u = 'b'; INSERT INTO c(p) VALUES (1)", storage)
+        let report = try await storage.revert(insertion, onConflict: .skip)
+        #expect(report.outcome.conflicts.map(\.key) == [[.integer(1)]])
+        #expect(report.outcome.count == 0)
+        #expect(try await texts("SELECT id || u FROM p", storage) == ["1b"])
+    }
+
     @Test("Columns are compared one by one")
     func columnsRevertSeparately() async throws {
         let storage = try open()

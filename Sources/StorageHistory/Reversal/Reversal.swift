@@ -20,10 +20,15 @@ package final class Reversal {
     /// Cells that another change had already set to the old value of an event of the run, with that event's new value. Their
     /// current value isn't the result of earlier events, so those conflict.
     private var settled: [BlockedCell: ExactValue] = [:]
-    /// Cells that the events together leave unchanged, and others have changed since; and the rows of ``changedRows``.
+    /// Cells that the events together leave unchanged, and others have changed since; and the rows of ``wholeRows``.
     private var untouched: Set<BlockedCell> = []
-    /// The conflicts of rows that were inserted and updated by the events, and have changed since.
-    private var changedRows = RevertOutcome()
+    /// The conflicts of rows that can only be reverted as a whole, and stay as they are: the events inserted and updated them and
+    /// they have changed since, or other rows block an earlier one of their events.
+    private var wholeRows = RevertOutcome()
+    /// Conflicts of rows with a blocked event, of which later events are reverted already.
+    private var halfReverted: [(row: BlockedCell, conflict: RevertConflict)] = []
+    /// The rows of several events.
+    private var repeated = DuplicateRows()
     /// Events that other rows block, perhaps only until the rest is reverted, and earlier events of their rows.
     private var waiting: [NetRow] = []
     private var waitingRows: Set<RowAddress> = []
@@ -72,16 +77,31 @@ package final class Reversal {
         try writer.statement("SAVEPOINT storage_reversal_whole").execute()
         try restart()
         if try !revert(positions, continues: false), try !revertInOrder(positions) {
-            try restart()
-            _ = try revert(positions, continues: true)
+            repeat {
+                try restart()
+                _ = try revert(positions, continues: true)
+            } while leaveHalfReverted()
         }
         try writer.statement("RELEASE storage_reversal_whole").execute()
     }
 
     private func restart() throws {
         try writer.statement("ROLLBACK TO storage_reversal_whole").execute()
-        (outcome, events, isLast) = (changedRows, 0, false)
-        (blocked, settled, waiting, waitingRows) = (leftOut, [:], [], [])
+        (outcome, events, isLast) = (wholeRows, 0, false)
+        (blocked, settled, waiting, waitingRows, halfReverted) = (leftOut, [:], [], [], [])
+    }
+
+    /// Decides that rows stay as they are whose revert ended between two events: that would leave a state that was never committed.
+    ///
+    /// - Returns: Whether there are such rows, so that the rest must be reverted without them.
+    private func leaveHalfReverted() -> Bool {
+        // To abort, the first attempt's conflicts suffice.
+        guard policy != .abort, !halfReverted.isEmpty else { return false }
+        for (row, conflict) in halfReverted {
+            untouched.insert(row)
+            wholeRows.add(conflict)
+        }
+        return true
     }
 
     /// Reverts the events with foreign keys enforced, and retries those that they block.
@@ -142,7 +162,6 @@ package final class Reversal {
 
     /// Finds the cells that the events together leave unchanged, which is possible only in rows with several events.
     private func findUntouched(_ positions: ClosedRange<Int64>) throws {
-        var repeated = DuplicateRows()
         try forEachEvent(in: positions) { view, index in repeated.add(RowAddress(view, at: index)) }
         guard repeated.finish() > 0 else { return }
         let entities = writer.catalog.entities.filter { !$0.isDropped }
@@ -187,7 +206,7 @@ package final class Reversal {
             // state that was never committed.
             untouched.insert(row)
             if net.existed, columns.allSatisfy({ current.value(of: $0.id) == net.old.value(of: $0.id) }) { return }
-            changedRows.add(
+            wholeRows.add(
                 conflict(
                     of: net, because: "it has changed since", in: column, expected: net.new.value(of: column.id),
                     found: current.value(of: column.id)))
@@ -304,7 +323,14 @@ package final class Reversal {
 
     /// Defers a blocked event until all the rest is done, or reports it as a conflict.
     private func blockOrWait(_ event: NetRow, because reason: String) {
-        if isLast { return block(event, because: reason) }
+        if isLast {
+            if repeated.contains(event.row) {
+                let row = BlockedCell(row: event.row, column: 0)
+                let conflict = conflict(of: event, because: reason, in: nil, expected: nil, found: nil)
+                halfReverted.append((row, conflict))
+            }
+            return block(event, because: reason)
+        }
         waiting.append(event)
         waitingRows.insert(event.row)
     }
