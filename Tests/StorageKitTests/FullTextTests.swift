@@ -204,6 +204,62 @@ struct Article: Equatable {
         try await damaged.close()
     }
 
+    /// - Parameter damage: What another program does; `%@` is the index.
+    @Test(
+        "An index that another program has damaged is found, and made again",
+        arguments: [
+            "DELETE FROM %@_idx",
+            "DELETE FROM %@_idx WHERE pgno >> 1 = 3",
+            "DELETE FROM %@_idx WHERE pgno = (SELECT max(pgno) FROM %@_idx)",
+            // Words of the first page are looked for on the second.
+            "UPDATE %@_idx SET term = x'3061' WHERE pgno >> 1 = 2",
+            "INSERT INTO %@_config VALUES ('rank', 'nofunc(1)')",
+            "UPDATE %@_config SET v = 3 WHERE k = 'version'",
+            "DROP TABLE %@_config",
+            "DROP TABLE %@_idx",
+            "DROP TABLE %@",
+            "DROP TABLE %@; CREATE VIRTUAL TABLE %@ USING fts5(title, content='articles', content_rowid='rowid', tokenize='unicode61')",
+        ])
+    func damagedIndexIsRemade(damage: String) async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.path("a.sqlite"))
+        func start(isReadOnly: Bool = false) throws -> Storage {
+            try StorageKit.start(at: url, config: StorageConfig(isReadOnly: isReadOnly)) {
+                $0.autoSchema(ArticleRecord.self)
+                $0.addFullTextSearch(table: "articles", columns: ["title", "content"], prefixes: [2])
+            }.facade
+        }
+        // An index of several pages, in one segment.
+        let articles = (0..<400).map { number in
+            let words = (10_000..<10_010).map { "w\(number * 10 + $0)" }.joined(separator: " ")
+            return Article(id: "\(number)", title: "same", content: words, views: 0)
+        }
+        let storage = try start()
+        try await storage.save(articles)
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+        let queue = try DatabaseQueue(path: url.path)
+        try await queue.write { db in
+            let table = try String.fetchOne(
+                db, sql: "SELECT name FROM sqlite_schema WHERE name LIKE 'storage_fts_%' ORDER BY name")!
+            try db.execute(sql: damage.replacingOccurrences(of: "%@", with: table))
+        }
+        try queue.close()
+        let damaged = try start(isReadOnly: true)
+        let kinds = try await damaged.verify().findings.map(\.kind)
+        #expect(kinds.contains("full-text"), "\(kinds)")
+        try await damaged.close()
+        let mended = try start()
+        try await mended.save(Article(id: "new", title: "same", content: "other", views: 0))
+        try await mended.rebuild()
+        #expect(try await mended.verify().isSound)
+        #expect(try await mended.search(Article.self, query: "same", limit: 1_000).count == 401)
+        for word in ["w10000", "w10007", "w12345", "w13999", "other"] {
+            #expect(try await mended.search(Article.self, query: word).count == 1, "\(word)")
+        }
+        try await mended.close()
+    }
+
     @Test("Renamed, converted and recreated tables keep their index")
     func indexSurvivesRenamesAndConversions() async throws {
         let folder = try TemporaryFolder()

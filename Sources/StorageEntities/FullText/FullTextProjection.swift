@@ -65,9 +65,9 @@ package final class FullTextProjection: InlineProjection {
     }
 
     private func make(_ index: FullTextIndex, _ writer: LogWriter) throws {
-        let sql = try index.sql(writer.catalog)
+        let feed: FullTextIndexWriter
         do {
-            try PreparedStatement(writer.database, sql).execute()
+            feed = try Self.create(index, writer)
         } catch let error as StorageError where error.code == .database {
             throw StorageError(
                 .schemaMismatch, "The full-text index can't be made: \(error.message)",
@@ -82,22 +82,73 @@ package final class FullTextProjection: InlineProjection {
         insert.bind(text: index.name, at: 1)
         insert.bind(text: String(decoding: try encoder.encode(index), as: UTF8.self), at: 2)
         try insert.execute()
-        let feed = try FullTextIndexWriter(index, writer)
         try feed.rebuild(in: writer)
         indexes[index.entity] = feed
     }
 
+    /// Creates an empty index.
+    private static func create(_ index: FullTextIndex, _ writer: LogWriter) throws -> FullTextIndexWriter {
+        try PreparedStatement(writer.database, try index.sql(writer.catalog)).execute()
+        return try FullTextIndexWriter(index, writer)
+    }
+
     private func drop(_ index: FullTextIndex, _ writer: LogWriter) throws {
         indexes[index.entity] = nil
-        try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(quoted(index.table))").execute()
+        try Self.discard(index, writer)
         let delete = try writer.statement("DELETE FROM storage_projection WHERE name = ?1")
         delete.bind(text: index.name, at: 1)
         try delete.execute()
     }
 
-    /// Rebuilds the indexes of these entities from their tables.
+    /// Drops an index, in whatever state another program has left it.
+    private static func discard(_ index: FullTextIndex, _ writer: LogWriter) throws {
+        let database = writer.database
+        do {
+            try PreparedStatement(database, "DROP TABLE IF EXISTS \(quoted(index.table))").execute()
+        } catch let error as StorageError where !error.isOfTheMachine {
+            // FTS5 doesn't read an index without its own tables and settings, and SQLite has it drop only what it reads.
+            storage_set_defensive(database.handle, 0)
+            defer { storage_set_defensive(database.handle, 1) }
+            try PreparedStatement(database, "PRAGMA writable_schema = ON").execute()
+            defer { _ = try? PreparedStatement(database, "PRAGMA writable_schema = RESET").execute() }
+            let delete = try PreparedStatement(database, "DELETE FROM sqlite_schema WHERE name = ?1")
+            delete.bind(text: index.table, at: 1)
+            try delete.execute()
+        }
+        for table in index.shadowTables {
+            try PreparedStatement(database, "DROP TABLE IF EXISTS \(quoted(table))").execute()
+        }
+    }
+
+    /// Makes the indexes of these entities again from their tables: another program may have changed the indexes themselves.
     package func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws {
-        for entity in entities { try indexes[entity.id]?.rebuild(in: writer) }
+        for entity in entities {
+            guard let index = indexes.removeValue(forKey: entity.id)?.index else { continue }
+            indexes[index.entity] = try Self.remake(index, writer)
+        }
+    }
+
+    @discardableResult
+    private static func remake(_ index: FullTextIndex, _ writer: LogWriter) throws -> FullTextIndexWriter {
+        try discard(index, writer)
+        let feed = try create(index, writer)
+        try feed.rebuild(in: writer)
+        return feed
+    }
+
+    /// The indexes that another program has dropped or declared otherwise, so that commits can't keep them.
+    package static func damaged(in writer: LogWriter) throws -> [FullTextIndex] {
+        try FullTextIndex.load(writer.database).filter { try !$0.isIntact(writer.catalog, writer.database) }
+    }
+
+    /// Makes damaged indexes again from their tables, and those of some entities; for opening a store.
+    package static func remake(
+        _ damaged: [FullTextIndex], andOf entities: [CatalogEntity], in writer: LogWriter
+    ) throws {
+        for index in try FullTextIndex.load(writer.database)
+        where damaged.contains(index) || entities.contains(where: { $0.id == index.entity }) {
+            try remake(index, writer)
+        }
     }
 
     package func committed(in writer: LogWriter) {}

@@ -63,6 +63,30 @@ package struct FullTextIndex: Sendable, Equatable, Codable {
         return "\"\(catalog.entity(id: entity)?.name ?? "")\" (\(names); \(tokenizer))"
     }
 
+    /// Whether the store has the index as it was declared: its tables, and the settings that FTS5 keeps in them. Nothing else of
+    /// its content is read.
+    package func isIntact(_ catalog: Catalog, _ database: Connection) throws -> Bool {
+        let expected = try sql(catalog)
+        do {
+            let select = try PreparedStatement(
+                database,
+                """
+                SELECT sql, (SELECT count(*) FROM sqlite_schema WHERE name IN (\(shadowTables.map(\.quotedAsText).joined(separator: ", "))))
+                FROM sqlite_schema WHERE name = ?1
+                """)
+            select.bind(text: table, at: 1)
+            guard try select.step(), select.string(0) == expected, select.integer(1) == Int64(shadowTables.count)
+            else { return false }
+            // FTS5 reads its settings when it prepares a statement, and refuses those of a version that it doesn't know.
+            _ = try PreparedStatement(database, "SELECT rowid FROM \(quoted(table))")
+            return try !PreparedStatement(
+                database, "SELECT 1 FROM \(quoted("\(table)_config")) WHERE k <> 'version'"
+            ).step()
+        } catch let error as StorageError where !error.isOfTheMachine {
+            return false
+        }
+    }
+
     /// Every index of a store.
     package static func load(_ database: Connection) throws -> [FullTextIndex] {
         let select = try PreparedStatement(

@@ -19,17 +19,19 @@ extension RebuildWriter {
         }
     }
 
-    /// Rebuilds tables that another program has dropped, with their full-text indexes; for opening a store.
+    /// Rebuilds tables that another program has dropped, and full-text indexes that it has dropped or changed; for opening a
+    /// store.
     func remakeMissing() throws {
         let missing = writer.missingEntities
-        guard !missing.isEmpty else { return }
+        let damaged = try FullTextProjection.damaged(in: writer)
+        guard !missing.isEmpty || !damaged.isEmpty else { return }
         try replacing {
             for entity in missing {
                 try drop(entity.id)
                 try make(entity, isUnconstrained: true)
             }
             _ = try installAll(Set(missing.map(\.id)), keepsOld: false)
-            try FullTextProjection(writer).rebuild(missing, in: writer)
+            try FullTextProjection.remake(damaged, andOf: missing, in: writer)
         }
     }
 
