@@ -98,6 +98,42 @@ struct DoctorTests {
         #expect(try ToolProcess.run(["verify"], store: path).status == 0)
     }
 
+    /// What `verify` finds is what `--deep --fix` repairs, also where it can't list or name everything.
+    @Test(
+        "Everything derived is repaired",
+        arguments: [
+            // More than are listed.
+            "UPDATE articles SET title = title || '!'",
+            "UPDATE storage_tag SET name = 'forged'",
+            "DELETE FROM storage_tombstone; UPDATE articles SET title = 'forged' WHERE id = 700",
+            "DROP TABLE storage_fts_32", "DELETE FROM storage_fts_32_idx",
+            "UPDATE storage_fts_32_config SET v = 3", "INSERT INTO storage_fts_32_config VALUES ('rank', 'nofunc(1)')",
+        ])
+    func derivedStateIsRepaired(sql: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = try await filled(folder)
+        #expect(try ToolProcess.run(["tag", "release", "t:2"], store: path).status == 0)
+        let before = try await rows(path)
+        try meddle(path, sql)
+        #expect(try ToolProcess.run(["verify"], store: path).status == 5)
+        let fixed = try ToolProcess.run(["doctor", "--deep", "--fix", "--yes"], store: path)
+        #expect(fixed.status == 0, "\(fixed.output)\(fixed.errors)")
+        #expect(try ToolProcess.run(["verify"], store: path).status == 0)
+        #expect(try await rows(path) == before)
+    }
+
+    @Test("A dropped full-text index is found at once, and doesn't keep the store from being written to")
+    func droppedIndex() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await filled(folder)
+        try meddle(path, "DROP TABLE storage_fts_32")
+        let found = try ToolProcess.run(["doctor"], store: path)
+        #expect(found.status == 5)
+        #expect(found.output.contains("the full-text index of articles was dropped or changed"), "\(found.output)")
+        #expect(try ToolProcess.run(["tag", "release", "t:2"], store: path).status == 0)
+        #expect(try ToolProcess.run(["verify"], store: path).status == 0)
+    }
+
     private func rows(_ path: String) async throws -> [String] {
         try await DatabaseQueue(path: path).read { db in
             try String.fetchAll(db, sql: "SELECT id || ' ' || title || ' ' || _position FROM articles ORDER BY id")

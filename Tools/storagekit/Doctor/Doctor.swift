@@ -153,7 +153,8 @@ extension Doctor {
                         "schema", "\(name) isn't what StorageKit made", remedy: "storagekit verify -s \(quotedPath)"))
             }
         }
-        let entities = try Catalog.load(database).live
+        let catalog = try Catalog.load(database)
+        let entities = catalog.live
         for entity in entities {
             guard let change = try ForeignSchemaChange(of: entity, in: database) else { continue }
             let name = TargetArgument(table: entity.name)
@@ -166,7 +167,17 @@ extension Doctor {
                         repair: .rebuild([entity.name]))
                     : .failed(
                         "schema", "another program has changed the table \(name): \(change.differences)",
-                        remedy: "Undo that change, or make it in a migration of the store's program."))
+                        remedy: "Undo that change, or make it in a migration of the store's program. "
+                            + "To restore the table as the log has it, without what was added: "
+                            + "storagekit rebuild -s \(quotedPath) \(name)"))
+        }
+        for index in try FullTextIndex.load(database) where try !index.isIntact(catalog, database) {
+            let name = catalog.entity(id: index.entity)?.name ?? index.name
+            found.append(
+                .failed(
+                    "schema",
+                    "the full-text index of \(TargetArgument(table: name)) was dropped or changed by another program",
+                    remedy: "storagekit doctor -s \(quotedPath) --fix", repair: .rebuild([name])))
         }
         for (name, instead) in try HistoryTableInstaller(database).hidden {
             found.append(
@@ -272,15 +283,27 @@ extension Doctor {
                 )
             ]
         }
-        let derived = Set(["projection", "full-text", "tombstone"])
-        let isDerived = report.findings.allSatisfy { derived.contains($0.kind) }
-        let tables = Set(report.findings.compactMap(\.table)).sorted()
+        let entities = Set(try Catalog.load(database).live.map(\.name))
+        // Not the catalog, by which tables are rebuilt, nor what belongs to projections of programs.
+        let annotations = Set(CatalogEntity.reserved.filter { CatalogEntity.isAnnotation($0.id) }.map(\.name))
+        let isDerived = report.findings.allSatisfy { finding in
+            switch finding.kind {
+            case "projection", "full-text":
+                finding.table.map { entities.contains($0) || annotations.contains($0) } ?? false
+            case "tombstone": true
+            default: false
+            }
+        }
+        // A rebuild of everything includes the store's own tables and tombstones, which can't be named.
+        let names = report.findings.map(\.table)
+        let isOfEntities = !report.isTruncated && names.allSatisfy { $0.map(entities.contains) ?? false }
+        let tables = isOfEntities ? Set(names.compactMap(\.self)).sorted() : []
         return try report.findings.prefix(5).map { finding in
             .failed(
                 "verify", "\(finding)",
                 remedy: isDerived
                     ? "storagekit doctor -s \(quotedPath) --deep --fix" : "storagekit verify -s \(quotedPath)",
-                repair: isDerived && !report.isTruncated ? try rebuild(tables) : nil)
+                repair: isDerived ? try rebuild(tables) : nil)
         }
     }
 
