@@ -114,6 +114,18 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
+    @Test("A value that others have set back needs no revert", arguments: ConflictPolicy.allCases)
+    func othersHaveSetBack(policy: ConflictPolicy) async throws {
+        let storage = try open()
+        try await storage.save(Item(id: 1, name: "a", count: 1, note: "old"))
+        let first = try #require(try await storage.save(Item(id: 1, name: "a", count: 1, note: nil)).commit)
+        let last = try #require(try await storage.save(Item(id: 1, name: "b", count: 1, note: "new")).commit)
+        try await storage.save(Item(id: 1, name: "b", count: 1, note: "old"))
+        let report = try await storage.revert(first...last, onConflict: policy)
+        #expect(report.outcome.conflicts.isEmpty, "\(report.outcome.conflicts)")
+        #expect(try await storage.get(Item.self, id: 1) == Item(id: 1, name: "a", count: 1, note: "old"))
+    }
+
     /// What looks like a state in between isn't what the commits have left.
     @Test("An intermediate state that others have set is theirs")
     func othersSetIntermediateState() async throws {

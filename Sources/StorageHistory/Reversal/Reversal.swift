@@ -20,7 +20,7 @@ package final class Reversal {
     /// Cells that another change had already set to the old value of an event of the run, with that event's new value. Their
     /// current value isn't the result of earlier events, so those conflict.
     private var settled: [BlockedCell: ExactValue] = [:]
-    /// Cells that the events together leave unchanged, and others have changed since; and the rows of ``wholeRows``.
+    /// Cells that the events together leave unchanged, and others have changed since, or set to their earlier value; and the rows of ``wholeRows``.
     private var untouched: Set<BlockedCell> = []
     /// The conflicts of rows that can only be reverted as a whole, and stay as they are: the events inserted and updated them and
     /// they have changed since, or other rows block an earlier one of their events.
@@ -198,7 +198,11 @@ package final class Reversal {
         if net.existed, same.count == columns.count {
             if !changed.isEmpty { untouched.insert(row) }
         } else if net.existed, !net.isWhole {
-            for column in changed where same.contains(where: { $0.id == column.id }) {
+            // Nor is there anything left to do in those that hold their earlier value again, whatever they held in between.
+            for column in changed
+            where same.contains(where: { $0.id == column.id })
+                || current != nil && current?.value(of: column.id) == net.old.value(of: column.id)
+            {
                 untouched.insert(BlockedCell(row: net.row, column: column.id))
             }
         } else if let current, let column = changed.first, policy != .overwrite {
