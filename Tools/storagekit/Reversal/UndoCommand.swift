@@ -6,8 +6,8 @@ struct UndoCommand: ReversalCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo", abstract: "Undo the most recent commit.",
         discussion: """
-            Run it again to undo the commit before; redo reverts the last undo. To undo another commit: revert. To take \
-            tables or rows back to a point: restore-state. For a new store from a backup: restore.
+            Run it again to undo the commit before; redo reverts the last undo. A commit whose changes are \
+            all in conflict stays the next to undo. To undo another commit: revert. To take tables or rows back to a point: restore-state. For a new store from a backup: restore.
 
               storagekit undo -s app.sqlite --dry-run
               storagekit undo -s app.sqlite --of anna --yes
