@@ -64,7 +64,7 @@ package struct HubAccess: Sendable, Hashable {
     func reason(_ error: StorageError) -> String {
         let isOfTheSchema = [.conflict, .database].contains(error.code)
         guard isOfTheSchema, grants.contains(where: { $0.condition != nil }) else { return error.message }
-        return "The store rejects it: it violates it violates a constraint of the schema."
+        return "The store rejects it: it violates a constraint of the schema."
     }
 
     /// The hub's id for a producer of the client.
