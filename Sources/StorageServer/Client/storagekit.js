@@ -313,8 +313,12 @@ export class StorageKitClient extends EventTarget {
     #next(name) {
         return new Promise((resolve, reject) => {
             const { signal } = this.#stopped;
-            this.addEventListener(name, resolve, { once: true, signal });
-            signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+            const abort = () => reject(signal.reason);
+            signal.addEventListener("abort", abort);
+            this.addEventListener(name, () => {
+                signal.removeEventListener("abort", abort);
+                resolve();
+            }, { once: true, signal });
         });
     }
 
