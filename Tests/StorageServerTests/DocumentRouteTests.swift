@@ -30,6 +30,7 @@
                 let head = try await hub.send(.HEAD, path, token: token)
                 #expect(head.status == 200)
                 #expect(head.headers.first(name: "ETag") == version)
+                #expect(head.headers.first(name: "Content-Length") == "\(read.body.utf8.count)")
                 #expect(head.body.isEmpty)
                 let patched = try await hub.send(
                     .PATCH, path, token: token, body: #"{"n":null,"text":"b"}"#,

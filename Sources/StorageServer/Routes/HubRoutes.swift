@@ -94,8 +94,10 @@
             }
             share(&response, with: request)
             if request.method == .head {
-                response.headers[.contentLength] = response.body.contentLength.map(String.init)
+                let length = response.body.contentLength
+                // It sets the length to that of an empty body.
                 response.body = ResponseBody()
+                response.headers[.contentLength] = length.map(String.init)
             }
             // Ids and fields are user data: neither the path nor a body is logged.
             logger.debug(
