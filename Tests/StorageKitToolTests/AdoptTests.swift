@@ -37,6 +37,16 @@ struct AdoptTests {
 
     private func open(_ path: String) throws -> Storage { try StorageKit.start(at: URL(fileURLWithPath: path)).facade }
 
+    @Test("The suggested store is another file", arguments: ["x.sqlite", "x.db"])
+    func suggestedStore(database: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(database)
+        try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY)") }
+        let outcome = try run("adopt", path)
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains(database == "x.db" ? "-s x.sqlite" : "-s x-store.sqlite"), "\(outcome.errors)")
+    }
+
     @Test("A sample database keeps its rows and records every later change")
     func adoptingSampleDatabase() async throws {
         let folder = try TemporaryFolder()

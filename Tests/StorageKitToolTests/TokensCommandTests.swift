@@ -48,6 +48,14 @@ struct TokensCommandTests {
         try check("tokens-expires", "tokens", "create", "eve", "--expires", "soon")
     }
 
+    @Test("A duration is quoted as it was typed")
+    func typedDuration() async throws {
+        let sample = try await SampleStore()
+        let outcome = try ToolProcess.run(["tokens", "create", "eve", "--expires", "-1d"], store: sample.path)
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("\"-1d\" isn't a duration"), "\(outcome.errors)")
+    }
+
     @Test("A token is shown once and expires")
     func tokenIsShownOnce() async throws {
         let sample = try await SampleStore()

@@ -45,9 +45,11 @@ struct AdoptCommand: AsyncParsableCommand {
         }
         if !inPlace, !change.dryRun, (try? store.path()) == nil {
             let name = ((database as NSString).deletingPathExtension as NSString).lastPathComponent
+            let isTaken = (database as NSString).lastPathComponent == "\(name).sqlite"
             throw ValidationError(
                 "Name the new store, or convert the file itself with --in-place.\n"
-                    + "Type: storagekit adopt \(ShellWords.line([database, "-s", "\(name).sqlite"]))")
+                    + "Type: storagekit adopt \(ShellWords.line([database, "-s", "\(name)\(isTaken ? "-store" : "").sqlite"]))"
+            )
         }
         if noBackup, !inPlace { throw ValidationError("--no-backup requires --in-place.") }
     }

@@ -158,8 +158,11 @@ extension TokensCommand {
         guard let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()),
             (1...100_000).contains(count)
         else {
+            // `-1d` arrives as `now-1d`, which options for points in time take.
+            let typed = text.hasPrefix("now-") ? text.dropFirst(3) : text[...]
             throw CommandError(
-                .usage, "\"\(text)\" isn't a duration.", next: "Write minutes, hours or days: 30m, 12h, 90d.")
+                .usage, "\"\(typed)\" isn't a duration.",
+                next: "Write minutes, hours or days: 30m, 12h, 90d.")
         }
         return Date(timeIntervalSinceNow: Double(count) * unit)
     }
