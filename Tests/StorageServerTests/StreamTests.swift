@@ -215,6 +215,7 @@
                     let answer = try await hub.send(.GET, "/v1/changes?collection=notes&\(query)", token: token)
                     #expect(answer.status == 409, "\(query)")
                     #expect(answer.code == "session-ended", "\(query)")
+                    #expect(answer.body.contains("without Last-Event-ID"), "\(answer.body)")
                 }
                 for query in ["after=-1", "limit=0", "line=x", "after=x", "after=1&after=2", "wait=%zz"] {
                     let answer = try await hub.send(.GET, "/v1/changes?collection=notes&\(query)", token: token)

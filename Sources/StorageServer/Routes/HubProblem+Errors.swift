@@ -24,7 +24,7 @@
             case .sessionEnded(let epoch):
                 self.init(
                     .sessionEnded,
-                    "The session, or the history that it was begun on, isn't the latest. Start another one with a hello.",
+                    "The session, or the history that it was begun on, isn't the latest. Start another one with a hello; a stream of changes begins again without Last-Event-ID.",
                     epoch: epoch)
             case .refused(.invalid(let reason)): self.init(.invalid, reason)
             case .refused: self.init(.invalid, "The hub refuses the request as it is.")
