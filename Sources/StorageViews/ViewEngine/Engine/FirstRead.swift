@@ -4,7 +4,7 @@ internal import StorageRouting
 
 /// The first read of a node beside the engine.
 ///
-/// Sound as `@unchecked Sendable`: its creator awaits ``perform(on:overlaying:)``, which alone accesses it meanwhile.
+/// Sound as `@unchecked Sendable`: its creator awaits ``perform(on:overlaying:since:)``, which alone accesses it meanwhile.
 final class FirstRead<Node: LiveNode>: @unchecked Sendable {
     let node: Node
     /// The schema of the state that was read; before that, the one that the engine knows.
