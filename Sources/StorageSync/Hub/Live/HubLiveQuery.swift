@@ -24,13 +24,16 @@ struct HubLiveQuery {
     let memory: LiveQueryMemory.Share
     /// The columns by which changes are matched, as of the start of the query, and the values that they must equal.
     private let anchors: [(column: CatalogColumn, value: StorageValue)]
+    /// The columns of the client's condition that don't exist yet.
+    private let missing: Set<HubScope.ConditionColumn>
 
     init(
-        of table: HubEntityTable, _ filters: [QueryFilter], _ query: QueryEvaluation, _ scope: HubScope,
+        of table: HubEntityTable, _ filters: [QueryFilter], _ query: QueryEvaluation, _ scope: HubScope, _ log: HubLog,
         memory: LiveQueryMemory.Share
     ) {
         entity = table.name
         (self.query, self.scope, self.memory) = (query, scope, memory)
+        missing = scope.missingColumns(in: log.catalog)
         let wanted =
             (scope.anchors ?? []).map { ($0.column, StorageValue.text($0.text)) } + filters.compactMap(\.anchor)
         anchors = wanted.compactMap { name, value in
@@ -40,16 +43,17 @@ struct HubLiveQuery {
     }
 
     func live(_ engine: SubscriptionEngine) -> Live {
-        let (entity, query, scope, anchors) = (entity, query, scope, anchors)
+        let (entity, query, scope, anchors, missing) = (entity, query, scope, anchors, missing)
         let evaluation: @Sendable (Database) throws -> Spec.Evaluation = { db in
-            let log = try HubLog(db)
-            guard let table = log.table(entity) else {
+            let catalog = try Catalog.load(try db.connection)
+            guard let table = catalog.entity(named: entity).flatMap(HubEntityTable.init) else {
                 throw StorageError(
                     .notFound, "There is no collection \"\(entity)\" any more.", remedy: "Follow it again later.")
             }
-            do { try log.check(scope) } catch let error as HubError {
+            guard scope.missingColumns(in: catalog).isSubset(of: missing) else {
                 throw StorageError(
-                    .invalidQuery, error.reason, remedy: "Ask for another token.", cause: error)
+                    .invalidQuery, HubError.outdatedCondition.reason, remedy: "Ask for another token.",
+                    cause: HubError.outdatedCondition)
             }
             // A column that was dropped and added again may compare differently.
             guard anchors.allSatisfy({ anchor in (try? table.column(anchor.column.name))?.id == anchor.column.id })
