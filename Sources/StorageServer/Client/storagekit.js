@@ -500,8 +500,7 @@ export class Collection {
      */
     async save(document, { ifUnchanged = false } = {}) {
         const { [this.#key]: given, ...fields } = asJSON(document);
-        // In upper case, as in a table whose key is a UUID.
-        const id = this.#id(given ?? crypto.randomUUID().toUpperCase());
+        const id = this.#id(given ?? crypto.randomUUID());
         await this.#client._write(this.name, id, "save", merged({}, fields), ifUnchanged);
         return id;
     }
