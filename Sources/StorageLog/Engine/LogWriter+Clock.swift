@@ -14,8 +14,7 @@ extension LogWriter {
             let limit = max(pending.time, openingTime, Limits.knownTime) &+ jump.wholeMicroseconds
             guard reading <= limit else { throw StorageError.clock(reading, limit: limit) }
         }
-        // Before the first commit there is no time to be later than; that of an imported history may be before 1970.
-        return (pending.commit == 0 ? reading : max(reading, pending.time), reading)
+        return (max(reading, pending.time), reading)
     }
 }
 

@@ -55,7 +55,7 @@ final class HistoryImporter {
 
     /// - Throws: `CommandError` at the first bad line, unless bad lines are skipped; the commits before it are stored.
     func run() throws -> ImportSummary {
-        if writer.head.commit > 0 { lastTime = writer.head.time }
+        lastTime = writer.head.time
         try begin()
         let hasDeclared = writer.catalog.live.contains { ImportTable($0, writer: writer) == nil }
         try hasDeclared ? withoutActions(importAll) : importAll()
