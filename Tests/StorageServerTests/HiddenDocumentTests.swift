@@ -431,7 +431,7 @@
                 #expect(value.status == 422)
                 #expect(value.code == "invalid")
                 #expect(
-                    try detail(value) == "The store rejects it: it violates it violates a constraint of the schema.")
+                    try detail(value) == "The store rejects it: it violates a constraint of the schema.")
                 let seen = try await hub.send(.PUT, "\(path)/new", token: twin.ada, body: #"{"owner":"ada","n":100}"#)
                 #expect(seen.body == value.body)
                 #expect(try await hub.send(.PUT, "\(path)/new", token: twin.ada, body: own).status == 201)
