@@ -52,7 +52,7 @@ struct HubEntityTable: Sendable {
         var values: [StorageValue]
     }
 
-    /// - Returns: nil for an entity that isn't a collection, or has an ``obstacle(of:for:)``.
+    /// - Returns: nil for an entity that isn't a collection, or has an ``obstacle(of:)``.
     init?(_ entity: CatalogEntity) {
         guard entity.key.count == 1, let key = entity.key.first, !entity.isReserved, !entity.isDropped,
             let ids = HubIds(key, isStrict: entity.isStrict)
