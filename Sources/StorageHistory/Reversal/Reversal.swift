@@ -20,7 +20,8 @@ package final class Reversal {
     /// Cells that another change had already set to the old value of an event of the run, with that event's new value. Their
     /// current value isn't the result of earlier events, so those conflict.
     private var settled: [BlockedCell: ExactValue] = [:]
-    /// Cells that the events together leave unchanged, and others have changed since, or set to their earlier value; and the rows of ``wholeRows``.
+    /// Cells that the events together leave unchanged, and others have changed since, or set to their earlier value; and the rows
+    /// of ``wholeRows``.
     private var untouched: Set<BlockedCell> = []
     /// The conflicts of rows that can only be reverted as a whole, and stay as they are: the events inserted and updated them and
     /// they have changed since, or other rows block an earlier one of their events.

@@ -127,12 +127,12 @@ package final class EventCondition {
         var sources: [Source] = []
         // The first of two equal names counts; those of the event give way to columns.
         var taken = Set(entity.live.map(\.name.folded))
-        func add(_ name: String, _ type: String, _ source: Source) {
+        func add(_ name: String, type: String, from source: Source) {
             definitions.append((quoted(name), type))
             sources.append(source)
         }
         for (index, name) in Self.eventColumns.enumerated() where !taken.contains(name.folded) {
-            add(name, "", .event(index))
+            add(name, type: "", from: .event(index))
         }
         taken = Set(Self.eventColumns.map(\.folded)).subtracting(taken)
         let content = text.lowercasedASCII
@@ -146,11 +146,11 @@ package final class EventCondition {
                 guard written.contains(where: { content.utf8.contains($0.utf8) }),
                     taken.insert(name.folded).inserted
                 else { continue }
-                add(name, column.comparisonClause, source)
+                add(name, type: column.comparisonClause, from: source)
             }
         }
         // A table has a column at least. This name isn't in the condition, or it would be there.
-        if definitions.isEmpty { add(Self.eventColumns[0], "", .event(0)) }
+        if definitions.isEmpty { add(Self.eventColumns[0], type: "", from: .event(0)) }
         return (definitions, sources)
     }
 }
