@@ -244,12 +244,7 @@ import Testing
             INSERT INTO reals(r) VALUES (0.0), (42);
             """, CommitMetadata(actor: "42"))
         try await engine.withWriter { writer, _ in
-            let source = writer.database
-            func count(_ from: String) throws -> Int64 {
-                let statement = try HistoryTableInstaller(source).statement(for: "SELECT count(*) FROM \(from)")
-                _ = try statement.step()
-                return statement.integer(0)
-            }
+            func count(_ from: String) throws -> Int64 { try rowCount(of: from, in: writer.database) }
             #expect(try count("history_nums WHERE n = '1e18'") == 1)
             #expect(try count("history_nums WHERE n = 1e18") == 1)
             #expect(try count("history_texts WHERE id = 42") == 1)
@@ -279,6 +274,12 @@ import Testing
         try await engine.close()
     }
 
+    private func rowCount(of from: String, in database: Connection) throws -> Int64 {
+        let statement = try HistoryTableInstaller(database).statement(for: "SELECT count(*) FROM \(from)")
+        _ = try statement.step()
+        return statement.integer(0)
+    }
+
     @Test("Texts are compared by the collations of their columns")
     func collations() async throws {
         let engine = try TestStore.inMemory()
@@ -295,12 +296,7 @@ import Testing
             UPDATE people SET name = 'Bob' WHERE code = 'A';
             """)
         try await engine.withWriter { writer, _ in
-            let source = writer.database
-            func count(_ from: String) throws -> Int64 {
-                let statement = try HistoryTableInstaller(source).statement(for: "SELECT count(*) FROM \(from)")
-                _ = try statement.step()
-                return statement.integer(0)
-            }
+            func count(_ from: String) throws -> Int64 { try rowCount(of: from, in: writer.database) }
             #expect(try count("history_people WHERE name = 'bOB'") == 3)
             #expect(try count("history_people WHERE name IN ('bOB')") == 3)
             #expect(try count("history_people WHERE note = 'x '") == 3)
