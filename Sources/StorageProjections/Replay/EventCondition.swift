@@ -103,7 +103,7 @@ package final class EventCondition {
         let update = try PreparedStatement(
             scratch.database, "UPDATE \(table) SET \(columns.map { "\($0) = ?" }.joined(separator: ", "))")
         do {
-            // A subquery, which has no rowid that the condition could name.
+            // A subquery, whose rowid is NULL: that of the row here means nothing.
             let select = try PreparedStatement(
                 scratch.database, "SELECT (\(text)\n) IS TRUE FROM (SELECT * FROM \(table))")
             return .ready(Prepared(sources: sources, update: update, select: select))
