@@ -257,6 +257,8 @@
                     #expect(head.status == 200)
                     #expect(head.body.isEmpty)
                     #expect(head.headers.first(name: "Content-Type") == "text/event-stream")
+                    // The connection is used again, so nothing may follow the head.
+                    #expect(head.headers.first(name: "Transfer-Encoding") == nil)
                 }
                 var events = try await hub.events(path, token: token)
                 #expect(try await events.next() != nil)

@@ -95,9 +95,10 @@
             share(&response, with: request)
             if request.method == .head {
                 let length = response.body.contentLength
-                // It sets the length to that of an empty body.
+                // It sets the length to that of an empty body. A stream has none, and without a length HTTP/1.1 would end the answer
+                // with an empty chunk, which clients take for the next answer.
                 response.body = ResponseBody()
-                response.headers[.contentLength] = length.map(String.init)
+                if let length { response.headers[.contentLength] = String(length) }
             }
             // Ids and fields are user data: neither the path nor a body is logged.
             logger.debug(
