@@ -268,7 +268,7 @@ import Testing
             #expect(try count("history_reals WHERE r = -0.0") == 1)
             #expect(try count("history_reals WHERE r = '42'") == 1)
             #expect(try count("commits a JOIN storage_commits b USING (number)") == count("storage_commits"))
-            try source.execute("CREATE VIEW mixed AS SELECT n FROM nums WHERE 0 UNION ALL SELECT '042'")
+            try writer.database.execute("CREATE VIEW mixed AS SELECT n FROM nums WHERE 0 UNION ALL SELECT '042'")
             #expect(try count("mixed CROSS JOIN history_texts h WHERE h.id = mixed.n") == 3)
         }
         try await engine.close()
@@ -312,7 +312,7 @@ import Testing
             #expect(try count("(SELECT DISTINCT name FROM history_people)") == 1)
             #expect(try count("(SELECT 1 FROM history_people GROUP BY note)") == 1)
             #expect(try count("(SELECT DISTINCT plain FROM history_people)") == 2)
-            let sorted = try HistoryTableInstaller(source).statement(
+            let sorted = try HistoryTableInstaller(writer.database).statement(
                 for: "SELECT code FROM history_people ORDER BY code, _position")
             let codes = ["A", "A", "b"].map { "\(ExactValue(.text($0)))" }
             #expect(try Self.rows(sorted) == codes)
