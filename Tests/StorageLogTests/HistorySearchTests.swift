@@ -319,7 +319,7 @@ import Testing
             // A lookup by key finds only the same bytes, so it isn't used where other texts are equal.
             func plan(_ condition: String) throws -> String {
                 let sql = "SELECT * FROM history_people WHERE \(condition)"
-                let plan = try HistoryTableInstaller(source).plan(for: sql)
+                let plan = try HistoryTableInstaller(writer.database).plan(for: sql)
                 return plan.steps.map(\.detail).joined(separator: "; ")
             }
             #expect(try plan("code = 'a'").hasSuffix("from all events"))
