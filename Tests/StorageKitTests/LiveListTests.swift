@@ -171,7 +171,9 @@ struct Card: Hashable {
         try await storage.save(cards(0..<45))
         typealias Turn = @MainActor @Sendable () async -> Void
         func together(_ turns: [Turn]) async {
-            for task in turns.map({ turn in Task { await turn() } }) { await task.value }
+            await withTaskGroup { group in
+                for turn in turns { group.addTask { await turn() } }
+            }
         }
         for style in [PaginatedQuerySubscription<Card>.Style.numbered, .anchored] {
             let page = PaginatedQuerySubscription(
