@@ -138,6 +138,57 @@ struct RowNameTests {
             "\(rows.output)")
     }
 
+    /// Swift treats the two spellings of é as equal, SQLite doesn't.
+    @Test("Names that only a normalisation makes equal are two")
+    func unnormalizedNames() async throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let folder = try TemporaryFolder()
+        let database = folder.path("plain.db")
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE "\(composed)"(id INTEGER PRIMARY KEY, "\(composed)" TEXT, "\(decomposed)" TEXT);
+                    CREATE TABLE "\(decomposed)"(id INTEGER PRIMARY KEY, n TEXT);
+                    INSERT INTO "\(composed)" VALUES (1, 'a', 'b');
+                    INSERT INTO "\(decomposed)" VALUES (1, 'c'), (2, 'd');
+                    """)
+        }
+        try queue.close()
+        #expect(try ToolProcess.run(["adopt", database, "-s", folder.path()], store: nil).status == 0)
+        func run(_ words: String...) throws -> ToolProcess.Outcome { try ToolProcess.run(words, store: folder.path()) }
+        let engine = try SampleStore.open(folder.path())
+        for (actor, sql) in [
+            (decomposed, "UPDATE \"\(decomposed)\" SET n = 'e' WHERE id = 1"),
+            (composed, "UPDATE \"\(composed)\" SET \"\(composed)\" = 'f'"),
+            ("anna", "UPDATE \"\(composed)\" SET \"\(decomposed)\" = 'g'"),
+        ] {
+            _ = try await engine.commit(CommitMetadata(actor: actor)) { _, db in try db.execute(sql: sql) }
+        }
+        try await engine.close()
+        func commits(_ words: String...) throws -> String {
+            try ToolProcess.run(["log", "--template", "{commit}"] + words, store: folder.path()).output
+        }
+        #expect(try commits("--table", composed) == "t:4\nt:3\nt:1\n")
+        #expect(try commits("--table", decomposed) == "t:2\nt:1\n")
+        #expect(try commits(composed, "--column", composed, "--op", "update") == "t:3\n")
+        #expect(try commits(composed, "--column", decomposed, "--op", "update") == "t:4\n")
+        #expect(try commits("--actor", composed) == "t:3\n")
+        #expect(try commits("--actor", decomposed) == "t:2\n")
+        let lines = try run("log", "--format", "jsonl").output.split(separator: "\n")
+        let first = Array((lines.last ?? "").utf8)
+        for (name, count) in [(composed, 1), (decomposed, 2)] {
+            #expect(first.firstRange(of: Array(#""\#(name)":{"insert":\#(count),"#.utf8)) != nil, "\(lines)")
+        }
+        let stats = Array(try run("stats", "--format", "json").output.utf8)
+        for name in [composed, decomposed] { #expect(stats.firstRange(of: Array("\"\(name)\"".utf8)) != nil) }
+        let history = try run("history", "\(composed)/1#\(decomposed)", "--format", "jsonl")
+        #expect(history.status == 0 && history.output.contains("\"g\""), "\(history.output)\(history.errors)")
+        let blame = try run(
+            "blame", "\(composed)/1#\(composed)", "--ignore", "actor=\(decomposed)", "--format", "jsonl")
+        #expect(blame.output.contains("\"commit\":3,"), "\(blame.output)\(blame.errors)")
+    }
+
     @Test("Parts are read as they are written")
     func partsRoundTrip() {
         for key in Self.keys {

@@ -74,6 +74,8 @@ struct HistorySearchBuilder {
         for value in values {
             guard case .text(let text) = value, isExact(condition, value) else { return false }
             texts.insert(text)
+            // A set holds only one of two spellings of a text, which are two texts for SQLite.
+            guard texts.containsExactly(text) else { return false }
         }
         switch role {
         case .time:

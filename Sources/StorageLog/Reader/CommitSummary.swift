@@ -22,13 +22,24 @@ public struct CommitSummary: Sendable, Hashable {
     public let info: CommitInfo
     /// The positions of all of its events, whether they match or not.
     public let positions: ClosedRange<Int64>
-    /// The counts of its matching events, by the table's current name.
-    public let changes: [String: Counts]
+    /// The counts of its matching events by the table's current name, in the order of the names' bytes.
+    package let tables: [TableCounts]
 
-    package init(info: CommitInfo, positions: ClosedRange<Int64>, changes: [String: Counts]) {
+    package struct TableCounts: Sendable, Hashable {
+        package let table: String
+        package let counts: Counts
+    }
+
+    /// The counts of its matching events, by the table's current name. Tables whose names differ in Unicode's normalisation alone
+    /// are one key.
+    public var changes: [String: Counts] {
+        tables.reduce(into: [:]) { $0[$1.table, default: Counts()].add($1.counts) }
+    }
+
+    package init(info: CommitInfo, positions: ClosedRange<Int64>, tables: [TableCounts]) {
         self.info = info
         self.positions = positions
-        self.changes = changes
+        self.tables = tables.sorted { $0.table.utf8.lexicographicallyPrecedes($1.table.utf8) }
     }
 
     public subscript<Value>(dynamicMember path: KeyPath<CommitInfo, Value>) -> Value { info[keyPath: path] }

@@ -17,11 +17,12 @@ package struct CommitTally {
 
     /// The counts by table name. A table that was dropped and created again has one count.
     package func summary(_ catalog: Catalog) -> CommitSummary {
-        var byName: [String: CommitSummary.Counts] = [:]
+        var byName: [ExactText: CommitSummary.Counts] = [:]
         for (entity, counts) in counts {
             let name = catalog.entity(id: entity)?.name ?? "entity \(entity)"
-            byName[name, default: CommitSummary.Counts()].add(counts)
+            byName[ExactText(name), default: CommitSummary.Counts()].add(counts)
         }
-        return CommitSummary(info: info, positions: positions, changes: byName)
+        let tables = byName.map { CommitSummary.TableCounts(table: $0.key.text, counts: $0.value) }
+        return CommitSummary(info: info, positions: positions, tables: tables)
     }
 }

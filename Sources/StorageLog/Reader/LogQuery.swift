@@ -4,6 +4,8 @@ internal import StorageCore
 
 /// Which events to read, and in which order.
 ///
+/// Names are compared by their bytes, as SQLite does. A set can hold only one of two names that differ in Unicode's normalisation alone.
+///
 /// ```swift
 /// let query = LogQuery(tables: ["users"], actors: ["anna"], dates: yesterday...today)
 /// for try await event in storage.log.events(query) { print(event.position, event.operation) }
@@ -23,7 +25,7 @@ public struct LogQuery: Sendable {
     public var apps: Set<String>?
     /// Commits with these reasons only; nil for all.
     public var reasons: Set<String>?
-    /// Events that set, change or remove one of these columns.
+    /// Updates of one of these columns, and inserts and deletes of rows that have it, whatever their value.
     public var columns: Set<String>?
     /// Whether to include changes of the store's own entities: of the schema, of tags, notes and operations.
     public var includesSchema: Bool
@@ -68,7 +70,7 @@ public struct LogQuery: Sendable {
 
     private func wants(_ value: String?, _ wanted: Set<String>?) -> Bool {
         guard let wanted else { return true }
-        return value.map(wanted.contains) ?? false
+        return value.map(wanted.containsExactly) ?? false
     }
 
     /// Ids of the wanted entities, dropped ones included.
@@ -76,8 +78,8 @@ public struct LogQuery: Sendable {
         var ids: Set<UInt32> = []
         for entity in catalog.entities {
             if entity.isReserved {
-                if includesSchema || (tables?.contains(entity.name) ?? false) { ids.insert(entity.id) }
-            } else if tables?.contains(entity.name) ?? true {
+                if includesSchema || (tables?.containsExactly(entity.name) ?? false) { ids.insert(entity.id) }
+            } else if tables?.containsExactly(entity.name) ?? true {
                 ids.insert(entity.id)
             }
         }
@@ -86,7 +88,7 @@ public struct LogQuery: Sendable {
 
     func columnIds(in catalog: Catalog) -> Set<UInt32>? {
         guard let columns else { return nil }
-        return Set(catalog.entities.flatMap(\.columns).filter { columns.contains($0.name) }.map(\.id))
+        return Set(catalog.entities.flatMap(\.columns).filter { columns.containsExactly($0.name) }.map(\.id))
     }
 }
 

@@ -43,8 +43,8 @@ struct IgnoredCommits: Equatable, Sendable {
     func contains(_ commit: CommitInfo) -> Bool {
         switch rule {
         case .commit(let number): commit.number == number
-        case .actor(let name): commit.metadata.actor == name
-        case .app(let name): commit.metadata.app == name
+        case .actor(let name): commit.metadata.actor?.utf8.elementsEqual(name.utf8) ?? false
+        case .app(let name): commit.metadata.app?.utf8.elementsEqual(name.utf8) ?? false
         case .reason(let text): commit.metadata.reason?.contains(text) ?? false
         }
     }

@@ -25,6 +25,8 @@ struct CommitRecord: JSONRecord {
             json.member("attributes", byName: info.metadata.attributes) { $0.text($1) }
         }
         AnnotationRecord(tags: commit.tags, notes: commit.notes).write(to: &json)
-        try json.member("changes", byName: commit.summary.changes) { try $0.object(CountsRecord(counts: $1)) }
+        try json.member("changes", byName: commit.changes.map { ($0.table, $0.counts) }) {
+            try $0.object(CountsRecord(counts: $1))
+        }
     }
 }

@@ -21,7 +21,7 @@ struct StatsRecord: JSONRecord {
     let schemaEvents: Int
     let tagEvents: Int
     let operationEvents: Int
-    let tables: [String: Table]
+    let tables: [(String, Table)]
 
     func write(to json: inout JSONWriter) throws {
         json.member("events", events)

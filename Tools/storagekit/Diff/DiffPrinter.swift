@@ -170,14 +170,14 @@ final class DiffPrinter {
     // MARK: Counts
 
     private func writeCounts() throws -> Bool {
-        var counts: [String: Counts] = [:]
+        var counts: [ExactText: Counts] = [:]
         try difference.forEachChange { change in
             guard let change = selection.narrowed(change) else { return true }
-            counts[change.table.name, default: Counts()].rows.add(change.operation)
-            counts[change.table.name, default: Counts()].cells += change.cells.count
+            counts[ExactText(change.table.name), default: Counts()].rows.add(change.operation)
+            counts[ExactText(change.table.name), default: Counts()].cells += change.cells.count
             return true
         }
-        let tables = difference.tables.filter { counts[$0.name] != nil || $0.hasOtherSchema }
+        let tables = difference.tables.filter { counts[ExactText($0.name)] != nil || $0.hasOtherSchema }
         if output.format == .human {
             try output.line(heading)
             try writeLayout(tables, counts)
@@ -188,7 +188,7 @@ final class DiffPrinter {
             try output.titles(["table", "insert", "update", "delete", content == .counts ? "cells" : "schema"])
         }
         for table in tables {
-            let count = counts[table.name] ?? Counts()
+            let count = counts[ExactText(table.name)] ?? Counts()
             let numbers = [count.rows.insert, count.rows.update, count.rows.delete]
             if isTable {
                 let last = content == .counts ? "\(count.cells)" : table.schemaNotes.joined(separator: ", ")
@@ -201,7 +201,7 @@ final class DiffPrinter {
         return !tables.isEmpty
     }
 
-    private func writeLayout(_ tables: [DifferenceTable], _ counts: [String: Counts]) throws {
+    private func writeLayout(_ tables: [DifferenceTable], _ counts: [ExactText: Counts]) throws {
         guard !tables.isEmpty else { return try output.line("No row differs.", .dim) }
         var layout = TableLayout(
             [
@@ -209,7 +209,7 @@ final class DiffPrinter {
                 content == .counts ? .init("cells", .right) : .init("schema"),
             ], width: output.width)
         for table in tables {
-            let count = counts[table.name] ?? Counts()
+            let count = counts[ExactText(table.name)] ?? Counts()
             layout.add([
                 TableCell(table.name), TableCell("\(count.rows.insert)", count.rows.insert > 0 ? .added : .dim),
                 TableCell("\(count.rows.update)", count.rows.update > 0 ? .changed : .dim),

@@ -57,7 +57,7 @@ struct StoreStats {
     /// Events of tags and notes.
     private var tagEvents = CommitSummary.Counts()
     private var operationEvents = CommitSummary.Counts()
-    private var entities: [String: Entity] = [:]
+    private var entities: [ExactText: Entity] = [:]
 
     /// - Parameter progress: Called with the position that was reached.
     init(_ store: HistoryReader, path: String, progress: (Int64) -> Void) throws {
@@ -82,8 +82,8 @@ struct StoreStats {
         for entity in store.catalog.live {
             let rows = try PreparedStatement(store.connection, "SELECT count(*) FROM \(quoted(entity.stored))")
             guard try rows.step() else { continue }
-            entities[entity.name, default: Entity()].rows += rows.integer(0)
-            entities[entity.name]?.isDropped = false
+            entities[ExactText(entity.name), default: Entity()].rows += rows.integer(0)
+            entities[ExactText(entity.name)]?.isDropped = false
         }
     }
 
@@ -111,7 +111,8 @@ struct StoreStats {
             } else if CatalogEntity.isReserved(id) {
                 tagEvents.add(counts)
             } else {
-                entities[store.catalog.entity(id: id)?.name ?? "entity \(id)", default: Entity()].events.add(counts)
+                let name = ExactText(store.catalog.entity(id: id)?.name ?? "entity \(id)")
+                entities[name, default: Entity()].events.add(counts)
             }
         }
     }
@@ -128,7 +129,13 @@ extension StoreStats {
             events: head.position, commits: head.commit, segments: sealed, tailRows: unsealed, logBytes: logBytes,
             rawBytes: rawBytes, fileBytes: fileBytes, walBytes: walBytes, schemaEvents: schemaEvents.total,
             tagEvents: tagEvents.total, operationEvents: operationEvents.total,
-            tables: entities.mapValues { .init(rows: $0.rows, counts: $0.events, isDropped: $0.isDropped) })
+            tables: sorted.map { name, entity in
+                (name, StatsRecord.Table(rows: entity.rows, counts: entity.events, isDropped: entity.isDropped))
+            })
+    }
+
+    private var sorted: [(String, Entity)] {
+        entities.map { ($0.key.text, $0.value) }.sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
     }
 
     func lines(style: Style, width: Int?) -> [String] {
@@ -153,7 +160,7 @@ extension StoreStats {
                 .init("table"), .init("rows", .right), .init("events", .right), .init("inserts", .right),
                 .init("updates", .right), .init("deletes", .right),
             ], width: width)
-        for (name, entity) in entities.sorted(by: { $0.key < $1.key }) {
+        for (name, entity) in sorted {
             let numbers = [
                 Int(entity.rows), entity.events.total, entity.events.insert, entity.events.update, entity.events.delete,
             ]

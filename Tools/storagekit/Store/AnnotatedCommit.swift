@@ -9,9 +9,7 @@ struct AnnotatedCommit {
     var info: CommitInfo { summary.info }
     var positions: ClosedRange<Int64> { summary.positions }
     /// The counts by table, in the order of their names.
-    var changes: [(table: String, counts: CommitSummary.Counts)] {
-        summary.changes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
+    var changes: [(table: String, counts: CommitSummary.Counts)] { summary.tables.map { ($0.table, $0.counts) } }
 
     init(_ summary: CommitSummary, _ reader: TagReader) throws {
         self.summary = summary

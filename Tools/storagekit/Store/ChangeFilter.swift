@@ -21,7 +21,7 @@ struct ChangeFilter {
     var isNarrow = false
 
     func wants(_ commit: CommitInfo) -> Bool {
-        guard correlations.isEmpty || commit.metadata.correlation.map(correlations.contains) ?? false else {
+        guard correlations.isEmpty || commit.metadata.correlation.map(correlations.containsExactly) ?? false else {
             return false
         }
         guard !reasons.isEmpty else { return true }
@@ -64,7 +64,7 @@ extension HistoryReader {
         }
         // Targets widen each other; --table narrows their union.
         var tables = targets.isEmpty ? nil : filter.tables.union(filter.rows.map(\.entity.name))
-        if !options.table.isEmpty { tables = tables.map { $0.intersection(options.table) } ?? Set(options.table) }
+        if !options.table.isEmpty { tables = tables?.filter(Set(options.table).containsExactly) ?? Set(options.table) }
         filter.query.tables = tables
         return filter
     }

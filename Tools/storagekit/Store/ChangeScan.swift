@@ -49,14 +49,16 @@ struct ChangeScan {
         guard filter.rows.isEmpty else {
             return isAskedFor(index, of: batch, among: filter.rows.map { ($0, $0.address) })
         }
-        return store.catalog.entity(id: entity).map { tables.contains($0.name) } ?? false
+        return store.catalog.entity(id: entity).map { tables.containsExactly($0.name) } ?? false
     }
 
     /// Returns whether an event belongs to one of the rows, or to a table that is requested as a whole.
     private func isAskedFor(_ index: Int, of batch: EventBatch, among rows: [(RowTarget, RowAddress)]) -> Bool {
         batch.withView { view in
             let shape = view.shape(of: index)
-            if let name = store.catalog.entity(id: shape.entity)?.name, filter.tables.contains(name) { return true }
+            if let name = store.catalog.entity(id: shape.entity)?.name, filter.tables.containsExactly(name) {
+                return true
+            }
             return rows.contains { row, address in
                 guard row.entity.id == shape.entity, RowAddress(view, at: index) == address else { return false }
                 let columns = UnsafeBufferPointer(start: shape.columns, count: Int(shape.column_count))
@@ -72,7 +74,7 @@ struct ChangeScan {
 
     private func forEachVersion(descending: Bool, _ body: (EventBatch, CommitPart) throws -> Bool) throws {
         var positions: Set<Int64> = []
-        for row in filter.rows where filter.query.tables?.contains(row.entity.name) ?? true {
+        for row in filter.rows where filter.query.tables?.containsExactly(row.entity.name) ?? true {
             try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
                 if wants(index, of: outline, row: row) { positions.insert(outline.header.first + Int64(index)) }
                 return outline.header.first + Int64(index) > filter.logRange.after
@@ -106,7 +108,7 @@ struct ChangeScan {
 
     private func passes(_ value: String?, _ wanted: Set<String>?) -> Bool {
         guard let wanted else { return true }
-        return value.map(wanted.contains) ?? false
+        return value.map(wanted.containsExactly) ?? false
     }
 }
 

@@ -7,7 +7,7 @@ struct ChangedRows {
     static let limit = 3
 
     let commit: Int64
-    private var ids: [String: [String]] = [:]
+    private var ids: [ExactText: [String]] = [:]
 
     init(commit: Int64) { self.commit = commit }
 
@@ -15,23 +15,23 @@ struct ChangedRows {
     mutating func add(_ part: CommitPart, of batch: EventBatch, _ catalog: Catalog) {
         for index in part.matching.sorted() {
             let entity = batch.withView { $0.shape(of: index).entity }
-            guard let table = catalog.entity(id: entity)?.name else { continue }
+            guard let table = (catalog.entity(id: entity)?.name).map(ExactText.init) else { continue }
             let known = ids[table, default: []]
             // A commit may be large, and most are of one table.
             if known.count >= Self.limit { if ids.count == 1 { return } else { continue } }
             let id = batch.event(at: index, catalog: catalog, commit: part.info).id
-            if !known.contains(id) { ids[table] = known + [id] }
+            if !known.contains(where: { $0.utf8.elementsEqual(id.utf8) }) { ids[table] = known + [id] }
         }
     }
 
     /// `a/1, b and 40 more`
     func text(of table: String, changes: Int) -> String {
-        list(ids[table] ?? [], changes)
+        list(ids[ExactText(table)] ?? [], changes)
     }
 
     /// The rows as they are typed: `posts/a/1, posts/b and 40 more`.
     func targets(in table: String, of changes: Int) -> String {
-        list((ids[table] ?? []).map { TargetArgument(table: table, id: $0).description }, changes)
+        list((ids[ExactText(table)] ?? []).map { TargetArgument(table: table, id: $0).description }, changes)
     }
 
     private func list(_ names: [String], _ changes: Int) -> String {

@@ -62,8 +62,9 @@ struct EntityNames {
 
     /// Makes sure that one of the entities has or had a column.
     func check(column name: String, of entities: [CatalogEntity]) throws(CommandError) {
-        let names = Set(entities.flatMap(\.columns).map(\.name))
-        guard !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else { return }
+        let known = entities.flatMap(\.columns).map(\.name)
+        guard !known.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else { return }
+        let names = Set(known)
         let tables = Set(entities.map(\.name))
         let similar = Suggestions.nearest(to: name, among: Array(names))
         throw CommandError(

@@ -60,9 +60,16 @@ extension JSONWriter {
     mutating func member<Value>(
         _ name: String, byName values: [String: Value], _ write: (inout JSONWriter, Value) throws -> Void
     ) rethrows {
+        try member(name, byName: values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, write)
+    }
+
+    /// An object with a member for each pair. Two spellings of é are two names, which a dictionary couldn't hold.
+    mutating func member<Value>(
+        _ name: String, byName values: [(String, Value)], _ write: (inout JSONWriter, Value) throws -> Void
+    ) rethrows {
         key(name)
         beginObject()
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in values {
             key(name)
             try write(&self, value)
         }
