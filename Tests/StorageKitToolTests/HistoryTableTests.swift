@@ -216,6 +216,48 @@ struct HistoryTableTests {
         #expect(log.status == 0 && log.output.contains("t:1"), "\(log.output)\(log.errors)")
     }
 
+    @Test("A column of the answer keeps apart from the one that is written before it")
+    func columnsBesideOwn() throws {
+        let store = try store([line(1, "posts", #"{"t":"x"}"#), line(2, "posts", #"{"t":"y"}"#)])
+        let each = try ToolProcess.run(
+            ["at", "t:1", "SELECT 1 AS point", "--each", "t:2", "--format", "jsonl"], store: store)
+        #expect(each.output == #"{"point":"t:1","point:1":1}"# + "\n" + #"{"point":"t:2","point:1":1}"# + "\n")
+        let difference = try ToolProcess.run(
+            ["at", "t:1", "SELECT count(*) AS change FROM posts", "--diff-with", "t:2", "--format", "csv"], store: store
+        )
+        #expect(difference.output.hasPrefix("change,change:1\n"), "\(difference.output)\(difference.errors)")
+    }
+
+    @Test("The error about a time says which forms there are", arguments: ["2024-05-03T10", "2024-02-30"])
+    func impossibleTimes(time: String) throws {
+        let store = try store([line(1, "posts", #"{"t":"x"}"#)])
+        let outcome = try ToolProcess.run(["at", time, "SELECT 1"], store: store)
+        #expect(outcome.status == 2, "\(outcome.errors)")
+        #expect(outcome.errors.contains("isn't a point in history"), "\(outcome.errors)")
+        #expect(!outcome.errors.contains("in quotes") && outcome.errors.contains("2024-05-01"), "\(outcome.errors)")
+    }
+
+    @Test("watch refuses what isn't a condition in its own words", arguments: ["1;2", "", "t ="])
+    func watchedConditions(condition: String) throws {
+        let store = try store([line(1, "posts", #"{"t":"x"}"#)])
+        let outcome = try ToolProcess.run(["watch", "posts", "--where", condition, "--for", "0"], store: store)
+        #expect(outcome.status == 2, "\(outcome.output)\(outcome.errors)")
+        #expect(outcome.errors.contains("--where") && !outcome.errors.contains("SELECT"), "\(outcome.errors)")
+    }
+
+    /// As the documentation writes it.
+    @Test("Times in SQL have six digits")
+    func timesInSQL() throws {
+        let store = try store([line(1, "posts", #"{"t":"x"}"#)])
+        for condition in [
+            "_time = '2024-05-01T10:00:00.000000Z'", "_time >= '2024-05-01T10' AND _time < '2024-05-01T11'",
+        ] {
+            let sql = "SELECT t FROM history_posts WHERE \(condition)"
+            let found = try ToolProcess.run(["sql", sql, "--format", "csv"], store: store)
+            #expect(found.output == "t\nx\n", "\(condition): \(found.errors)")
+        }
+    }
+
     @Test("A range that ends before it begins is refused")
     func reversedRange() throws {
         let store = try store([line(1, "posts", #"{"t":"x"}"#), line(2, "posts", #"{"t":"y"}"#)])

@@ -110,7 +110,8 @@ private final class SnapshotQueries {
         }
         for (text, point) in [("\(command.point)", command.point)] + each.points {
             do {
-                try forEachRow(of: sql, at: point, begin: { printer.expect($0, prefix: ["point"]) }) {
+                try forEachRow(of: sql, at: point, besides: ["point"], begin: { printer.expect($0, prefix: ["point"]) })
+                {
                     try printer.write($0, prefix: [("point", text)])
                 }
             } catch {
@@ -159,7 +160,7 @@ private final class SnapshotQueries {
     }
 
     private func forEachRow(
-        of sql: String, at point: PointArgument, begin: ([String]) -> Void = { _ in },
+        of sql: String, at point: PointArgument, besides others: [String] = [], begin: ([String]) -> Void = { _ in },
         _ body: ([StorageEvent.Field]) throws -> Void
     ) throws {
         let state = try state(point)
@@ -170,7 +171,8 @@ private final class SnapshotQueries {
         state.add(views: views)
         try state.read(from: store.database) { past in
             let connection = try past.connection
-            let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog, sql: sql)
+            let result = QueryResult(
+                try PreparedStatement(connection, sql), catalog: state.catalog, sql: sql, besides: others)
             begin(result.columns)
             while let row = try result.next() { try body(row) }
         }
@@ -232,12 +234,12 @@ extension SnapshotQueries {
     private func compare(_ sql: String, at one: PointArgument, with other: PointArgument) throws -> ExitStatus? {
         try writeHeading(one, other)
         let before = try ResultBuffer(keyNames: command.key?.split(separator: ",").map(String.init))
-        try forEachRow(of: sql, at: one) { try before.add($0) }
+        try forEachRow(of: sql, at: one, besides: ["change"]) { try before.add($0) }
         let printer = QueryPrinter(output, command.rows.display)
         func write(_ row: [StorageEvent.Field], as change: String, _ role: Style.Role) throws {
             try printer.write(row, prefix: [("change", change)], role: role)
         }
-        try forEachRow(of: sql, at: other) { row in
+        try forEachRow(of: sql, at: other, besides: ["change"]) { row in
             switch try before.take(row) {
             case .equal: break
             case .missing: try write(row, as: "+", .added)

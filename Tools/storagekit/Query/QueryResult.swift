@@ -12,9 +12,11 @@ final class QueryResult {
     /// The catalog's type and coding of each column.
     let kinds: [(type: String, coding: String)]
 
-    /// - Parameter sql: The query as it was typed: `_position`, which every entity's table has, is shown only if the query names it, and not because
-    ///   of a `*`.
-    init(_ statement: PreparedStatement, catalog: Catalog, sql: String) {
+    /// - Parameters:
+    ///   - sql: The query as it was typed: `_position`, which every entity's table has, is shown only if the query names it, and not because
+    ///     of a `*`.
+    ///   - others: Names that are written beside the columns.
+    init(_ statement: PreparedStatement, catalog: Catalog, sql: String, besides others: [String] = []) {
         self.statement = statement
         let count = sqlite3_column_count(statement.pointer)
         let namesPosition = sql.lowercased().contains("_position")
@@ -38,13 +40,14 @@ final class QueryResult {
         }
         self.indices = indices
         self.kinds = kinds
-        columns = Self.distinct(indices.map { String(cString: sqlite3_column_name(statement.pointer, $0)) })
+        columns = Self.distinct(
+            indices.map { String(cString: sqlite3_column_name(statement.pointer, $0)) }, besides: others)
     }
 
     /// A second `id` becomes `id:1`, so that an object can hold both.
-    private static func distinct(_ names: [String]) -> [String] {
-        var taken = Set(names)
-        var seen: Set<String> = []
+    private static func distinct(_ names: [String], besides others: [String]) -> [String] {
+        var taken = Set(names + others)
+        var seen = Set(others)
         return names.map { name in
             if seen.insert(name).inserted { return name }
             var number = 1
