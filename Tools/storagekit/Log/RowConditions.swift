@@ -58,12 +58,7 @@ struct RowConditions {
                     )
                     """)
         } catch let error as StorageError {
-            // The user has typed the condition, but not the statement around it.
-            throw CommandError(missingIn: entity.stored, error, catalog: store.catalog)
-                ?? CommandError(
-                    .usage, "--where isn't a condition in SQL: \(condition)",
-                    why: error.message.components(separatedBy: "`: ").last ?? "",
-                    next: "Write it as after WHERE: --where \"points > 100\"")
+            throw CommandError(condition: condition, of: entity, error, catalog: store.catalog)
         }
         var segment: ClosedRange<Int64>?
         var matching: Set<Int64> = []

@@ -49,3 +49,15 @@ extension StorageError {
         return nil
     }
 }
+
+extension CommandError {
+    /// The error for a condition of `--where`. The user has typed the condition, but not the statement around it.
+    init(condition: String, of entity: CatalogEntity, _ error: StorageError, catalog: Catalog) {
+        self =
+            CommandError(missingIn: entity.stored, error, catalog: catalog)
+            ?? CommandError(
+                .usage, "--where isn't a condition in SQL: \(condition)",
+                why: error.message.components(separatedBy: "`: ").last ?? "",
+                next: "Write it as after WHERE: --where \"points > 100\"")
+    }
+}

@@ -100,11 +100,23 @@ struct WatchedRows: Sendable {
         }
     }
 
+    private static func check(_ condition: String, of entity: CatalogEntity, in store: HistoryReader) throws {
+        do {
+            _ = try PreparedStatement(
+                query: "SELECT 1 FROM \(quoted(entity.stored)) WHERE (\(condition)\n)", on: store.connection)
+        } catch let error as StorageError {
+            throw CommandError(condition: condition, of: entity, error, catalog: store.catalog)
+        }
+    }
+
     private static func predicate(
         _ command: WatchCommand, of entity: CatalogEntity, _ table: QueryTable, in store: HistoryReader
     ) throws -> RowPredicate? {
         var parts: [RowPredicate] = []
-        if let condition = command.condition { parts.append(.sql("(\(condition))", [])) }
+        if let condition = command.condition {
+            try check(condition, of: entity, in: store)
+            parts.append(.sql("(\(condition)\n)", []))
+        }
         if let search = command.search {
             guard let index = try FullTextIndex.load(store.connection).first(where: { $0.entity == entity.id }) else {
                 throw CommandError(
