@@ -31,7 +31,7 @@ struct FilterOptions: ParsableArguments {
     @Option(name: .long, help: "Only these operations, such as i,u,d or insert; may be repeated.")
     var op: [OperationFilter] = []
 
-    @Option(name: .long, help: "Only changes to this column; may be repeated.")
+    @Option(name: .long, help: "Only inserts, deletes, and updates of this column; may be repeated.")
     var column: [String] = []
 
     init() {}
