@@ -39,10 +39,22 @@ package struct EntityDefinition: Sendable {
 }
 
 extension EntityDefinition {
+    fileprivate static let position = "_position INTEGER NOT NULL DEFAULT 0"
+
     var createTable: String {
         let key = columns.filter(\.schema.primaryKey).map { quoted($0.stored) }.joined(separator: ", ")
-        let lines = columns.map { $0.columnSQL() } + ["_position INTEGER NOT NULL DEFAULT 0", "PRIMARY KEY (\(key))"]
+        let lines = columns.map { $0.columnSQL() } + [Self.position, "PRIMARY KEY (\(key))"]
         return "CREATE TABLE \(quoted(stored)) (\n  \(lines.joined(separator: ",\n  "))\n)"
+    }
+}
+
+extension CatalogEntity {
+    /// Whether its table was created for a record type, whose properties read its columns. An adopted table has its
+    /// `_position` from `ALTER TABLE`, which begins no line.
+    ///
+    /// - Complexity: O(*n*) in the length of the table's SQL.
+    package var isCreatedForRecord: Bool {
+        definitions.table.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix(EntityDefinition.position) }
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import StorageCore
 internal import StorageLog
+internal import StorageRecords
 
 /// The representation of column values in documents.
 extension CatalogColumn {
@@ -69,35 +70,37 @@ extension CatalogColumn {
 
     /// Parses the JSON text of a value.
     ///
+    /// The column accepts what it stores without a change; a number may become an equal one, as 2 in a column of reals. A column
+    /// of an imported history keeps any other value as its JSON source.
+    ///
+    /// - Parameter isTyped: Whether typed reads expect values of the column's type.
     /// - Throws: ``HubError/invalid(_:)`` if the column doesn't accept it.
-    func value(ofJSON json: String) throws -> StorageValue {
-        let kind = ImportedKind(json: json)
+    func value(ofJSON json: String, isTyped: @autoclosure () -> Bool) throws -> StorageValue {
         if json == DocumentFields.null { return .null }
         let value: StorageValue? =
-            switch kind {
+            switch ImportedKind(json: json) {
             case .boolean: type == ImportedKind.boolean.rawValue ? .integer(json == "true" ? 1 : 0) : nil
-            case .integer: Int64(json).flatMap(integer)
+            case .integer: Int64(json).flatMap { number(.integer($0)) }
             // An integer that overflows isn't read as a real, which would round it.
             case .real where json.contains(where: { ".eE".contains($0) }):
-                storesNumbers ? Double(json).flatMap { $0.isFinite ? .real($0) : nil } : nil
+                Double(json).flatMap { $0.isExact(as: json) ? number(.real($0)) : nil }
             case .real: nil
             case .text: try text(JSONText.string(json))
-            case .json, .blob: type == ImportedKind.json.rawValue ? .text(json) : nil
+            case .json, .blob: isImported && type == ImportedKind.json.rawValue ? .text(json) : nil
             }
-        if let value { return value }
-        guard isImported else {
+        if isImported { return value ?? .blob(Data(json.utf8)) }
+        guard let value, !isTyped() || isReadable(value) else {
             throw HubError.invalid("The field \"\(name)\" doesn't accept this value: its type is \(type).")
         }
-        return .blob(Data(json.utf8))
+        return value
     }
 
-    private func integer(_ number: Int64) -> StorageValue? {
-        guard storesNumbers else { return nil }
-        if type == ImportedKind.boolean.rawValue {
-            // A column of booleans doesn't accept 0 and 1.
-            return isImported && (number == 0 || number == 1) ? nil : .integer(number)
-        }
-        return !isImported && affinity == .real ? .real(Double(number)) : .integer(number)
+    private func number(_ number: StorageValue) -> StorageValue? {
+        guard storesNumbers, coding != "uuid", let stored = stored(number) else { return .none }
+        // A column of booleans shows 0 and 1 as false and true.
+        let isBoolean = type == ImportedKind.boolean.rawValue && (stored == .integer(0) || stored == .integer(1))
+        // A literal nil would be a NULL.
+        return isBoolean ? .none : stored
     }
 
     private func text(_ text: String) throws -> StorageValue? {
@@ -108,11 +111,52 @@ extension CatalogColumn {
         if coding == "uuid" {
             return UUID(uuidString: text).map { uuid in .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }) }
         }
+        if isImported { return type == ImportedKind.json.rawValue ? nil : .text(text) }
         // Any spelling and size, such as MEDIUMBLOB.
-        if !isImported, affinity == .blob, type.lowercasedASCII.contains("blob") {
+        if affinity == .blob, type.lowercasedASCII.contains("blob") {
             return Data(base64Encoded: text).map { .blob($0) }
         }
-        return isImported && type == ImportedKind.json.rawValue ? nil : .text(text)
+        return stored(.text(text))
+    }
+
+    /// The value that SQLite makes of another one in the column; nil if the two aren't equal.
+    private func stored(_ value: StorageValue) -> StorageValue? {
+        guard !isImported else { return value }
+        switch (affinity, value) {
+        case (.text, .integer), (.text, .real):
+            return .none
+        case (.real, .integer(let number)):
+            return Double(exactly: number).map { .real($0) }
+        case (.integer, .real(let number)), (.numeric, .real(let number)):
+            return Int64(exactly: number).map { .integer($0) } ?? value
+        case (.integer, .text), (.numeric, .text), (.real, .text):
+            guard SQLiteNumber.number(value) == value else { return .none }
+            return value
+        default:
+            return value
+        }
+    }
+
+    /// Whether a property of the column's type reads exactly this value.
+    private func isReadable(_ value: StorageValue) -> Bool {
+        let types: [any StorageColumnValue.Type] = [
+            Bool.self, Int64.self, Double.self, String.self, Date.self, Data.self,
+        ]
+        guard let type = types.first(where: { $0.columnType == self.type }) else { return true }
+        if type == Double.self, case .integer(let number) = value { return Double(exactly: number) != nil }
+        return (try? type.init(storageValue: value)) != nil
+    }
+}
+
+extension Double {
+    /// Whether it is the number in a JSON text with a fraction or an exponent. Fractions are rounded, as everywhere in JSON; a
+    /// whole number that is written out isn't, and a number too large or too small for a double isn't one.
+    fileprivate func isExact(as json: String) -> Bool {
+        let mantissa = json.prefix { !"eE".contains($0) }
+        guard isFinite, self != 0 || mantissa.allSatisfy({ "-0.".contains($0) }) else { return false }
+        guard magnitude >= 0x1p53, mantissa.endIndex == json.endIndex else { return true }
+        let parts = mantissa.split(separator: ".")
+        return parts[0] == String(format: "%.0f", self) && parts.dropFirst().allSatisfy { $0.allSatisfy { $0 == "0" } }
     }
 }
 

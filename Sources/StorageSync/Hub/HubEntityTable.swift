@@ -175,7 +175,7 @@ extension HubEntityTable {
                 if let old, column.shows(old.values[index], as: json) {
                     row.values[index] = old.values[index]
                 } else {
-                    row.values[index] = try column.value(ofJSON: json)
+                    row.values[index] = try column.value(ofJSON: json, isTyped: entity.isCreatedForRecord)
                 }
             } else if json != DocumentFields.null {
                 throw HubError.invalid("There is no field \"\(name)\".")

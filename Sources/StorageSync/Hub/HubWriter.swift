@@ -180,8 +180,11 @@ extension HubWriter {
             let old = try found.row.flatMap { _ in try table.row(found.key, in: writer.database)?.row }
             let isPatch = if case .patch = write.operation { true } else { false }
             let new = try table.row(found.key, patch, over: old, isPatch: isPatch)
-            guard scope.sees(new, in: table) else { throw forbidden(document) }
             try table.write(new, over: old, with: writer)
+            guard scope.isLimited(in: table) else { return }
+            // As it is stored: defaults and triggers may have changed it.
+            let stored = try table.row(found.key, in: writer.database)?.row
+            guard stored.map({ scope.sees($0, in: table) }) ?? true else { throw forbidden(document) }
         } catch let error as HubError {
             throw Rejected(rejection: .invalid(error.reason))
         }
