@@ -123,6 +123,35 @@
             }
         }
 
+        /// Another spelling of an id would be another document, which nothing ever changes, to whoever follows or writes it.
+        @Test("A row with a UUID has one id")
+        func oneIdPerUUID() async throws {
+            try await runWithSample { hub, path, token in
+                let (id, entity) = (Self.sample.id.uuidString, SampleRecord.databaseTableName)
+                let list = try await hub.send(.GET, "/v1/collections/\(entity)/documents", token: token)
+                #expect(try HubDocumentPage(json: list.body.utf8).documents.map(\.id) == [id])
+                let before = try await hub.send(.GET, path, token: token)
+                for other in [id.lowercased(), id.replacing("-", with: "")] where other != id {
+                    let path = "/v1/collections/\(entity)/documents/\(other)"
+                    let follow = "/v1/changes?collection=\(entity)&document=\(other)"
+                    let requests: [(HTTPMethod, String, String?, Int)] = [
+                        (.GET, path, nil, 404), (.PATCH, path, #"{"count":2}"#, 422), (.PUT, path, "{}", 422),
+                        (.DELETE, path, nil, 422), (.GET, follow, nil, 422),
+                        (.GET, "/v1/collections/\(entity)/documents?after=\(other)", nil, 422),
+                    ]
+                    for (method, path, body, status) in requests {
+                        let answer = try await hub.send(method, path, token: token, body: body)
+                        #expect(answer.status == status, "\(method) \(path) \(answer.body)")
+                        #expect(status == 404 || answer.body.contains("UUIDs in upper case"), "\(answer.body)")
+                    }
+                }
+                #expect(try await hub.send(.GET, path, token: token).body == before.body)
+                let changes = "/v1/changes?collection=\(entity)&document=\(id)"
+                let page = try HubPage(json: try await hub.send(.GET, changes, token: token).body.utf8)
+                #expect(page.page.changes.map(\.document.id) == [id])
+            }
+        }
+
         /// What a trigger or a default makes of a row counts, as it does for the reader.
         @Test("A condition is checked on the stored row")
         func conditionOnStoredRow() async throws {

@@ -500,7 +500,8 @@ export class Collection {
      */
     async save(document, { ifUnchanged = false } = {}) {
         const { [this.#key]: given, ...fields } = asJSON(document);
-        const id = this.#id(given ?? crypto.randomUUID());
+        // In upper case, as in a table whose key is a UUID.
+        const id = this.#id(given ?? crypto.randomUUID().toUpperCase());
         await this.#client._write(this.name, id, "save", merged({}, fields), ifUnchanged);
         return id;
     }

@@ -30,6 +30,27 @@ private enum HubIds {
             self = .texts
         }
     }
+
+    /// The key of a document; nil for an id that no row can have. Each key has one id: two ids never refer to one row.
+    func key(of id: String) -> StorageValue? {
+        guard !id.utf8.contains(0) else { return nil }
+        switch self {
+        case .uuids:
+            guard let uuid = UUID(uuidString: id), uuid.uuidString.utf8.elementsEqual(id.utf8) else { return nil }
+            return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+        case .integers: return Int64(id).flatMap { String($0) == id ? .integer($0) : nil }
+        case .texts: return .text(id)
+        }
+    }
+
+    /// What an id that has no key isn't.
+    var expected: String {
+        switch self {
+        case .uuids: "UUIDs in upper case, with hyphens"
+        case .integers: "integers in decimal, without leading zeros"
+        case .texts: "texts without the character NUL"
+        }
+    }
 }
 
 /// An entity's table as a hub reads and writes it: rows as the fields of JSON documents, their keys as ids.
@@ -96,30 +117,24 @@ struct HubEntityTable: Sendable {
 // MARK: Ids
 
 extension HubEntityTable {
-    /// Why an entity's rows can't be documents of a collection, for the client; nil if they can, or if there is no such
-    /// collection.
-    static func obstacle(of entity: CatalogEntity) -> String? {
+    /// Why an entity's rows can't be documents of a collection, or none of them can have an id, for the client; nil if they
+    /// can, or if there is no such collection.
+    static func obstacle(of entity: CatalogEntity, for id: String? = nil) -> String? {
         guard !entity.isReserved, !entity.isDropped else { return nil }
         let key = entity.key.map { "\"\($0.name)\"" }.joined(separator: ", ")
         guard entity.key.count == 1, let column = entity.key.first else {
             return "The collection \"\(entity.name)\" can't be served: an id is one value, and its key is \(key)."
         }
-        guard HubIds(column, isStrict: entity.isStrict) == nil else { return nil }
-        return
-            "The collection \"\(entity.name)\" can't be served, because ids don't identify its rows: its key \(key) must be an INTEGER PRIMARY KEY, a TEXT that is compared byte by byte, or a UUID."
+        guard let ids = HubIds(column, isStrict: entity.isStrict) else {
+            return
+                "The collection \"\(entity.name)\" can't be served, because ids don't identify its rows: its key \(key) must be an INTEGER PRIMARY KEY, a TEXT that is compared byte by byte, or a UUID."
+        }
+        guard let id, ids.key(of: id) == nil else { return nil }
+        return "No document of \"\(entity.name)\" has such an id: its ids are \(ids.expected)."
     }
 
     /// The key of a document; nil for an id that no row can have.
-    func key(of id: String) -> StorageValue? {
-        guard !id.utf8.contains(0) else { return nil }
-        switch ids {
-        case .uuids:
-            return UUID(uuidString: id).map { uuid in .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }) }
-        // Only the canonical text of an integer: two ids never refer to one row.
-        case .integers: return Int64(id).flatMap { String($0) == id ? .integer($0) : nil }
-        case .texts: return .text(id)
-        }
-    }
+    func key(of id: String) -> StorageValue? { ids.key(of: id) }
 
     /// The document id for a row's key, from which ``key(of:)`` makes the same key; nil if it has none.
     func id(of key: StorageValue) -> String? {

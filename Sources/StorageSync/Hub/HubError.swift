@@ -17,9 +17,9 @@ package enum HubError: Error, Equatable, Sendable {
 }
 
 extension HubError {
-    /// For an entity that isn't a ``HubEntityTable``.
-    init(unserved entity: CatalogEntity) {
-        self = HubEntityTable.obstacle(of: entity).map { .invalid($0) } ?? .notFound
+    /// For an entity that isn't a ``HubEntityTable``, or an id that none of its rows can have.
+    init(unserved entity: CatalogEntity, for id: String? = nil) {
+        self = HubEntityTable.obstacle(of: entity, for: id).map { .invalid($0) } ?? .notFound
     }
 
     /// The message for the client.

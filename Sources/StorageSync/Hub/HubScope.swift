@@ -85,9 +85,10 @@ final class HubScope: Sendable {
         }
     }
 
-    /// Why one of the entities can't be served; nil if all can.
+    /// Why one of the entities can't be served, or can't have the follower's document; nil if all can.
     func obstacle(in catalog: Catalog) -> String? {
-        entities.lazy.compactMap(catalog.entity(named:)).compactMap(HubEntityTable.obstacle).first
+        entities.lazy.compactMap(catalog.entity(named:))
+            .compactMap { HubEntityTable.obstacle(of: $0, for: self.document) }.first
     }
 
     /// A column that a condition names.

@@ -205,7 +205,7 @@ extension HubWriter {
             throw Rejected(rejection: .invalid(HubError(unserved: entity).reason))
         }
         guard let key = table.key(of: document.id) else {
-            throw Rejected(rejection: .invalid("\"\(document.entity)\" has no document with such an id."))
+            throw Rejected(rejection: .invalid(HubError(unserved: entity, for: document.id).reason))
         }
         // For the client, a document that it couldn't see never existed.
         let deletion = history?.deletion(of: document, in: scope)

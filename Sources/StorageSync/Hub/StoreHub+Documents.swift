@@ -40,7 +40,7 @@ extension StoreHub {
         try await documents(of: entity, as: access) { log, table, scope in
             let start = try id.map { id in
                 guard let key = table.key(of: id) else {
-                    throw HubError.invalid("No document of \"\(entity)\" has the id \"\(id)\".")
+                    throw HubError(unserved: table.entity, for: id)
                 }
                 return key
             }

@@ -98,6 +98,9 @@ class FollowingTests(BrowserTestCase):
         self.eventually(lambda: self.seen(second), {"späß/ 1?&#%": {"id": "späß/ 1?&#%", **fields}})
         first.run("await notes.save({ id: '__proto__', title: 'x' })")
         self.eventually(lambda: second.run("return await notes.get('__proto__')"), {"id": "__proto__", "title": "x"})
+        id = first.run("return await notes.save({ title: 'y' })")
+        self.assertEqual(id, id.upper(), "the id that a hub has for a row with a UUID")
+        self.eventually(lambda: second.run("return await notes.get(arguments[0])", id), {"id": id, "title": "y"})
 
 
 #: Follows a live query in a page, and keeps what it reports and what it asks the hub.
