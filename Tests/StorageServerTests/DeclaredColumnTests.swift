@@ -123,6 +123,32 @@
             }
         }
 
+        /// A document that is replaced is as one that is created with the same fields.
+        @Test("A column that isn't given has its default")
+        func defaultsOfReplacedDocuments() async throws {
+            let statements = """
+                CREATE TABLE s(
+                  id TEXT PRIMARY KEY NOT NULL, x TEXT NOT NULL, y INT NOT NULL DEFAULT 7, z TEXT NOT NULL DEFAULT ('a' || 1),
+                  at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, o TEXT DEFAULT 'o');
+                """
+            try await run(adopting: "s", statements) { hub in
+                let (path, token) = ("/v1/collections/s/documents/1", try await hub.token())
+                let requests: [(HTTPMethod, String, Int)] = [
+                    (.PUT, #"{"x":"1"}"#, 201), (.PUT, #"{"x":"2","y":8,"z":"b","at":"c"}"#, 200),
+                    (.PUT, #"{"x":"3"}"#, 200), (.PATCH, #"{"y":9}"#, 200), (.PATCH, #"{"y":null}"#, 200),
+                ]
+                for (method, body, status) in requests {
+                    let answer = try await hub.send(method, path, token: token, body: body)
+                    #expect(answer.status == status, "\(body) \(answer.body)")
+                }
+                var shown = try await fields(hub, path, token)
+                #expect(shown.removeValue(forKey: "at")?.hasPrefix("\"20") == true)
+                #expect(shown == ["id": #""1""#, "x": #""3""#, "y": "7", "z": #""a1""#])
+                let missing = try await hub.send(.PUT, path, token: token, body: #"{"y":1}"#)
+                #expect(missing.status == 422, "x has no default")
+            }
+        }
+
         /// Another spelling of an id would be another document, which nothing ever changes, to whoever follows or writes it.
         @Test("A row with a UUID has one id")
         func oneIdPerUUID() async throws {

@@ -231,6 +231,11 @@ extension HubEntityTable {
     /// Writes a row as part of the current commit; a row that hasn't changed isn't touched.
     func write(_ row: Row, over old: Row?, with writer: LogWriter) throws {
         guard let old else { return try insert(row, with: writer) }
+        var row = row
+        // As in a new row; an UPDATE has no word for the default.
+        for index in columns.indices where columns[index].required && row.values[index] == .null {
+            row.values[index] = try defaultValue(of: columns[index], in: writer.database)
+        }
         let changed = columns.indices.filter { ExactValue(row.values[$0]) != ExactValue(old.values[$0]) }
         guard !changed.isEmpty else { return }
         let assignments = changed.map { "\(quoted(columns[$0].stored)) = ?" } + ["_position = ?"]
@@ -239,6 +244,18 @@ extension HubEntityTable {
         )
         bind(changed.map { row.values[$0] } + [.integer(writer.nextPosition), row.key], to: statement)
         try statement.execute()
+    }
+
+    /// The value of a column's DEFAULT clause; NULL if it has none.
+    private func defaultValue(of column: CatalogColumn, in database: Connection) throws -> StorageValue {
+        let select = try PreparedStatement(
+            database,
+            "SELECT dflt_value, type FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE AND dflt_value NOTNULL")
+        select.bind(text: entity.stored, at: 1)
+        select.bind(text: column.stored, at: 2)
+        guard try select.step() else { return .null }
+        return try DefaultValues().value(
+            of: select.string(0), type: select.string(1), isStrict: entity.isStrict, isAdded: false)
     }
 
     private func insert(_ row: Row, with writer: LogWriter) throws {
