@@ -187,6 +187,11 @@ extension HubEntityTable {
                 }
             } else if let index = indexes[name] {
                 let column = columns[index]
+                // Fields are named by `String`s, which compare two spellings of a letter as equal.
+                guard column.name.utf8.elementsEqual(name.utf8) else {
+                    throw HubError.invalid(
+                        "The field \"\(name)\" exists already in \"\(self.name)\", in another Unicode spelling.")
+                }
                 if let old, column.shows(old.values[index], as: json) {
                     row.values[index] = old.values[index]
                 } else {

@@ -449,6 +449,28 @@ struct StoreHubTests {
         }
     }
 
+    /// As with the names of collections.
+    @Test("A field has one spelling")
+    func spellingsOfAField() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        _ = try await hub.write(.save([composed: .text("1")]), to: "1", of: "notes", as: .full)
+        for (id, operation) in [
+            ("1", WriteOperation.patch([decomposed: .text("2")])), ("1", .save([decomposed: .text("2")])),
+            ("2", .save([decomposed: .text("2")])),
+        ] {
+            await #expect {
+                _ = try await hub.write(operation, to: id, of: "notes", as: .full)
+            } throws: { error in
+                (error as? HubError)?.reason.contains("in another Unicode spelling") ?? false
+            }
+        }
+        let documents = try await hub.documents(of: "notes", limit: 9, as: .full).documents
+        #expect(documents.map(\.id) == ["1"])
+        #expect(documents.first?.fields[composed] == "1")
+    }
+
     /// As deep as a field may be, a document is read by all who read it.
     @Test("Deep values are readable by everybody")
     func deepValues() async throws {
