@@ -71,6 +71,38 @@
             }
         }
 
+        @Test("A request has one host")
+        func oneHost() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.hosts = ["localhost"]
+            try await ServedHub.run(configuration) { hub in
+                let requests = [
+                    ("GET /health HTTP/1.1\r\nHost: localhost", "200"),
+                    ("GET http://localhost/health HTTP/1.1\r\nHost: localhost", "200"),
+                    ("GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example", "400"),
+                    ("GET /health HTTP/1.1\r\nHost: evil.example\r\nHost: localhost", "400"),
+                    ("GET /health HTTP/1.1\r\nHost: evil.example", "421"),
+                ]
+                for (head, status) in requests {
+                    let text = head + "\r\nConnection: close\r\n\r\n"
+                    let answer = try await exchange(try await connect(hub), text)
+                    #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(head) \(answer)")
+                }
+            }
+        }
+
+        @Test("A body that isn't encoded as it says is malformed")
+        func malformedChunks() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let head =
+                    "PUT /v1/collections/notes/documents/1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"
+                let answer = try await exchange(try await connect(hub), head)
+                #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+            }
+        }
+
         @Test("A slow body is abandoned")
         func slowBody() async throws {
             var configuration = HubServerConfiguration()

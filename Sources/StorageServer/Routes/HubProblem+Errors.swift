@@ -1,6 +1,7 @@
 #if STORAGE_SERVER
     internal import HTTPTypes
     internal import Hummingbird
+    internal import NIOHTTP1
     internal import StorageCore
     internal import StorageSync
 
@@ -12,6 +13,7 @@
             case let failure as SyncFailure: self.init(failure)
             case let error as HubError: self.init(error)
             case let malformed as JSONReader.Malformed: self.init(.malformed, "In the body: \(malformed)")
+            case is HTTPParserError: self.init(.malformed, "The body isn't encoded as its headers say.")
             case let malformed as QueryItems.Malformed: self.init(.malformed, "\(malformed)")
             case let error as StorageError where error.isOfTheStore:
                 self.init(.unavailable, "The store can't be used now. Try again later.")

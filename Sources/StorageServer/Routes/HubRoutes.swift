@@ -184,6 +184,10 @@
 
     extension HubRoutes {
         private func checkHost(_ request: Request) throws {
+            // The server has made the first one the authority. A proxy may read another one (RFC 9112, 3.2).
+            if let other = request.headers[.repeatedHost], other != request.head.authority {
+                throw HubProblem(.malformed, "A request has one Host.")
+            }
             guard !hosts.isEmpty else { return }
             var name = (request.head.authority ?? "").lowercased()
             if let port = name.lastIndex(of: ":"), !name.hasSuffix("]") { name = String(name[..<port]) }
@@ -216,6 +220,7 @@
     }
 
     extension HTTPField.Name {
+        static let repeatedHost = HTTPField.Name("Host")!
         static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
         static let lastEventID = HTTPField.Name("Last-Event-ID")!
     }
