@@ -26,7 +26,10 @@ final class HubScope: Sendable {
 
     private struct Evaluator {
         let columns: [CatalogColumn]
-        /// Nil if the condition can't be evaluated on these columns: no row matches then.
+        /// How many columns of the condition don't exist. Their values are NULL, as in the rows that were there when a column
+        /// is added.
+        let missing: Int
+        /// Nil if the condition can't be evaluated without a database: no row matches then.
         let evaluator: PredicateEvaluator?
     }
 
@@ -77,8 +80,8 @@ final class HubScope: Sendable {
         change.other.flatMap { $0.isDeletion ? nil : $0.position }
     }
 
-    /// - Throws: ``HubError/outdatedCondition`` if the client's condition names a column that the table once had. Otherwise no row would match it,
-    ///   for no visible reason. A column that never existed is accepted: a field becomes one with the first document that has it.
+    /// - Throws: ``HubError/outdatedCondition`` if the client's condition names a column that the table once had. Otherwise each row would have NULL there,
+    ///   whatever it was. A column that never existed is NULL in each row: a field becomes one with the first document that has it.
     func checkCondition(on entity: CatalogEntity, _ reader: LogReader, _ catalog: Catalog) throws {
         for column in missingColumns(of: entity) {
             guard try !reader.hadColumn(column, in: entity, catalog) else { throw HubError.outdatedCondition }
@@ -122,12 +125,15 @@ final class HubScope: Sendable {
         return evaluators.withLock { evaluators in
             var known = evaluators[table.name]
             if known?.columns != table.comparedColumns {
+                let missing = missingColumns(of: table.entity).map { EvaluatedColumn(name: $0, affinity: .blob) }
                 known = Evaluator(
-                    columns: table.comparedColumns,
-                    evaluator: try? PredicateEvaluator(condition, columns: table.evaluatedColumns))
+                    columns: table.comparedColumns, missing: missing.count,
+                    evaluator: try? PredicateEvaluator(condition, columns: table.evaluatedColumns + missing))
                 evaluators[table.name] = known
             }
-            return known?.evaluator?.evaluate(values) ?? false
+            guard let known, let evaluator = known.evaluator else { return false }
+            let values = known.missing == 0 ? values : values + repeatElement(StorageValue.null, count: known.missing)
+            return evaluator.evaluate(values) ?? false
         }
     }
 
@@ -152,7 +158,7 @@ final class HubScope: Sendable {
         if let condition = access.grant(table.name)?.condition {
             var columns: [String: CatalogColumn] = [:]
             let sql = try? PredicateSQL(condition) { name in
-                let column = try table.column(name)
+                guard let column = try? table.column(name) else { return "NULL" }
                 columns[name] = column
                 return quoted(column.stored)
             }

@@ -278,4 +278,59 @@ struct HubConditionTests {
         while hub.tail.end < renamed { await Task.yield() }
         await #expect(throws: HubError.outdatedCondition, "it was there once") { try await hub.pull(pull, as: access) }
     }
+
+    /// A document without the field is like one from before there was such a field.
+    @Test(
+        "A column that comes makes no row visible",
+        arguments: [
+            RowPredicate.any([
+                .comparison(column: "owner", .equal, .value(.text("ada"))), value(.equal, .integer(1)),
+            ]),
+            .isNull(column: "v"), .not(.isNull(column: "v")), .not(value(.equal, .integer(1))),
+            .any([.between(column: "v", .integer(0), .integer(9)), .among(column: "owner", [.text("ada")])]),
+            .any([.like(column: "v", pattern: "%"), .like(column: "owner", pattern: "a%")]),
+        ])
+    func columnThatComes(condition: RowPredicate) async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        for (id, owner) in [("1", #""ada""#), ("2", #""bob""#)] {
+            _ = try await hub.write(.save(["owner": .text(owner)]), to: id, of: "notes", as: .full)
+        }
+        let access = Self.access(condition)
+        func listed() async throws -> Set<String> {
+            Set(try await hub.documents(of: "notes", limit: 9, as: access).documents.map(\.id))
+        }
+        let before = try await listed()
+        let page = try await hub.pull(HubPull(behind: 0, of: ["notes"]), as: access)
+        var followed = Set(page.changes.map(\.document.id))
+        #expect(followed == before)
+        _ = try await hub.write(.save(["owner": .text(#""cat""#), "v": .text("1")]), to: "3", of: "notes", as: .full)
+        _ = try await hub.write(.save(["v": .text("\"x\"")]), to: "4", of: "notes", as: .full)
+        _ = try await hub.write(.save(["owner": .text(#""dan""#)]), to: "5", of: "notes", as: .full)
+        var pull = HubPull(behind: page.end, of: ["notes"])
+        pull.line = hub.line
+        followed.formUnion(try await hub.pull(pull, as: access).changes.map(\.document.id))
+        #expect(try await listed() == followed)
+        #expect(try await listed().intersection(["1", "2"]) == before)
+    }
+
+    /// What a column held that came and went isn't unknown.
+    @Test("A live query ends where a column of its condition came and went", .timeLimit(.minutes(10)))
+    func columnThatCameAndWent() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        _ = try await hub.write(.save(["n": .text("1")]), to: "1", of: "notes", as: .full)
+        let feed = try hub.follow(
+            "notes", matching: QueryBuilder(), after: nil, as: Self.access(.isNull(column: "owner")))
+        guard case .snapshot(let snapshot, _) = try await feed.next(within: .seconds(60)) else {
+            Issue.record("it begins with a snapshot")
+            return
+        }
+        #expect(snapshot.documents.map(\.id) == ["1"])
+        _ = try await hub.write(.save(["owner": .text(#""bob""#)]), to: "hidden", of: "notes", as: .full)
+        try await store.storage.write { try $0.execute("ALTER TABLE notes DROP COLUMN owner") }
+        await #expect(throws: HubError.outdatedCondition) {
+            while true { #expect(!"\(try await feed.next(within: .seconds(60)))".contains("hidden")) }
+        }
+    }
 }

@@ -126,7 +126,7 @@ extension HubFeed {
             let log = try HubLog(db)
             try log.check(scope)
             let live = log.table(entity).map {
-                HubLiveQuery(of: $0, filters, query, scope, log, memory: memory)
+                HubLiveQuery(of: $0, filters, query, scope, memory: memory)
             }
             return (live, log.head)
         }

@@ -24,16 +24,13 @@ struct HubLiveQuery {
     let memory: LiveQueryMemory.Share
     /// The columns by which changes are matched, as of the start of the query, and the values that they must equal.
     private let anchors: [(column: CatalogColumn, value: StorageValue)]
-    /// The columns of the client's condition that don't exist yet.
-    private let missing: Set<HubScope.ConditionColumn>
 
     init(
-        of table: HubEntityTable, _ filters: [QueryFilter], _ query: QueryEvaluation, _ scope: HubScope, _ log: HubLog,
+        of table: HubEntityTable, _ filters: [QueryFilter], _ query: QueryEvaluation, _ scope: HubScope,
         memory: LiveQueryMemory.Share
     ) {
         entity = table.name
         (self.query, self.scope, self.memory) = (query, scope, memory)
-        missing = scope.missingColumns(in: log.catalog)
         let wanted =
             (scope.anchors ?? []).map { ($0.column, StorageValue.text($0.text)) } + filters.compactMap(\.anchor)
         anchors = wanted.compactMap { name, value in
@@ -43,17 +40,18 @@ struct HubLiveQuery {
     }
 
     func live(_ engine: SubscriptionEngine) -> Live {
-        let (entity, query, scope, anchors, missing) = (entity, query, scope, anchors, missing)
+        let (entity, query, scope, anchors) = (entity, query, scope, anchors)
         let evaluation: @Sendable (Database) throws -> Spec.Evaluation = { db in
-            let catalog = try Catalog.load(try db.connection)
+            let connection = try db.connection
+            let catalog = try Catalog.load(connection)
             guard let table = catalog.entity(named: entity).flatMap(HubEntityTable.init) else {
                 throw StorageError(
                     .notFound, "There is no collection \"\(entity)\" any more.", remedy: "Follow it again later.")
             }
-            guard scope.missingColumns(in: catalog).isSubset(of: missing) else {
-                throw StorageError(
-                    .invalidQuery, HubError.outdatedCondition.reason, remedy: "Ask for another token.",
-                    cause: HubError.outdatedCondition)
+            do {
+                try scope.checkCondition(on: table.entity, LogReader(connection), catalog)
+            } catch let error as HubError {
+                throw StorageError(.invalidQuery, error.reason, remedy: "Ask for another token.", cause: error)
             }
             // A column that was dropped and added again may compare differently.
             guard anchors.allSatisfy({ anchor in (try? table.column(anchor.column.name))?.id == anchor.column.id })
