@@ -432,6 +432,36 @@ struct ImportExportTests {
         #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
     }
 
+    /// Times before 1970 are negative, and Foundation's format of those before 1582 is of another calendar.
+    @Test("Times before 1970 are kept")
+    func timesBefore1970() throws {
+        let folder = try TemporaryFolder()
+        let times = [
+            "0900-02-28T12:00:00Z", "1965-03-01T00:00:00Z", "1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00Z",
+        ]
+        let lines = times.enumerated().map { line($0 + 1, "insert", "row \($0)", #"{"x":1}"#, at: $1) }
+        let outcome = try ToolProcess.run(["import", try folder.write(lines)], store: folder.path())
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(!outcome.output.contains("earlier time"), "\(outcome.output)")
+        let exported = try ToolProcess.run(["export"], store: folder.path()).output
+        let kept = try exported.split(separator: "\n").map { line in
+            String(try #require(line.firstMatch(of: /"at":"([^"]+)"/)).output.1)
+        }
+        #expect(kept == times)
+        func answer(_ words: String...) throws -> String {
+            let outcome = try ToolProcess.run(words, store: folder.path())
+            #expect(outcome.status == 0, "\(words): \(outcome.errors)")
+            return outcome.output
+        }
+        let log = try answer("log", "--template", "{time}")
+        #expect(log == times.reversed().map { "\($0)\n" }.joined())
+        #expect(
+            try answer("sql", "SELECT time FROM commits WHERE number <= 2", "--format", "csv")
+                == "time\n0900-02-28T12:00:00.000000Z\n1965-03-01T00:00:00.000000Z\n")
+        #expect(try answer("log", "--until", "1965-03-01T00:00:00Z", "--template", "{commit}") == "t:2\nt:1\n")
+        #expect(try answer("verify").isEmpty == false)
+    }
+
     @Test("Unchanged updates and earlier times are counted")
     func countedDeviations() throws {
         let folder = try TemporaryFolder()

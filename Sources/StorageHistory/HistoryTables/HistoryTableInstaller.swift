@@ -180,12 +180,20 @@ extension HistoryTableInstaller {
     }
 
     /// A time as text that SQLite's date functions read, and that sorts in the order of times.
+    ///
+    /// In the Gregorian calendar for every year, as SQLite and RFC 3339 have it; Foundation's format is in the Julian one before 1582.
     package static func time(_ microseconds: Int64) -> String {
         let fraction = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
-        let seconds = Date(timeIntervalSince1970: Double((microseconds - fraction) / 1_000_000))
-        let digits = String(fraction)
-        let zeros = String(repeating: "0", count: 6 - digits.count)
-        return "\(seconds.formatted(.iso8601).dropLast()).\(zeros)\(digits)Z"
+        var seconds = time_t((microseconds - fraction) / 1_000_000)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        func digits(_ number: some BinaryInteger, _ width: Int) -> String {
+            let digits = String(number.magnitude)
+            return (number < 0 ? "-" : "") + String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        let day = "\(digits(Int(parts.tm_year) + 1900, 4))-\(digits(parts.tm_mon + 1, 2))-\(digits(parts.tm_mday, 2))"
+        let clock = "\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)):\(digits(parts.tm_sec, 2))"
+        return "\(day)T\(clock).\(digits(fraction, 6))Z"
     }
 }
 

@@ -14,7 +14,8 @@ extension LogWriter {
             let limit = max(pending.time, openingTime, Limits.knownTime) &+ jump.wholeMicroseconds
             guard reading <= limit else { throw StorageError.clock(reading, limit: limit) }
         }
-        return (max(reading, pending.time), reading)
+        // Before the first commit there is no time to be later than; that of an imported history may be before 1970.
+        return (pending.commit == 0 ? reading : max(reading, pending.time), reading)
     }
 }
 

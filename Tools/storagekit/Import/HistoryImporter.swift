@@ -39,7 +39,8 @@ final class HistoryImporter {
     private var summary = ImportSummary()
     /// The end of the last complete commit.
     private var progress = ImportProgress(source: "")
-    private var lastTime = Int64.min
+    /// The latest time of the log and the history; nil before there is one. It may be before 1970.
+    private var lastTime: Int64?
 
     init(
         _ reader: LineReader, to writer: LogWriter, in db: GRDB.Database, options: Options,
@@ -55,7 +56,7 @@ final class HistoryImporter {
 
     /// - Throws: `CommandError` at the first bad line, unless bad lines are skipped; the commits before it are stored.
     func run() throws -> ImportSummary {
-        lastTime = writer.head.time
+        if writer.head.commit > 0 { lastTime = writer.head.time }
         try begin()
         let hasDeclared = writer.catalog.live.contains { ImportTable($0, writer: writer) == nil }
         try hasDeclared ? withoutActions(importAll) : importAll()
@@ -111,7 +112,7 @@ final class HistoryImporter {
                 isComplete: isComplete, commits: summary.commits, inserts: summary.inserts,
                 updates: summary.updates - summary.unchanged, deletes: summary.deletes,
                 skippedLines: summary.skippedLines, resumedAfter: summary.resumedAfter))
-        try writer.record(operation, metadata: options.metadata, at: lastTime)
+        try writer.record(operation, metadata: options.metadata, at: lastTime ?? writer.head.time)
     }
 
     /// Reads the first line, and skips what an earlier run has stored.
@@ -265,8 +266,9 @@ extension HistoryImporter {
             summary.stampedTimes += 1
             return
         }
-        if time < lastTime { summary.clampedTimes += 1 }
-        lastTime = max(lastTime, time)
+        let last = lastTime ?? time
+        if time < last { summary.clampedTimes += 1 }
+        lastTime = max(last, time)
     }
 
     private func apply() throws {
