@@ -167,7 +167,8 @@ struct RowNameTests {
         }
         try await engine.close()
         func commits(_ words: String...) throws -> String {
-            try ToolProcess.run(["log", "--template", "{commit}"] + words, store: folder.path()).output
+            let log = ["log", "--template", "{commit}"]
+            return try ToolProcess.run(log + words, store: folder.path()).output
         }
         #expect(try commits("--table", composed) == "t:4\nt:3\nt:1\n")
         #expect(try commits("--table", decomposed) == "t:2\nt:1\n")
