@@ -119,4 +119,31 @@ extension RevertTests {
         if isDryRun { try await storage.revert(insertion, onConflict: .overwrite) }
         if isDryRun { #expect(try await rows(storage) == []) }
     }
+
+    /// With the first row SQLite would delete the others, but refuses to do so at this length.
+    @Test("A long chain of references is reverted, whichever end was inserted first", arguments: ["ASC", "DESC"])
+    func longChain(order: String) async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id) ON DELETE CASCADE);
+            CREATE INDEX a_a ON a(a);
+            """, adopting: ["a"])
+        func count() async throws -> Int? {
+            try await storage.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM a") }
+        }
+        let insertion = try await run(
+            """
+            INSERT INTO a(id, a) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+            SELECT i, nullif(i - 1, 0) FROM n ORDER BY i \(order)
+            """, storage)
+        let report = try await storage.revert(insertion, onConflict: .abort)
+        #expect(report.outcome.deleted == 1_500)
+        #expect(try await count() == 0)
+        // What that deleted comes back, and goes again.
+        try await storage.revert(try #require(report.receipt?.commit), onConflict: .abort)
+        #expect(try await count() == 1_500)
+        try await storage.revert(insertion, onConflict: .abort)
+        #expect(try await count() == 0)
+        #expect(try await storage.verify().isSound)
+    }
 }

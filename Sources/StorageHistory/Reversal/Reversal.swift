@@ -30,9 +30,10 @@ package final class Reversal {
     private var halfReverted: [(row: BlockedCell, conflict: RevertConflict)] = []
     /// The rows of several events.
     private var repeated = DuplicateRows()
-    /// Events that other rows block, perhaps only until the rest is reverted, and earlier events of their rows.
-    private var waiting: [NetRow] = []
-    private var waitingRows: Set<RowAddress> = []
+    /// Events that other rows block, perhaps only until the rest is reverted, and earlier events of their rows: those of each row
+    /// together, last first.
+    private var waiting: [[NetRow]] = []
+    private var waitingRows: [RowAddress: Int] = [:]
     /// Whether no further progress is possible.
     private var isLast = false
     /// The number of events visited.
@@ -89,7 +90,7 @@ package final class Reversal {
     private func restart() throws {
         try writer.statement("ROLLBACK TO storage_reversal_whole").execute()
         (outcome, events, isLast) = (wholeRows, 0, false)
-        (blocked, settled, waiting, waitingRows, halfReverted) = (leftOut, [:], [], [], [])
+        (blocked, settled, waiting, waitingRows, halfReverted) = (leftOut, [:], [], [:], [])
     }
 
     /// Decides that rows stay as they are whose revert ended between two events: that would leave a state that was never committed.
@@ -115,10 +116,12 @@ package final class Reversal {
             try revert(NetRow(view, event: index))
         }
         while !waiting.isEmpty {
-            let round = waiting
-            (waiting, waitingRows) = ([], [])
-            for event in round { try revert(event) }
-            guard waiting.count == round.count else { continue }
+            // The last row first: it mostly waits for one that came after it. In the other order each round would revert only one
+            // row of a chain.
+            let round = waiting.reversed()
+            (waiting, waitingRows) = ([], [:])
+            for event in round.joined() { try revert(event) }
+            guard waiting.joined().count == round.joined().count else { continue }
             if !continues { return false }
             isLast = true
         }
@@ -228,7 +231,7 @@ package final class Reversal {
     }
 
     private func revert(_ event: NetRow) throws {
-        if waitingRows.contains(event.row) { return waiting.append(event) }
+        if let index = waitingRows[event.row] { return waiting[index].append(event) }
         guard let access = try access(to: event.row.entity) else {
             return block(event, because: "its table was dropped")
         }
@@ -336,8 +339,8 @@ package final class Reversal {
             }
             return block(event, because: reason)
         }
-        waiting.append(event)
-        waitingRows.insert(event.row)
+        waitingRows[event.row] = waiting.count
+        waiting.append([event])
     }
 
     /// Records that a cell already holds the value to restore, together with the value that the event had left. Another change has

@@ -41,14 +41,30 @@ final class RowEditor {
     /// - Parameter withOthers: Whether rows that foreign keys delete or change with it may be changed too.
     /// - Returns: Whether it was deleted; false if others would have been changed, in which case all of them stay.
     func delete(_ key: [ExactValue], withOthers: Bool) throws -> Bool {
+        let sql = "DELETE FROM \(table) WHERE \(RowLookup.condition(of: entity))"
+        guard !withOthers else {
+            try run(sql, key)
+            return true
+        }
         try writer.statement("SAVEPOINT storage_reversal").execute()
+        let isAlone = try isOnlyChange { try run(sql, key) }
+        if !isAlone { try writer.statement("ROLLBACK TO storage_reversal").execute() }
+        try writer.statement("RELEASE storage_reversal").execute()
+        return isAlone
+    }
+
+    /// Whether a change of one row changes no other. If not, it may have been made in part.
+    ///
+    /// - Complexity: O(n) in the rows that refer to it, without those that refer to them in turn.
+    private func isOnlyChange(_ change: () throws -> Void) throws -> Bool {
         // Not by the events: rows of tables without history have none.
         let changes = writer.database.totalChanges
-        try run("DELETE FROM \(table) WHERE \(RowLookup.condition(of: entity))", key)
-        let isAlone = writer.database.totalChanges <= changes + 1
-        if !isAlone, !withOthers { try writer.statement("ROLLBACK TO storage_reversal").execute() }
-        try writer.statement("RELEASE storage_reversal").execute()
-        return isAlone || withOthers
+        do {
+            try writer.database.withTriggerDepth(1, change)
+        } catch let error as StorageError where error.isTriggerDepth {
+            return false
+        }
+        return writer.database.totalChanges <= changes + 1
     }
 
     func update(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
@@ -89,5 +105,12 @@ final class RowEditor {
         let statement = try writer.statement(sql)
         for (index, value) in values.enumerated() { value.bind(to: statement, at: Int32(index + 1)) }
         try statement.execute()
+    }
+}
+
+extension StorageError {
+    /// Whether the action of a foreign key has changed a row, and that row's change causes others that the limit doesn't allow.
+    fileprivate var isTriggerDepth: Bool {
+        code == .database && message.contains("too many levels of trigger recursion")
     }
 }

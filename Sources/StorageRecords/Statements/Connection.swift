@@ -76,4 +76,12 @@ package struct Connection {
     package func setForeignKeysEnabled(_ isEnabled: Bool) {
         storage_set_foreign_keys_enabled(handle, isEnabled ? 1 : 0)
     }
+
+    /// Runs statements whose triggers and actions of foreign keys may cause others only up to a depth. SQLite refuses one that goes
+    /// deeper, and may leave what it has done by then: a savepoint has to undo that.
+    package func withTriggerDepth<Result>(_ depth: Int32, _ body: () throws -> Result) rethrows -> Result {
+        let usual = sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, depth)
+        defer { sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, usual) }
+        return try body()
+    }
 }
