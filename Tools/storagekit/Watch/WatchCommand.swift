@@ -9,7 +9,8 @@ struct WatchCommand: AsyncParsableCommand {
         discussion: """
             The rows are updated with each commit that changes them. On a terminal the page is redrawn; in a pipe, or \
             with --format jsonl, every change is a line: \
-            {"v":1,"position":…,"change":"insert|update|move|remove","at":…,"row":{…}}, with "from" where a row moved.
+            {"v":1,"position":…,"change":"insert|update|move|remove","at":…,"row":{…}}, with "from" where a row moved. If they \
+            are read more slowly than commits come, those in between are left out.
 
               storagekit watch -s app.sqlite orders --order "total desc" -n 10
               storagekit watch -s app.sqlite orders --where "status = 'open'" --group customer
@@ -107,25 +108,25 @@ struct WatchCommand: AsyncParsableCommand {
         }
         let timeline = start.map { StorageTimeline(storage.engine, at: $0) }
         let subscriptions = timeline?.subscriptions ?? storage.subscriptions
-        let (updates, continuation) = AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.makeStream()
-        let handle = try await rows.follow(storage, by: subscriptions, into: continuation)
+        let updates = WatchedUpdates()
+        let handle = try await rows.follow(storage, by: subscriptions, into: updates)
         // It replays the changes since the point on the page, which then follows the store.
         let film = timeline.map { timeline in
             Task {
                 do {
                     try await timeline.play(.commitsPerSecond(pace))
                 } catch {
-                    // If the command ends before the replay does, the stream has no reader any more.
-                    continuation.finish(throwing: error)
+                    // If the command ends before the replay does, the updates have no reader any more.
+                    updates.end(throwing: error)
                 }
             }
         }
         let printer = WatchPrinter(rows, ResultOutput(format), isScreen: Terminal(descriptor: 1).isTerminal)
         var watchman: Task<Void, any Error>?
-        for try await update in updates {
+        while let update = try await updates.next() {
             try printer.show(update)
             // The time limit starts with the first page, so that at least one is shown on any machine.
-            if watchman == nil { watchman = FollowDeadline.start(for: seconds, on: file) { continuation.finish() } }
+            if watchman == nil { watchman = FollowDeadline.start(for: seconds, on: file) { updates.end() } }
         }
         try printer.finish()
         watchman?.cancel()

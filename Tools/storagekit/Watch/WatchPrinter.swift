@@ -24,7 +24,8 @@ final class WatchPrinter {
         if let error = update.error {
             // The rows stay; the reason goes to standard error, so that it doesn't mix with them.
             FileHandle.standardError.write(Data("storagekit: \(error.message) Retrying.\n".utf8))
-            return
+            // What was pending before may come with it.
+            guard update.whole != nil || !update.changes.isEmpty else { return }
         }
         let before = rows
         update.difference.apply(to: &rows)

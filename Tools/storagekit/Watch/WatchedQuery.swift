@@ -28,10 +28,8 @@ struct WatchedQuery: Sendable {
         indices = result.indices
     }
 
-    /// Sends updates to a stream, until the store is closed or the task is cancelled.
-    func follow(
-        _ storage: Storage, into updates: AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.Continuation
-    ) -> Task<Void, Never> {
+    /// Passes updates on, until the store is closed or the task is cancelled.
+    func follow(_ storage: Storage, into updates: WatchedUpdates) -> Task<Void, Never> {
         let live = storage.live { [text, indices] db in
             try text.run(db) { found in
                 var rows: [Row] = []
@@ -44,17 +42,17 @@ struct WatchedQuery: Sendable {
                 let differences = live.differences { error in
                     var update = ListUpdate<[StorageValue]>()
                     update.error = error
-                    updates.yield(update)
+                    updates.put(update)
                 }
                 for try await difference in differences {
                     var update = ListUpdate<Row>()
                     (update.position, update.whole) = (difference.position, difference.whole)
                     update.changes = difference.changes
-                    updates.yield(update.map(\.values))
+                    updates.put(update.map(\.values))
                 }
-                updates.finish()
+                updates.end()
             } catch {
-                updates.finish(throwing: error)
+                updates.end(throwing: error)
             }
         }
     }

@@ -81,21 +81,20 @@ struct WatchedRows: Sendable {
 
     /// Follows the rows as long as the returned handle is kept.
     func follow(
-        _ storage: Storage, by engine: SubscriptionEngine,
-        into updates: AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.Continuation
+        _ storage: Storage, by engine: SubscriptionEngine, into updates: WatchedUpdates
     ) async throws -> any Sendable {
-        let finish = { @Sendable in updates.finish() }
+        let finish = { @Sendable in updates.end() }
         switch source {
         case .query(let query): return query.follow(storage, into: updates)
         case .list(let spec):
             return try await engine.open {
-                try $0.add(ListNode(spec), PendingUpdate(immediately: { updates.yield($0) }, onEnd: finish))
+                try $0.add(ListNode(spec), PendingUpdate(immediately: { updates.put($0) }, onEnd: finish))
             }
         case .aggregate(let spec):
             return try await engine.open {
                 try $0.add(
                     AggregateNode(spec),
-                    PendingUpdate(immediately: { updates.yield($0.map { $0.key + $0.values }) }, onEnd: finish))
+                    PendingUpdate(immediately: { updates.put($0.map { $0.key + $0.values }) }, onEnd: finish))
             }
         }
     }
