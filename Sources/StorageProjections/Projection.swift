@@ -63,5 +63,7 @@ extension Projection {
 public protocol SideEffectingProjection: Projection {
     /// Called after events have been applied and committed, in their order, one call at a time. Closing the store waits
     /// for it to return.
+    ///
+    /// Meanwhile further events wait in the log, not in memory, however long it takes.
     func committed(_ events: [StorageEvent]) async
 }

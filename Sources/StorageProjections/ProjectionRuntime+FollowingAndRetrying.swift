@@ -85,9 +85,9 @@ extension ProjectionRuntime {
         changed { $0[name] = Progress(position: $0[name]?.position ?? 0, stallReason: "\(error)") }
     }
 
-    func notify(_ name: String, _ events: [StorageEvent]) {
-        guard !events.isEmpty else { return }
-        state.withLock { _ = $0.reactions[name]?.yield(events) }
+    func notify(_ name: String, _ ranges: [AppliedRange]) {
+        guard !ranges.isEmpty else { return }
+        state.withLock { $0.reactions[name] }?.add(ranges)
     }
 
     /// Catches up an inline projection, so that it applies commits as they are made; if that fails, the projection is
@@ -96,8 +96,8 @@ extension ProjectionRuntime {
     /// - Returns: The events for a ``SideEffectingProjection``.
     static func catchUpNow(
         _ slot: UserProjections.Slot, of projections: UserProjections, on writer: LogWriter, _ db: GRDB.Database
-    ) throws -> [StorageEvent] {
-        var emitted: [StorageEvent] = []
+    ) throws -> [AppliedRange] {
+        var emitted: [AppliedRange] = []
         do {
             // Events applied before a failure are durable, so they are reported anyway.
             _ = try projections.catchUp(slot, through: writer.head.position, on: writer) { step in

@@ -17,7 +17,7 @@ package final class ProjectionRuntime: Sendable {
 
     struct State {
         var followers: [String: Follower] = [:]
-        var reactions: [String: AsyncStream<[StorageEvent]>.Continuation] = [:]
+        var reactions: [String: PendingReactions] = [:]
         /// Those that follow the log, and those that report what was applied.
         var following: [Task<Void, Never>] = []
         var notifying: [Task<Void, Never>] = []
@@ -49,7 +49,7 @@ package final class ProjectionRuntime: Sendable {
         self.upcasts = upcasts
         self.registrations = Dictionary(registrations.map { ($0.name, $0) }) { $1 }
         guard !registrations.isEmpty, !engine.configuration.isReadOnly else { return }
-        var caughtUp: [(name: String, events: [StorageEvent])] = []
+        var caughtUp: [(name: String, ranges: [AppliedRange])] = []
         try engine.withWriterNow { writer, db in
             guard let projections = writer.userProjections else { return }
             projections.upcasts = upcasts
@@ -60,7 +60,7 @@ package final class ProjectionRuntime: Sendable {
             projections.onCommit = { [weak self] head, emitted in self?.committed(head, emitted) }
         }
         for registration in registrations { start(registration) }
-        for (name, events) in caughtUp { notify(name, events) }
+        for (name, ranges) in caughtUp { notify(name, ranges) }
     }
 
     deinit {
@@ -93,10 +93,10 @@ package final class ProjectionRuntime: Sendable {
     func start(_ registration: ProjectionRegistration) {
         let name = registration.name
         if let reacting = registration.projection as? any SideEffectingProjection {
-            let (stream, continuation) = AsyncStream<[StorageEvent]>.makeStream()
-            let task = Task { for await events in stream { await reacting.committed(events) } }
+            let reactions = PendingReactions(reacting)
+            let task = Task { [engine] in await reactions.run(engine) }
             state.withLock { state in
-                state.reactions[name] = continuation
+                state.reactions[name] = reactions
                 state.notifying.append(task)
             }
         }
@@ -115,9 +115,9 @@ package final class ProjectionRuntime: Sendable {
         continuation.yield()
     }
 
-    func committed(_ head: Int64, _ emitted: [(name: String, events: [StorageEvent])]) {
+    func committed(_ head: Int64, _ emitted: [(name: String, ranges: [AppliedRange])]) {
         state.withLock { state in
-            for (name, events) in emitted { state.reactions[name]?.yield(events) }
+            for (name, ranges) in emitted { state.reactions[name]?.add(ranges) }
             for (name, follower) in state.followers where (state.progress[name]?.position ?? 0) < head {
                 follower.wake.yield()
             }

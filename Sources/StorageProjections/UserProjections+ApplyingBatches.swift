@@ -35,8 +35,9 @@ extension UserProjections {
         var limits = limits
         limits.border = checkpoint.replayed
         var feed = BatchFeed(first: first, limits: limits)
-        let emitsEvents = slot.projection is any SideEffectingProjection
         let replayed = checkpoint.replayed
+        // Everything before it is history, or in what is emitted.
+        var reported = max(first, replayed + 1)
         let end = try feed.run(LogReader(writer.database), through: head, of: wanted) { slice in
             let applied: [RowEvent]
             do {
@@ -47,9 +48,12 @@ extension UserProjections {
                 throw ProjectionBatchError(cause: error, positions: slice.positions)
             }
             outcome.events += applied.count
-            if emitsEvents {
-                outcome.emitted += applied.filter { $0.position > replayed }.map { $0.event(writer.catalog) }
-            }
+            guard slot.hasSideEffects, slice.positions.lowerBound >= reported else { return }
+            outcome.emitted += AppliedRange.ranges(of: applied, among: slice.events, in: slice.positions)
+            reported = slice.positions.upperBound + 1
+        }
+        if slot.hasSideEffects, reported <= end {
+            outcome.emitted.append(AppliedRange(reported...end, hasEvents: false))
         }
         checkpoint.position = end
         checkpoint.count(outcome.events, since: started, on: writer)

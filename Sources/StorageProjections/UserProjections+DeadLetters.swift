@@ -62,14 +62,14 @@ extension UserProjections {
     /// - Returns: The number of applied events, and those for a ``SideEffectingProjection``.
     func replayDeadLetters(
         _ slot: Slot, on writer: LogWriter, _ db: GRDB.Database
-    ) throws -> (applied: Int, emitted: [StorageEvent]) {
+    ) throws -> (applied: Int, emitted: [AppliedRange]) {
         let hadDeadLetters = slot.hasDeadLetters
         // The letter being tried must not be parked behind itself.
         slot.hasDeadLetters = false
         defer { slot.hasDeadLetters = hadDeadLetters }
         let result = try writer.group(db) {
             let replayed = try Checkpoint.load(slot.name, writer.database)?.replayed ?? 0
-            var emitted: [StorageEvent] = []
+            var emitted: [AppliedRange] = []
             var applied = 0
             var waiting: Set<RowAddress> = []
             let remove = try writer.statement("DELETE FROM storage_dead_letter WHERE projection = ?1 AND position = ?2")
@@ -85,7 +85,7 @@ extension UserProjections {
                 remove.bind(event.position, at: 2)
                 try writer.asEngine { try remove.execute() }
                 applied += 1
-                if !isReplay { emitted.append(event.event(writer.catalog)) }
+                if !isReplay { emitted.append(AppliedRange(event.position...event.position, hasEvents: true)) }
             }
             return (applied, emitted)
         }

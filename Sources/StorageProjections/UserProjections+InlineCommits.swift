@@ -18,12 +18,11 @@ extension UserProjections {
             let own = events.filter { wanted.contains(view.shape(of: $0).entity) }.map {
                 RowEvent(view, at: $0, position: first + Int64($0), commit: commit)
             }
-            guard !own.isEmpty else { continue }
-            let applied = try applyInStep(slot, EventSlice(own, at: positions), on: writer)
-            if slot.projection is any SideEffectingProjection, !applied.isEmpty {
-                let emitted = applied.map { $0.event(writer.catalog) }
-                reactions.append(Reaction(name: slot.name, commit: commit.number, events: emitted))
-            }
+            let applied = try own.isEmpty ? [] : applyInStep(slot, EventSlice(own, at: positions), on: writer)
+            guard slot.hasSideEffects else { continue }
+            // Also where it has no events, so that what comes before and after is one range.
+            let ranges = AppliedRange.ranges(of: applied, among: own, in: positions)
+            reactions.append(Reaction(name: slot.name, commit: commit.number, ranges: ranges))
         }
     }
 
@@ -48,7 +47,7 @@ extension UserProjections {
         let through = writer.head.commit
         let due = reactions.filter { $0.commit <= through }
         reactions = []
-        onCommit?(writer.head.position, due.map { ($0.name, $0.events) })
+        onCommit?(writer.head.position, due.map { ($0.name, $0.ranges) })
     }
 
     package func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws {

@@ -14,9 +14,9 @@ extension UserProjections {
     func catchUp(
         _ slot: Slot, through goal: Int64, on writer: LogWriter,
         step: (() throws -> BatchOutcome) throws -> BatchOutcome
-    ) throws -> [StorageEvent] {
+    ) throws -> [AppliedRange] {
         let size = slot.registration.batchSize
-        var emitted: [StorageEvent] = []
+        var emitted: [AppliedRange] = []
         // Behind a batch that failed, commits are applied one by one until it is passed.
         var singleThrough: Int64 = 0
         var attempts = 0
@@ -67,7 +67,9 @@ extension UserProjections {
                 case .failure(let error): try storeDeadLetter(event, of: slot, error: "\(error)", on: writer)
                 case .success(let applied):
                     outcome.events += applied.count
-                    if !isReplay { outcome.emitted += applied.map { $0.event(writer.catalog) } }
+                    if !isReplay {
+                        outcome.emitted += applied.map { AppliedRange($0.position...$0.position, hasEvents: true) }
+                    }
                 }
             }
         }

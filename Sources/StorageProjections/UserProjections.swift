@@ -13,6 +13,8 @@ package final class UserProjections: InlineProjection {
     /// The writer's state of one projection.
     package final class Slot {
         let registration: ProjectionRegistration
+        /// Whether it is called for what is committed.
+        let hasSideEffects: Bool
         /// Whether it applies commits as they are made.
         package var isInStep = false
         /// Whether rows of it may wait among the dead letters.
@@ -22,7 +24,10 @@ package final class UserProjections: InlineProjection {
         /// A cache of rows, while much of the log is left to apply.
         var cache: RowStateCache?
 
-        init(_ registration: ProjectionRegistration) { self.registration = registration }
+        init(_ registration: ProjectionRegistration) {
+            self.registration = registration
+            hasSideEffects = registration.projection is any SideEffectingProjection
+        }
 
         var name: String { registration.name }
         var projection: any Projection { registration.projection }
@@ -32,7 +37,7 @@ package final class UserProjections: InlineProjection {
     struct Reaction {
         let name: String
         let commit: Int64
-        let events: [StorageEvent]
+        let ranges: [AppliedRange]
     }
 
     var slots: [Slot] = []
@@ -40,7 +45,7 @@ package final class UserProjections: InlineProjection {
     var reactions: [Reaction] = []
     var upcasts: [String: Upcast] = [:]
     /// Called after each transaction with the head, and the events that inline projections react to.
-    var onCommit: ((Int64, [(name: String, events: [StorageEvent])]) -> Void)?
+    var onCommit: ((Int64, [(name: String, ranges: [AppliedRange])]) -> Void)?
 
     package init() {}
 

@@ -58,6 +58,23 @@ final class Tally: SideEffectingProjection {
     func committed(_ events: [StorageEvent]) async { reactions.withLock { $0 += events.map(\.position) } }
 }
 
+/// Has side effects that take until its gate is opened.
+private final class SlowSender: SideEffectingProjection {
+    let name = "sent"
+    let version = 1
+    let entities = ["notes"]
+    let gate = Gate()
+    let positions = Mutex<[Int64]>([])
+
+    func prepare(_ db: Database) throws { try db.execute(sql: "CREATE TABLE sent(position INTEGER PRIMARY KEY)") }
+    func apply(_ batch: ProjectionBatch, _ db: Database) throws {}
+
+    func committed(_ events: [StorageEvent]) async {
+        await gate.wait()
+        positions.withLock { $0 += events.map(\.position) }
+    }
+}
+
 /// Projections of users: what they are handed and when, what becomes of those that throw, and who may touch their tables.
 struct ProjectionTests {
     func store(
@@ -225,6 +242,30 @@ struct ProjectionTests {
             #expect(tally.reactions.withLock { $0 } == [first.position, second.position], "\(mode)")
             #expect(tally.replays.withLock { $0.contains(true) && $0.contains(false) })
         }
+    }
+
+    @Test("Events don't wait in memory for a slow side effect", arguments: [ProjectionMode.inline, .async])
+    func slowSideEffect(mode: ProjectionMode) async throws {
+        let sender = SlowSender()
+        let store = try store([sender], mode: mode)
+        let storage = store.storage
+        let first = try await storage.save(Note(id: 1, text: ""))
+        try await eventually { sender.gate.isReached }
+        let before = ProcessMemory.restartPeak()
+        var written = [first.position]
+        for number in 0..<256 {
+            let text = String(repeating: "\(number % 10)", count: 1 << 20)
+            written.append(try await storage.save(Note(id: 1, text: text)).position)
+            // It isn't called for those of other entities in between.
+            try await storage.waitForProjections(
+                through: try await storage.save(Person(id: "p", name: "\(number)", score: 1)))
+        }
+        // Each event is larger than a megabyte; other tests run beside this one.
+        let grown = ProcessMemory.restartPeak() - before
+        #expect(grown < 128_000_000)
+        sender.gate.open()
+        try await storage.close()
+        #expect(sender.positions.withLock { $0 } == written)
     }
 
     @Test("A paused projection stays paused after reopening")
