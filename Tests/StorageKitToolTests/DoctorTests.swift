@@ -4,6 +4,7 @@ import StorageCore
 import StorageEntities
 import StorageKit
 import StorageLog
+import StorageMaintenance
 import StorageProjections
 import TestSupport
 import Testing
@@ -138,6 +139,30 @@ struct DoctorTests {
         try await DatabaseQueue(path: path).read { db in
             try String.fetchAll(db, sql: "SELECT id || ' ' || title || ' ' || _position FROM articles ORDER BY id")
         }
+    }
+
+    @Test(
+        "An interrupted rebuild is reported until it is resumed or discarded",
+        arguments: [["rebuild"], ["rebuild", "--abandon"]])
+    func interruptedRebuild(next: [String]) async throws {
+        let folder = try TemporaryFolder()
+        let path = try await filled(folder)
+        let storage = try open(path)
+        let rebuilding = Task {
+            var pace = Rebuild.Pace()
+            (pace.limit, pace.collects) = (50, false)
+            return try await Rebuild(storage.engine, pace: pace) { _ in withUnsafeCurrentTask { $0?.cancel() } }.run()
+        }
+        await #expect(throws: CancellationError.self) { try await rebuilding.value }
+        try await storage.close()
+        let found = try ToolProcess.run(["doctor"], store: path)
+        #expect(found.status == 0, "\(found.output)")
+        #expect(found.output.contains("a rebuild isn't finished: articles"), "\(found.output)")
+        #expect(try ToolProcess.run(["verify"], store: path).status == 0)
+        let outcome = try ToolProcess.run(next, store: path)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let again = try ToolProcess.run(["doctor"], store: path)
+        #expect(!again.output.contains("leftovers"), "\(again.output)")
     }
 
     @Test("A projection that throws is named")

@@ -230,6 +230,36 @@ import Testing
         #expect(try Self.content(store) == edited)
     }
 
+    @Test(
+        "A repair brings back what was removed from a table",
+        arguments: [
+            "ALTER TABLE t DROP COLUMN v", "ALTER TABLE t DROP COLUMN w", "DROP INDEX t_w",
+            "DROP INDEX t_w; ALTER TABLE t DROP COLUMN w; ALTER TABLE t DROP COLUMN v",
+        ])
+    func repairBringsBack(sql: String) throws {
+        let folder = try TemporaryFolder()
+        let tables = """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT NOT NULL DEFAULT 'x', w INT CHECK (w > 0));
+            INSERT INTO t VALUES (1, 'a', 2), (2, 'b', 3);
+            """
+        let index = sql.contains("t_w") ? "CREATE INDEX t_w ON t(w);" : ""
+        let store = try DeclaredImportTests.adopt(tables + index, in: folder, as: "app")
+        func rows() throws -> [String] {
+            try DatabaseQueue(path: store).read {
+                try String.fetchAll($0, sql: "SELECT id || v || w FROM t ORDER BY id")
+            }
+        }
+        try Self.edit(store, sql)
+        let found = try ToolProcess.run(["doctor"], store: store)
+        #expect(found.status == 5)
+        #expect(found.output.contains("is missing"), "\(found.output)")
+        #expect(found.output.contains("--fix"), "\(found.output)")
+        let fixed = try ToolProcess.run(["doctor", "--fix", "--yes"], store: store)
+        #expect(fixed.status == 0, "\(fixed.output)\(fixed.errors)")
+        #expect(try rows() == ["1a2", "2b3"])
+        #expect(try ToolProcess.run(["verify"], store: store).status == 0)
+    }
+
     /// The position of a row's last event isn't another program's to change: there is nothing to record, and still a difference.
     @Test("Changed positions aren't recorded, and are reported")
     func changedPositions() async throws {

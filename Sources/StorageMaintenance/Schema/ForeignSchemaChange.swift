@@ -1,3 +1,4 @@
+internal import CSQLite
 package import StorageCore
 package import StorageLog
 
@@ -8,6 +9,8 @@ package struct ForeignSchemaChange: Sendable {
     private let expected: [String]
     private let addedColumns: [String]
     private let missingColumns: [String]
+    /// Whether the table is as the log says, apart from the columns that it lacks.
+    private let isTableKnown: Bool
 
     /// - Returns: Nil if the table is as the log says.
     package init?(of entity: CatalogEntity, in database: Connection) throws {
@@ -21,7 +24,30 @@ package struct ForeignSchemaChange: Sendable {
         let wanted = entity.live.map(\.stored) + ["_position"]
         let (known, there) = (Set(wanted.map(\.folded)), Set(columns.map(\.folded)))
         addedColumns = columns.filter { !known.contains($0.folded) }
-        missingColumns = wanted.filter { !there.contains($0.folded) }
+        let (table, missing) = (found?.first, wanted.filter { !there.contains($0.folded) })
+        missingColumns = missing
+        isTableKnown =
+            try table == nil || missing.isEmpty
+            ? table == expected.first : table == Self.table(of: entity, without: missing)
+    }
+
+    /// The SQL that remains of an entity's table when columns are dropped; nil if SQLite can't drop them.
+    private static func table(of entity: CatalogEntity, without columns: [String]) throws -> String? {
+        let database = try Connection(
+            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+            orFailWith: "no memory for a database")
+        defer { database.close() }
+        let name = quoted(entity.stored)
+        guard let sql = TableSQL.renaming(entity.definitions.table, to: name) else { return nil }
+        do {
+            try PreparedStatement(database, sql).execute()
+            for column in columns {
+                try PreparedStatement(database, "ALTER TABLE \(name) DROP COLUMN \(quoted(column))").execute()
+            }
+        } catch let error as StorageError where !error.isOfTheMachine {
+            return nil
+        }
+        return try StoreLayout.definition(of: entity.stored, in: database)?.first
     }
 
     /// - Parameter names: The entities; all where empty.
@@ -43,7 +69,7 @@ package struct ForeignSchemaChange: Sendable {
     /// Whether a rebuild would lose something that isn't in the log: columns, indexes, triggers or constraints.
     package var hasAdditions: Bool {
         guard let found else { return false }
-        return found.first != expected.first || !Self.objects(of: found, besides: expected).isEmpty
+        return !isTableKnown || !Self.objects(of: found, besides: expected).isEmpty
     }
 
     /// What differs: `column n was added, CREATE INDEX i ON t(n) was added`.

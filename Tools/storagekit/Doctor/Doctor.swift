@@ -157,19 +157,7 @@ extension Doctor {
         let entities = catalog.live
         for entity in entities {
             guard let change = try ForeignSchemaChange(of: entity, in: database) else { continue }
-            let name = TargetArgument(table: entity.name)
-            found.append(
-                change.isMissing
-                    ? .failed(
-                        "schema", "another program has dropped or renamed the table \(name)",
-                        remedy:
-                            "Rename it back, or rebuild it from the log: storagekit doctor -s \(quotedPath) --fix",
-                        repair: .rebuild([entity.name]))
-                    : .failed(
-                        "schema", "another program has changed the table \(name): \(change.differences)",
-                        remedy: "Undo that change, or make it in a migration of the store's program. "
-                            + "To restore the table as the log has it, without what was added: "
-                            + "storagekit rebuild -s \(quotedPath) \(name)"))
+            found.append(finding(change, of: entity))
         }
         for index in try FullTextIndex.load(database) where try !index.isIntact(catalog, database) {
             let name = catalog.entity(id: index.entity)?.name ?? index.name
@@ -189,6 +177,30 @@ extension Doctor {
         return found.isEmpty
             ? [.ok("schema", "\(NumberText.count(entities.count, "table matches", plural: "tables match")) the log")]
             : found
+    }
+}
+
+extension Doctor {
+    private func finding(_ change: ForeignSchemaChange, of entity: CatalogEntity) -> Checkup {
+        let name = TargetArgument(table: entity.name)
+        guard !change.isMissing else {
+            return .failed(
+                "schema", "another program has dropped or renamed the table \(name)",
+                remedy: "Rename it back, or rebuild it from the log: storagekit doctor -s \(quotedPath) --fix",
+                repair: .rebuild([entity.name]))
+        }
+        let message = "another program has changed the table \(name): \(change.differences)"
+        let undo =
+            "Undo that change, or make it in a migration of the store's program. To restore the table as the log has it"
+        guard !change.hasAdditions else {
+            return .failed(
+                "schema", message,
+                remedy: "\(undo), without what was added: storagekit rebuild -s \(quotedPath) \(name)")
+        }
+        return .failed(
+            "schema", message,
+            remedy: "\(undo), without what others have written to it: storagekit doctor -s \(quotedPath) --fix",
+            repair: .rebuild([entity.name]))
     }
 }
 
@@ -298,12 +310,14 @@ extension Doctor {
         let names = report.findings.map(\.table)
         let isOfEntities = !report.isTruncated && names.allSatisfy { $0.map(entities.contains) ?? false }
         let tables = isOfEntities ? Set(names.compactMap(\.self)).sorted() : []
-        return try report.findings.prefix(5).map { finding in
+        // If a rebuild would lose what was added to a table, the check of the schema says what to do first.
+        let repair = try isDerived ? rebuild(tables) : nil
+        return report.findings.prefix(5).map { finding in
             .failed(
                 "verify", "\(finding)",
-                remedy: isDerived
+                remedy: repair != nil
                     ? "storagekit doctor -s \(quotedPath) --deep --fix" : "storagekit verify -s \(quotedPath)",
-                repair: isDerived ? try rebuild(tables) : nil)
+                repair: repair)
         }
     }
 
@@ -404,8 +418,32 @@ extension Doctor {
         ]
     }
 
-    /// Reports files that an interrupted backup, restore or adoption has left beside the store, if there are any.
-    private func leftovers() throws -> [Checkup] {
+    /// Reports what interrupted commands have left in the store and beside it, if there is anything.
+    private func leftovers() throws -> [Checkup] { try leftoversOfRebuilds() + leftoverFiles() }
+
+    /// New tables that an interrupted rebuild was making, or one that runs.
+    private func leftoversOfRebuilds() throws -> [Checkup] {
+        let leftovers = try RebuildLeftovers(database)
+        let discard = "To discard it: storagekit rebuild -s \(quotedPath) --abandon"
+        var found: [Checkup] = []
+        if !leftovers.unfinished.isEmpty {
+            found.append(
+                .warning(
+                    "leftovers", "a rebuild isn't finished: \(Suggestions.list(leftovers.unfinished))",
+                    remedy: "The next rebuild resumes it: storagekit rebuild -s \(quotedPath). \(discard)"))
+        }
+        if !leftovers.projections.isEmpty {
+            found.append(
+                .warning(
+                    "leftovers",
+                    "a rebuild of projections isn't finished: \(Suggestions.list(leftovers.projections))",
+                    remedy: "Their program resumes it with the next rebuild. \(discard)"))
+        }
+        return found
+    }
+
+    /// Files that an interrupted backup, restore or adoption has left beside the store.
+    private func leftoverFiles() throws -> [Checkup] {
         let files = FilePlacement.leftovers(of: path) + FilePlacement.leftovers(of: path + ".adopting")
         guard !files.isEmpty else { return [] }
         let bytes = NumberText.bytes(files.reduce(0) { $0 + Self.size(of: $1) })
