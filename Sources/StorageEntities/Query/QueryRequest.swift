@@ -30,7 +30,13 @@ public struct QueryRequest<E: RegisteredEntity>: EntityQuery, Sendable {
         do throws(StorageError) { try body(&rows) } catch { rows.invalid = rows.invalid ?? error }
     }
 
+    /// Includes related rows, none outside of the query's scope, whatever request they are found by.
     package mutating func include(_ inclusion: some Inclusion<E>) {
+        guard let scope else { return append(inclusion) }
+        append(inclusion.scoped(by: scope))
+    }
+
+    private mutating func append(_ inclusion: some Inclusion<E>) {
         rows.invalid = rows.invalid ?? inclusion.request.rows.invalid
         inclusions.append(inclusion)
     }

@@ -53,6 +53,37 @@ import Testing
         #expect(try await replaced.fetch().map(\.id) == [1])
     }
 
+    /// The closure of an include may return any request, such as one that was made before the scope.
+    @Test("An include with a request of its own finds nothing outside of the scope")
+    func includedRequests() async throws {
+        let storage = try await open()
+        let mine = scope(storage)
+        let (novels, novelists) = (mine.query(Novel.self), mine.query(Novelist.self).orderBy(\.id))
+        let own = novelists.include(\.novels) { _ in Novel.all() }
+        #expect(try await own.fetch().map { $0.novels.map(\.id) } == [[1], []])
+        #expect(try await own.page(size: 5).items.map { $0.novels.map(\.id) } == [[1], []])
+        #expect(try await own.fetch(aggregating: \.novels, .count, matching: Novel.all()).map(\.value) == [1, 0])
+        let byColumn = novelists.include(\.novels, by: \.novelistId) { _ in Novel.all() }
+        #expect(try await byColumn.fetch().map { $0.novels.map(\.id) } == [[1], []])
+        let nested = novels.include(\.novelist) { _ in Novelist.all().include(\.novels) { _ in Novel.all() } }
+        #expect(try await nested.fetch().map { $0.novelist?.novels.map(\.id) } == [[1]])
+        let inner = novels.include(\.novelist) { $0.include(\.novels) { _ in Novel.all() } }
+        #expect(try await inner.fetch().map { $0.novelist?.novels.map(\.id) } == [[1]])
+
+        let refused = mine.query(Novel.self).include(\.chapters) { _ in Chapter.all() }
+        #expect(await message { try await refused.fetch() }.contains("The scope doesn't know"))
+        let custom = novelists.include(\.novels) { _ in Novel.all().filter(.sql("publisherId = 2")) }
+        #expect(await message { try await custom.fetch() }.contains("SQL of your own"))
+        await #expect(throws: StorageError.self) { for try await _ in refused.live().snapshots {} }
+        await #expect(throws: StorageError.self) { for try await _ in custom.live().snapshots {} }
+
+        var live = own.live().snapshots.makeAsyncIterator()
+        #expect(try await live.next()?.map { $0.novels.map(\.id) } == [[1], []])
+        try await storage.save(Novel(id: 4, year: 2024, novelistId: "b", publisherId: 2))
+        try await storage.save(Novel(id: 5, year: 2025, novelistId: "b", publisherId: 1))
+        #expect(try await live.next()?.map { $0.novels.map(\.id) } == [[1], [5]])
+    }
+
     @Test("What a scope doesn't know can't be queried")
     func unknownEntities() async throws {
         let mine = scope(try await open())
