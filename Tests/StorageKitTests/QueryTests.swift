@@ -257,6 +257,28 @@ struct Sample: Equatable {
         #expect((first.items + rest.items).map(\.id) == ["A", "a", "b"])
     }
 
+    @Test("Pages behind an offset have every row, and a limit has no pages")
+    func pagesBehindOffset() async throws {
+        let (storage, _) = try await open(20)
+        let query = storage.query(Sample.self).orderBy(\.id).offset(3)
+        var pages: [[Int]] = []
+        var cursor: PageCursor?
+        repeat {
+            let page = try await query.page(after: cursor, size: 5)
+            pages.append(page.items.map(\.id))
+            cursor = page.next
+        } while cursor != nil
+        #expect(pages == [Array(3...7), Array(8...12), Array(13...17), [18, 19]])
+        let inside = try await storage.readTransaction { tx in
+            let first = try tx.query(Sample.self).orderBy(\.id).offset(3).page(size: 5)
+            return try tx.query(Sample.self).orderBy(\.id).offset(3).page(after: first.next, size: 2).items.map(\.id)
+        }
+        #expect(inside == [8, 9])
+        #expect(try await storage.query(Sample.self).offset(20).page(size: 5).items.isEmpty)
+        let error = await #expect(throws: StorageError.self) { try await query.limit(10).page(size: 50) }
+        #expect(error?.code == .invalidArgument)
+    }
+
     @Test("Updates change the matching rows and nothing else")
     func updatingMatches() async throws {
         let (storage, all) = try await open()

@@ -67,9 +67,10 @@ package struct QuerySQL {
             sql: " LIMIT ? OFFSET ?", values: [.integer(Int64(limit ?? -1)), .integer(Int64(offset))])
     }
 
-    package func select(limit: Int?, after extra: RowPredicate? = nil) throws -> Text {
-        let condition = try condition(extra)
-        let window = window(limit, request.offset)
+    /// - Parameter behind: The condition of the rows behind one: an offset counts from the beginning, not from that row.
+    package func select(limit: Int?, after behind: RowPredicate? = nil) throws -> Text {
+        let condition = try condition(behind)
+        let window = window(limit, behind == nil ? request.offset : 0)
         return Text(
             sql: table.select + condition.sql + (try order()) + window.sql, values: condition.values + window.values)
     }

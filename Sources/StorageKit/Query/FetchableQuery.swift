@@ -56,9 +56,11 @@ extension FetchableQuery {
     /// let second = try await query.page(after: first.next, size: 50)
     /// ```
     ///
+    /// An offset of the query applies to the first page. A query with a limit has no pages.
+    ///
     /// - Parameter cursor: ``QueryPage/next`` of the previous page; nil for the first page.
-    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1 and a cursor of another query; also as
-    ///   ``FetchableQuery`` says.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another query and a query with a limit; also
+    ///   as ``FetchableQuery`` says.
     public func page(after cursor: PageCursor? = nil, size: Int) async throws -> QueryPage<Entity> {
         let run = run
         return try await reading { try run.page($0, after: cursor, size: size) }

@@ -74,6 +74,12 @@ extension QueryRun {
             throw StorageError(
                 .invalidArgument, "A page can't have \(size) rows.", remedy: "Use a number of at least 1.")
         }
+        // A cursor doesn't know how many rows precede it, so a limit couldn't be kept across pages.
+        guard request.rows.limit == nil else {
+            throw StorageError(
+                .invalidArgument, "A query with a limit can't be read in pages.",
+                remedy: "Leave limit out of the query, and ask for pages of that size.")
+        }
         let query = try sql
         let order = query.totalOrder
         let signature = PageCursor.signature(E.Record.databaseTableName, order)

@@ -38,8 +38,8 @@ extension TransactionFetchableQuery {
 
     /// Returns a page of entities after a cursor: see ``FetchableQuery/page(after:size:)``.
     ///
-    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1 and a cursor of another query; also as
-    ///   ``TransactionFetchableQuery`` says.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a size below 1, a cursor of another query and a query with a limit; also
+    ///   as ``TransactionFetchableQuery`` says.
     public func page(after cursor: PageCursor? = nil, size: Int) throws -> QueryPage<Entity> {
         try run.page(database, after: cursor, size: size)
     }
