@@ -19,7 +19,7 @@ extension StorageColumn where Value: StorageColumnValue {
 
     /// An assignment of a value to the column, for an update.
     public func set(to value: Value) -> StorageAssignment {
-        StorageAssignment(column: name, value: value.storageValue)
+        StorageAssignment(name, value)
     }
 }
 
@@ -33,7 +33,7 @@ extension StorageColumn where Value: RawRepresentable, Value.RawValue: StorageCo
     /// An assignment of a value to the column, for an update.
     @_disfavoredOverload
     public func set(to value: Value) -> StorageAssignment {
-        StorageAssignment(column: name, value: value.rawValue.storageValue)
+        StorageAssignment(name, value.rawValue)
     }
 }
 

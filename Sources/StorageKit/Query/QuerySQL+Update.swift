@@ -20,7 +20,7 @@ extension QuerySQL {
             }
             sets.append("\(name) = ?")
             differences.append("NOT storage_identical(\(name), ?)")
-            values.append(assignment.value)
+            values.append(try assignment.value.get())
         }
         let compared = values
         if let stamp, !assignments.contains(where: { $0.column == stamp.column }) {

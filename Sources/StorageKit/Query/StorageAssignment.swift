@@ -1,9 +1,20 @@
 internal import StorageCore
+internal import StorageLog
 
 /// A column and the value that an update assigns to it.
 public struct StorageAssignment: Sendable {
     let column: String
-    let value: StorageValue
+    /// What the column stores. An update is put together without `try`: the call that runs it throws the error.
+    let value: Result<StorageValue, StorageError>
+
+    init(_ column: String, _ value: some StorageColumnValue) {
+        self.column = column
+        do throws(StorageError) {
+            self.value = .success(try value._storable())
+        } catch {
+            self.value = .failure(error)
+        }
+    }
 }
 
 /// Collects the assignments of an update, one for each line.

@@ -5,9 +5,9 @@ internal import StorageLog
 extension StatementArguments {
     /// Creates arguments in the form in which columns store values. GRDB binds the same, except for dates, which it rounds to milliseconds.
     ///
-    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL, and for dates that can't be stored.
+    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL, and for dates and whole numbers that can't be stored.
     init(storing values: [(any StorageColumnValue)?]) throws {
-        let values = values.map { $0?.storageValue ?? .null }
+        let values = try values.map { try $0?._storable() ?? .null }
         for case .real(let value) in values where value.isNaN {
             throw StorageError(
                 .invalidValue,

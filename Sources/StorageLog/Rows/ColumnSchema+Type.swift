@@ -52,7 +52,14 @@ extension ColumnSchema {
     init<Stored: StorageColumnValue>(
         _ name: String, of type: Stored.Type, notNull: Bool, primaryKey: Bool, default value: Stored?, neutral: String?
     ) {
-        switch value?.storageValue {
+        let stored: StorageValue?
+        do {
+            stored = try value?._storable()
+        } catch {
+            self.init(problem: "the value of \"\(name)\" is larger than SQLite's integers")
+            return
+        }
+        switch stored {
         case .text(let text) where text.utf8.contains(0):
             self.init(problem: "the value of \"\(name)\" contains NUL, which no column's default can")
         case .real(let number) where number.isNaN:
@@ -60,7 +67,7 @@ extension ColumnSchema {
         default:
             self.init(
                 name: name, type: Stored.columnType, notNull: notNull, primaryKey: primaryKey,
-                defaultValue: value.map { $0.storageValue.literal }, neutralValue: neutral,
+                defaultValue: stored.map { $0.literal }, neutralValue: neutral,
                 coding: Stored.columnCoding)
         }
     }

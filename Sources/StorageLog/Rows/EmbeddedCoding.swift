@@ -18,9 +18,9 @@ final class EmbeddedEncoder: Encoder {
 
     fileprivate func put<Value: Encodable>(_ value: Value, _ key: any CodingKey) throws {
         if let column = value as? any StorageColumnValue {
-            values[key.stringValue] = column.storageValue
+            values[key.stringValue] = try column._storable()
         } else if let raw = value as? any RawRepresentable, let column = raw.rawValue as? any StorageColumnValue {
-            values[key.stringValue] = column.storageValue
+            values[key.stringValue] = try column._storable()
         } else {
             throw StorageError(
                 .invalidValue, "\"\(key.stringValue)\" is a \(Value.self), which fills no column.",

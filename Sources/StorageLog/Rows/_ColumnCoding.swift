@@ -9,35 +9,35 @@ public enum _ColumnCoding {
     public static func encode<Value: StorageColumnValue>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws {
-        try put(value.storageValue, to: &container, column)
+        try put(value._storable(), to: &container, column)
     }
 
     @inlinable
     public static func encode<Value: RawRepresentable>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws where Value.RawValue: StorageColumnValue {
-        try put(value.rawValue.storageValue, to: &container, column)
+        try put(value.rawValue._storable(), to: &container, column)
     }
 
     @inlinable
     public static func encode<Value: RawRepresentable>(
         _ value: Value?, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws where Value.RawValue: StorageColumnValue {
-        try put(value?.rawValue.storageValue ?? .null, to: &container, column)
+        try put(value?.rawValue._storable() ?? .null, to: &container, column)
     }
 
     @inlinable
     public static func encode<Value: RawRepresentable & StorageColumnValue>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws {
-        try put(value.storageValue, to: &container, column)
+        try put(value._storable(), to: &container, column)
     }
 
     @inlinable
     public static func encode<Value: RawRepresentable & StorageColumnValue>(
         _ value: Value?, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws {
-        try put(value?.storageValue ?? .null, to: &container, column)
+        try put(value?._storable() ?? .null, to: &container, column)
     }
 
     /// Reads a property from a row of GRDB.

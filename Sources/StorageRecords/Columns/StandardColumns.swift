@@ -85,7 +85,8 @@ extension Int32: StorageColumnValue {}
 extension StorageColumnValue where Self: FixedWidthInteger & UnsignedInteger {
     /// The declared SQL type of its columns.
     public static var columnType: String { "INTEGER" }
-    /// The value in its storage class.
+    /// The value in its storage class; a value above its range as text, which compares as the number in conditions, and which
+    /// no column stores.
     public var storageValue: StorageValue { Int64(exactly: self).map(StorageValue.integer) ?? .text(String(self)) }
     /// Creates the value from that of a column.
     ///
@@ -100,11 +101,7 @@ extension StorageColumnValue where Self: FixedWidthInteger & UnsignedInteger {
     ///
     /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     public func write(to row: RowWriter, at index: Int32) throws {
-        guard let value = Int64(exactly: self) else {
-            throw StorageError(
-                .invalidValue, "\(self) is larger than SQLite's integers.",
-                remedy: "Store it as text, or keep it at or below \(Int64.max).")
-        }
+        guard let value = Int64(exactly: self) else { throw StorageError.tooLarge(String(self)) }
         row.bind(value, at: index)
     }
 }

@@ -48,7 +48,21 @@ extension StorageColumnValue {
     ///
     /// - Throws: `StorageError` with `invalid-value` for a value that SQLite can't store.
     @inlinable public func write(to row: RowWriter, at index: Int32) throws {
-        try row.bind(storageValue, at: index)
+        try row.bind(_storable(), at: index)
+    }
+
+    /// The value as a column stores it. What binds values to be stored calls this, and nothing else should.
+    ///
+    /// Conditions use ``storageValue``, which also represents whole numbers that no column can hold, so that they compare as
+    /// they should.
+    ///
+    /// - Throws: `StorageError` with `invalid-value` for a whole number that SQLite can't store.
+    @inlinable public func _storable() throws(StorageError) -> StorageValue {
+        let value = storageValue
+        if case .text(let text) = value, Self.columnType == "INTEGER" {
+            try StorageError.checkIsStorable(integer: text)
+        }
+        return value
     }
 
     /// Reads the value from a column, counted from 0.
@@ -56,5 +70,23 @@ extension StorageColumnValue {
     /// - Throws: `StorageError` with `invalid-value` for a column that contains something else.
     @inlinable public static func read(from row: RowReader, at index: Int32) throws -> Self {
         try Self(storageValue: row.value(at: index))
+    }
+}
+
+extension StorageError {
+    /// Checks a text that is bound to a column of integers: of the digits of a number that is too large, the column would make
+    /// a real.
+    ///
+    /// - Throws: `invalid-value` for such digits; any other text is stored as it is, or as the integer that it represents.
+    @usableFromInline static func checkIsStorable(integer text: String) throws(StorageError) {
+        guard Int64(text) == nil, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
+        throw tooLarge(text)
+    }
+
+    /// - Parameter digits: A whole number.
+    static func tooLarge(_ digits: String) -> StorageError {
+        StorageError(
+            .invalidValue, "\(digits) is larger than SQLite's integers.",
+            remedy: "Store it as text, or keep it at or below \(Int64.max).")
     }
 }
