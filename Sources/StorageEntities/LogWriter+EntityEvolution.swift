@@ -4,14 +4,18 @@ package import StorageCore
 package import StorageLog
 
 /// Changes of an entity's schema that can't be derived from its new declaration. Each is part of the current commit and
-/// does nothing if the entity doesn't exist.
+/// does nothing if the entity doesn't exist. A column that doesn't exist is awaited from a later step: the store may be
+/// from before it was added.
 extension LogWriter {
     /// Renames a column.
-    package func renameColumn(_ column: String, to name: String, in table: String) throws {
+    package func renameColumn(
+        _ column: String, to name: String, in table: String, awaiting: inout AwaitedColumns
+    ) throws {
         guard let entity = catalog.entity(named: table) else { return }
         guard let known = entity.column(named: column) else {
             if entity.column(named: name) != nil { return }
-            throw StorageError.missing(column, in: entity, "rename it to \"\(name)\"")
+            awaiting.remove(column, of: entity)
+            return awaiting.insert(name, of: entity, else: .missing(column, in: entity, "rename to \"\(name)\""))
         }
         guard entity.column(named: name) == nil else {
             throw StorageError(
@@ -39,8 +43,9 @@ extension LogWriter {
     }
 
     /// Takes a column away.
-    package func dropColumn(_ column: String, from table: String) throws {
-        guard let entity = catalog.entity(named: table), let known = entity.column(named: column) else { return }
+    package func dropColumn(_ column: String, from table: String, awaiting: inout AwaitedColumns) throws {
+        guard let entity = catalog.entity(named: table) else { return }
+        guard let known = entity.column(named: column) else { return awaiting.remove(column, of: entity) }
         guard known.keyOrdinal == 0 else {
             throw StorageError(
                 .schemaMismatch, "\"\(column)\" is the primary key of \"\(table)\".",
@@ -63,12 +68,13 @@ extension LogWriter {
     /// The new column has an id of its own, so that earlier events keep their meaning. It records the column whose
     /// values it was converted from, and the step that did it, so that history can be read in the current schema.
     package func convertColumn(
-        _ column: String, of table: String, to schema: ColumnSchema, title: String,
+        _ column: String, of table: String, to schema: ColumnSchema, title: String, awaiting: inout AwaitedColumns,
         _ convert: (StorageValue) throws -> StorageValue
     ) throws {
         guard let entity = catalog.entity(named: table) else { return }
         guard let known = entity.column(named: column) else {
-            throw StorageError.missing(column, in: entity, "convert it")
+            awaiting.remove(column, of: entity)
+            return awaiting.insert(column, of: entity, else: .missing(column, in: entity, "convert"))
         }
         guard known.keyOrdinal == 0 else {
             throw StorageError(

@@ -5,11 +5,16 @@ internal import StorageMaintenance
 
 /// Changes that a store can't infer. Each is made once in the life of a store, and does nothing in a new one. Declare them before the `autoSchema` of
 /// the entity as it is now.
+///
+/// A store may skip versions: a column that it doesn't have yet is added by `autoSchema` as it is declared now. If no step adds it, the store is
+/// refused, because the change names a column that never was.
 extension Schema {
     /// Renames a column. It keeps its history.
     public mutating func renameColumn(_ column: String, to name: String, in table: String) {
         let title = "rename \(table).\(column) to \(name)"
-        addStep(title, once: title) { try $0.writer.renameColumn(column, to: name, in: table) }
+        addStep(title, once: title) { tx, awaited in
+            try tx.writer.renameColumn(column, to: name, in: table, awaiting: &awaited)
+        }
     }
 
     /// Begins the history of a table that was created with SQL: each of its rows becomes an event, as does every later change. Does nothing if its
@@ -34,19 +39,21 @@ extension Schema {
     /// Renames an entity's table. It keeps its rows and their history.
     public mutating func renameEntity(_ table: String, to name: String) {
         let title = "rename \(table) to \(name)"
-        addStep(title, once: title) { try $0.writer.renameEntity(table, to: name) }
+        addStep(title, once: title) { tx, _ in try tx.writer.renameEntity(table, to: name) }
     }
 
     /// Drops a column. The log keeps its values.
     public mutating func dropColumn(_ column: String, from table: String) {
         let title = "drop \(table).\(column)"
-        addStep(title, once: title) { try $0.writer.dropColumn(column, from: table) }
+        addStep(title, once: title) { tx, awaited in
+            try tx.writer.dropColumn(column, from: table, awaiting: &awaited)
+        }
     }
 
     /// Drops an entity's table. The log keeps its rows, each with a delete event.
     public mutating func dropEntity(_ table: String) {
         let title = "drop \(table)"
-        addStep(title, once: title) { try $0.writer.dropEntity(table) }
+        addStep(title, once: title) { tx, _ in try tx.writer.dropEntity(table) }
     }
 
     /// Changes a column's type, converting each row's value with `convert`. Earlier history keeps its original values; the converted ones are update
@@ -68,8 +75,9 @@ extension Schema {
     ) {
         let title = "convert \(table).\(column) to \(Value.columnType)\(Value.isNullable ? "" : " NOT NULL")"
         upcasts[title] = convert
-        addStep(title, once: title) {
-            try $0.writer.convertColumn(column, of: table, to: ColumnSchema(column, type), title: title, convert)
+        addStep(title, once: title) { tx, awaited in
+            try tx.writer.convertColumn(
+                column, of: table, to: ColumnSchema(column, type), title: title, awaiting: &awaited, convert)
         }
     }
 }

@@ -23,7 +23,7 @@ extension Schema {
     public mutating func migration(
         _ id: String, skipIfTableExists table: String? = nil, body: @escaping @Sendable (Database) throws -> Void
     ) {
-        addStep("migration \(id)", once: id) { tx in
+        addStep("migration \(id)", once: id) { tx, _ in
             if let table, try tx.database.tableExists(table) { return }
             try body(tx.database)
             try RecreatedTableReconciliation(tx.writer).reconcile()

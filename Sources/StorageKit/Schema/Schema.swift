@@ -26,7 +26,7 @@ public struct Schema: Sendable {
         let title: String
         /// The name under which the store records that the step was done; nil for steps that inspect the store instead.
         let once: String?
-        let run: @Sendable (WriteTransaction) throws -> Void
+        let run: @Sendable (WriteTransaction, inout AwaitedColumns) throws -> Void
     }
 
     private(set) var steps: [Step] = []
@@ -79,11 +79,17 @@ public struct Schema: Sendable {
         retired.formUnion(ids)
     }
 
-    /// Adds a step after those that are declared already.
+    /// Adds a step that inspects the store, after those that are declared already.
+    mutating func addStep(_ title: String, _ run: @escaping @Sendable (WriteTransaction) throws -> Void) {
+        steps.append(Step(title: title, once: nil) { tx, _ in try run(tx) })
+    }
+
+    /// Adds a step that is done once, after those that are declared already.
     mutating func addStep(
-        _ title: String, once: String? = nil, _ run: @escaping @Sendable (WriteTransaction) throws -> Void
+        _ title: String, once: String,
+        _ run: @escaping @Sendable (WriteTransaction, inout AwaitedColumns) throws -> Void
     ) {
-        if let once, steps.contains(where: { $0.once == once }) {
+        if steps.contains(where: { $0.once == once }) {
             mistake =
                 mistake
                 ?? StorageError(

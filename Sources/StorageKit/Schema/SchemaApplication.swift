@@ -51,7 +51,11 @@ struct SchemaApplication {
                 let isMigrating = pending.contains { $0.once != nil }
                 try writer.with(settings: isMigrating ? [("foreign_keys", "0")] : []) {
                     try writer.group(db) {
-                        for step in pending { try run(step, with: writer, in: db, adding: &plan) }
+                        var awaited = AwaitedColumns()
+                        for step in pending {
+                            try run(step, with: writer, in: db, awaiting: &awaited, adding: &plan)
+                        }
+                        try awaited.check(writer.catalog)
                         if isMigrating { try checkReferences(db) }
                         if !keeping { throw Undo() }
                     }
@@ -65,7 +69,8 @@ struct SchemaApplication {
     private struct Undo: Error {}
 
     private func run(
-        _ step: Schema.Step, with writer: LogWriter, in db: GRDB.Database, adding plan: inout SchemaPlan
+        _ step: Schema.Step, with writer: LogWriter, in db: GRDB.Database, awaiting: inout AwaitedColumns,
+        adding plan: inout SchemaPlan
     ) throws {
         let before = writer.catalog
         let tables = try tablesOfNoEntity(db, before)
@@ -75,7 +80,9 @@ struct SchemaApplication {
         let metadata = CommitMetadata(
             app: "StorageKit", reason: step.title, idempotencyKey: step.once.map { Self.keyPrefix + $0 })
         do {
-            _ = try writer.commit(metadata) { try step.run(WriteTransaction(writer: writer, database: db)) }
+            _ = try writer.commit(metadata) {
+                try step.run(WriteTransaction(writer: writer, database: db), &awaiting)
+            }
         } catch {
             throw Self.explained(error, step)
         }

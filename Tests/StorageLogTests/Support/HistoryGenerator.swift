@@ -209,9 +209,10 @@ extension StorageEngine {
                 case .convert(let column, let table, let title):
                     let type = String(title.prefix { $0 != " " })
                     try writer.schemaChanged()
+                    var awaited = AwaitedColumns()
                     try writer.convertColumn(
                         column, of: table, to: ColumnSchema(name: column, type: type), title: title,
-                        HistoryGenerator.upcast(title))
+                        awaiting: &awaited, HistoryGenerator.upcast(title))
                 case .anew(let statements):
                     for sql in statements { try db.execute(sql: sql) }
                     try RecreatedTableReconciliation(writer).reconcile()
