@@ -59,6 +59,14 @@ extension CatalogEntity {
 }
 
 extension EntityDefinition.Column {
+    /// SQL for whether the optional embedded value of which the column is a required part isn't nil, by its other columns; nil
+    /// if the entity has none of them.
+    func presence(in entity: CatalogEntity) -> String? {
+        let others = schema.siblings.compactMap { entity.column(named: $0) }
+        guard !others.isEmpty else { return nil }
+        return others.map { "\(quoted($0.stored)) IS NOT NULL" }.joined(separator: " OR ")
+    }
+
     /// - Parameters:
     ///   - refers: Whether to include the foreign key.
     ///   - isStrict: Whether the table is STRICT: then each column needs one of a few types, and ANY is equivalent to

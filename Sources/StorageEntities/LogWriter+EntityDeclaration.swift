@@ -75,21 +75,49 @@ extension LogWriter {
     private func add(_ columns: [EntityDefinition.Column], to entity: CatalogEntity) throws {
         for column in columns { try addToTable(column, of: entity) }
         try schemaChanged()
-        guard var entity = catalog.entity(id: entity.id) else { return }
+        guard var changed = catalog.entity(id: entity.id) else { return }
         // The table contains names and types; the rest of the declaration is added here.
-        let ids = entity.idsByStoredName
-        let indexById = Dictionary(uniqueKeysWithValues: entity.columns.enumerated().map { ($1.id, $0) })
+        let ids = changed.idsByStoredName
+        let indexById = Dictionary(uniqueKeysWithValues: changed.columns.enumerated().map { ($1.id, $0) })
         for column in columns {
             guard let index = ids[column.stored.folded].flatMap({ indexById[$0] }) else { continue }
-            entity.columns[index].name = column.schema.name
-            entity.columns[index].coding = column.coding
-            entity.columns[index].type = column.schema.type
+            changed.columns[index].name = column.schema.name
+            changed.columns[index].coding = column.coding
+            changed.columns[index].type = column.schema.type
         }
-        record(entity)
+        record(changed)
+        for column in columns {
+            guard let presence = column.presence(in: entity) else { continue }
+            try complete(column, of: changed, where: presence)
+        }
+    }
+
+    /// Gives a required part of an optional embedded value its neutral value in rows where the value isn't nil. A column's
+    /// default would do so in the others too.
+    private func complete(
+        _ column: EntityDefinition.Column, of entity: CatalogEntity, where presence: String
+    ) throws {
+        guard let literal = column.schema.neutralValue else { return }
+        let select = try PreparedStatement(database, "SELECT \(literal)")
+        guard try select.step() else { return }
+        let neutral = select.row.value(at: 0)
+        select.reset()
+        try fill(column.stored, of: entity, from: presence) { isPresent in
+            guard isPresent == 1 else { return .none }
+            return neutral
+        }
     }
 
     private func addToTable(_ column: EntityDefinition.Column, of entity: CatalogEntity) throws {
         guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
+        guard column.schema.neutralValue != nil || column.presence(in: entity) == nil else {
+            throw StorageError(
+                .schemaMismatch,
+                "\"\(entity.name)\" gets a column \"\(column.schema.name)\" that must have a value where the embedded value isn't nil, and its rows from before have none.",
+                remedy:
+                    "Make the property optional, or add the column in a migration before autoSchema, with a value for these rows."
+            )
+        }
         // SQLite adds no column that refers to a row and has a default.
         var definition = column.columnSQL(
             refers: !column.schema.notNull && column.schema.defaultValue == nil, isStrict: entity.isStrict)

@@ -89,7 +89,16 @@ extension LogWriter {
                     name: temporary, type: schema.type, notNull: schema.notNull, defaultValue: schema.defaultValue,
                     coding: schema.coding)),
             to: entity)
-        try fill(temporary, from: known, of: entity, convert)
+        try fill(temporary, of: entity, from: quoted(known.stored)) { old in
+            do {
+                return try convert(old)
+            } catch {
+                throw StorageError(
+                    .migrationFailed,
+                    "The value \(old) of \"\(entity.name)\".\"\(known.name)\" can't be converted: \(error)",
+                    remedy: "Return a value for it from the closure, or correct the row first.", cause: error)
+            }
+        }
         try statement("ALTER TABLE \(quoted(entity.stored)) DROP COLUMN \(quoted(known.stored))").execute()
         try schemaChanged()
         try statement(
@@ -105,16 +114,18 @@ extension LogWriter {
         record(renamed)
     }
 
-    private func fill(
-        _ name: String, from column: CatalogColumn, of entity: CatalogEntity,
-        _ convert: (StorageValue) throws -> StorageValue
+    /// Sets a column of each row to what `convert` returns for the value of an expression; the row stays as it is if it returns
+    /// nil.
+    func fill(
+        _ name: String, of entity: CatalogEntity, from expression: String,
+        _ convert: (StorageValue) throws -> StorageValue?
     ) throws {
         let rowid = entity.rowidName ?? "rowid"
         let table = quoted(entity.stored)
         // A row at a time, each looked up again, because the table is changed while it is read.
         let next = try PreparedStatement(
             database,
-            "SELECT \(rowid), \(quoted(column.stored)) FROM \(table) WHERE \(rowid) >= ?1 ORDER BY \(rowid) LIMIT 1")
+            "SELECT \(rowid), \(expression) FROM \(table) WHERE \(rowid) >= ?1 ORDER BY \(rowid) LIMIT 1")
         let update = try PreparedStatement(
             database, "UPDATE \(table) SET \(quoted(name)) = ?1, _position = ?2 WHERE \(rowid) = ?3")
         var first: Int64? = .min
@@ -125,15 +136,7 @@ extension LogWriter {
             first = row < .max ? row + 1 : nil
             let old = next.row.value(at: 1)
             next.reset()
-            let new: StorageValue
-            do {
-                new = try convert(old)
-            } catch {
-                throw StorageError(
-                    .migrationFailed,
-                    "The value \(old) of \"\(entity.name)\".\"\(column.name)\" can't be converted: \(error)",
-                    remedy: "Return a value for it from the closure, or correct the row first.", cause: error)
-            }
+            guard let new = try convert(old) else { continue }
             try update.writer.bind(new, at: 1)
             update.bind(nextPosition, at: 2)
             update.bind(row, at: 3)

@@ -82,4 +82,86 @@ import Testing
         // Nothing was recorded as done.
         try await open { $0.autoSchema(Plain.UserRecord.self) }.close()
     }
+
+    // MARK: Embedded values
+
+    enum Short {
+        struct Address: Embeddable {
+            var street: String?
+            var city: String
+        }
+        @StorageEntity(table: "users") struct User {
+            var id: String
+            @StorageEmbedded var home: Address?
+        }
+    }
+    enum Long {
+        struct Address: Embeddable {
+            var street: String?
+            var city: String
+            var country: String
+            var floor: Int
+            var note: String?
+        }
+        @StorageEntity(table: "users") struct User {
+            var id: String
+            @StorageEmbedded var home: Address?
+        }
+    }
+    enum Keyed {
+        struct Address: Embeddable {
+            var street: String?
+            var city: String
+            var token: UUID
+        }
+        @StorageEntity(table: "users") struct User {
+            var id: String
+            @StorageEmbedded var home: Address?
+        }
+    }
+
+    @Test("A required property that an optional embedded value gets has a value in earlier rows and versions")
+    func propertyOfEmbeddedValue() async throws {
+        let first = try open { $0.autoSchema(Short.UserRecord.self) }
+        try await first.save([
+            Short.User(id: "a", home: Short.Address(street: nil, city: "Rome")), Short.User(id: "b", home: nil),
+        ])
+        let before = first.head
+        try await first.close()
+        let storage = try open { $0.autoSchema(Long.UserRecord.self) }
+        let users = [
+            Long.User(id: "a", home: Long.Address(street: nil, city: "Rome", country: "", floor: 0, note: nil)),
+            Long.User(id: "b", home: nil),
+        ]
+        func check() async throws {
+            #expect(try await storage.all(Long.User.self) == users)
+            let filled = try await storage.read {
+                try String.fetchAll($0, sql: "SELECT id FROM users WHERE home_country = '' AND home_floor = 0")
+            }
+            #expect(filled == ["a"])
+            #expect(try await storage.verify().isSound)
+        }
+        try await check()
+        try await storage.rebuild()
+        try await check()
+        let past = try await storage.asOf(.position(before))
+        #expect(try await past.all(Long.User.self) == users)
+        let versions = try await storage.history(Long.User.self, id: "a")
+        #expect(versions.first?.operation == .insert)
+        for version in versions { #expect(try version.entity == users[0]) }
+        #expect(try await storage.history(Long.User.self, id: "b").count == 1)
+        try await storage.close()
+    }
+
+    @Test("A required property without a value for earlier embedded values is refused")
+    func propertyWithoutNeutralValue() async throws {
+        let first = try open { $0.autoSchema(Short.UserRecord.self) }
+        try await first.save(Short.User(id: "a", home: Short.Address(street: nil, city: "Rome")))
+        try await first.close()
+        let error = refusal { $0.autoSchema(Keyed.UserRecord.self) }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("\"home_token\"") ?? false)
+        // A new store has no rows from before.
+        try await StorageKit.inMemory { $0.autoSchema(Keyed.UserRecord.self) }.facade.close()
+    }
 }

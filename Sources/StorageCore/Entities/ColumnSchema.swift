@@ -19,6 +19,9 @@ public struct ColumnSchema: Sendable, Equatable {
 
     /// The row of another entity that the column refers to.
     public let reference: ColumnReference?
+    /// The other columns of the optional embedded value of which this one is a required part: where one of them holds a value,
+    /// so does this one. Empty for other columns.
+    package var siblings: [String] = []
     /// An error in the declaration that can't be known before the store is opened; nil if there is none.
     package let problem: String?
 

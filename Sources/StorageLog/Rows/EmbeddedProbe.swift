@@ -41,14 +41,14 @@ final class EmbeddedProbe: Decoder {
         columns.append(
             EmbeddedSchema.Column(
                 name: key.stringValue, type: stored.columnType, coding: stored.columnCoding, isNullable: isNullable,
-                neutral: isNullable ? nil : neutral))
+                neutral: isNullable ? .none : neutral))
     }
 
     /// The column of a property: its type, and the value of older rows.
     private func column(
         _ type: any Decodable.Type, _ key: any CodingKey
-    ) throws -> (type: any StorageColumnValue.Type, neutral: String?) {
-        if let value = type as? any StorageColumnValue.Type { return (value, value.neutralLiteral) }
+    ) throws -> (type: any StorageColumnValue.Type, neutral: StorageValue?) {
+        if let value = type as? any StorageColumnValue.Type { return (value, value.neutral?.storageValue) }
         if let raw = type as? any RawRepresentable.Type, let column = rawColumn(raw) { return column }
         if type is any Embeddable.Type {
             throw refuse("\"\(key.stringValue)\" is embedded itself, and only one level is")
@@ -58,10 +58,10 @@ final class EmbeddedProbe: Decoder {
 
     private func rawColumn<Raw: RawRepresentable>(
         _ type: Raw.Type
-    ) -> (type: any StorageColumnValue.Type, neutral: String?)? {
+    ) -> (type: any StorageColumnValue.Type, neutral: StorageValue?)? {
         guard let column = Raw.RawValue.self as? any StorageColumnValue.Type else { return nil }
         let isCase = (column.neutral as? Raw.RawValue).flatMap { Raw(rawValue: $0) } != nil
-        return (column, isCase ? column.neutralLiteral : nil)
+        return (column, isCase ? column.neutral?.storageValue : .none)
     }
 
     fileprivate func value<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value {

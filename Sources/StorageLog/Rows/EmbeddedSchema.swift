@@ -9,8 +9,8 @@ struct EmbeddedSchema: Sendable {
         let type: String
         let coding: String
         let isNullable: Bool
-        /// The value of rows that are older than the column, as SQL.
-        let neutral: String?
+        /// The value of rows that are older than the column.
+        let neutral: StorageValue?
     }
 
     var columns: [Column] = []

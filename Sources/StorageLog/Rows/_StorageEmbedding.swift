@@ -5,7 +5,9 @@ public import StorageCore
 /// Embedded values as columns of the entity around them; what `@StorageEmbedded` writes calls these, and
 /// nothing else should.
 ///
-/// An optional embedded value is nil if all its columns are NULL; a non-nil value with only NULL columns is refused.
+/// An optional embedded value is nil if all its columns are NULL; a non-nil value with only NULL columns is refused. Where a
+/// required property is NULL beside another that isn't, the row, or the version of it, is older than the property, which has
+/// the value that such rows get in a column of their own.
 public enum _StorageEmbedding {
     /// Returns the index to use next, and increments it.
     @inlinable public static func next(_ index: inout Int32) -> Int32 {
@@ -28,10 +30,14 @@ public enum _StorageEmbedding {
     ) -> [ColumnSchema] {
         let shape = EmbeddedSchema.of(type)
         if let problem = shape.problem { return [ColumnSchema(problem: problem)] }
-        return shape.columns.map {
-            ColumnSchema(
-                name: prefix + $0.name, type: $0.type, notNull: !$0.isNullable && !isOptional, defaultValue: nil,
-                neutralValue: $0.neutral, coding: $0.coding)
+        let names = shape.columns.map { prefix + $0.name }
+        return shape.columns.map { column in
+            let name = prefix + column.name
+            var schema = ColumnSchema(
+                name: name, type: column.type, notNull: !column.isNullable && !isOptional, defaultValue: nil,
+                neutralValue: column.neutral?.literal, coding: column.coding)
+            if isOptional, !column.isNullable { schema.siblings = names.filter { $0 != name } }
+            return schema
         }
     }
 
@@ -64,8 +70,7 @@ public enum _StorageEmbedding {
     public static func read<Value: Embeddable>(
         _ type: Value?.Type, from row: RowReader, at index: inout Int32
     ) throws -> Value? {
-        let values = EmbeddedSchema.of(Value.self).columns.map { _ in row.value(at: next(&index)) }
-        return values.allSatisfy { $0 == .null } ? nil : try value(values)
+        try optional(EmbeddedSchema.of(Value.self).columns.map { _ in row.value(at: next(&index)) })
     }
 
     public static func encode<Value: Embeddable>(
@@ -99,10 +104,8 @@ public enum _StorageEmbedding {
     public static func decode<Value: Embeddable>(
         _ type: Value?.Type, from row: GRDB.Row, prefix: String
     ) throws -> Value? {
-        let values = try EmbeddedSchema.of(Value.self).columns.map {
-            try _ColumnCoding.storageValue(row, prefix + $0.name)
-        }
-        return values.allSatisfy { $0 == .null } ? nil : try value(values)
+        try optional(
+            EmbeddedSchema.of(Value.self).columns.map { try _ColumnCoding.storageValue(row, prefix + $0.name) })
     }
 }
 
@@ -131,6 +134,16 @@ extension _StorageEmbedding {
                 remedy: "Set the property to nil, or give one of its parts a value.")
         }
         return values
+    }
+
+    private static func optional<Value: Embeddable>(_ values: [StorageValue]) throws -> Value? {
+        guard values.contains(where: { $0 != .null }) else { return nil }
+        guard values.contains(.null) else { return try value(values) }
+        let columns = EmbeddedSchema.of(Value.self).columns
+        return try value(
+            zip(columns, values).map { column, stored in
+                stored == .null ? column.neutral ?? stored : stored
+            })
     }
 
     private static func value<Value: Embeddable>(_ values: [StorageValue]) throws -> Value {
