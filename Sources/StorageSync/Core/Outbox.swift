@@ -333,6 +333,9 @@ extension PendingWrite {
     var isParked: Bool { if case .parked = state { true } else { false } }
     var isConfirmed: Bool { if case .confirmed = state { true } else { false } }
 
+    /// Whether the write is sent again after a rejection, and creates its document if that is gone.
+    var createsAgain: Bool { kind == .save && retries > 0 && state == .waiting }
+
     /// The name by which the remote knows the write, or would know it if it was sent by itself.
     package var remoteName: Int64 { origin ?? position }
 

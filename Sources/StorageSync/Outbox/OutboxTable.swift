@@ -35,6 +35,11 @@ struct OutboxTable: Sendable {
     /// Writes that were discarded while no engine was open, in order.
     func discarded(in db: Database) throws -> [PendingWrite] { try select(in: db, where: "is_discarded") }
 
+    /// Writes that are ``PendingWrite/createsAgain``, in order.
+    func recreating(in db: Database) throws -> [PendingWrite] {
+        try select(in: db, where: "kind = 'save' AND retries > 0 AND state = 'waiting'")
+    }
+
     func write(at position: Int64, in db: Database) throws -> PendingWrite? {
         try select(in: db, where: "position = ?", [position]).first
     }

@@ -52,6 +52,7 @@ extension SyncStore {
                 // Everything else is requested again.
                 try restartPull(&row, in: db)
             }
+            try showRecreated(by: try outbox.recreating(in: db), row, tx)
             try retryUnreadable(row, tx)
             row.isActive = true
             row.isCleared = false

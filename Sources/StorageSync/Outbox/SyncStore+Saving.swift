@@ -105,6 +105,17 @@ extension SyncStore {
         }
         // Values that two documents have exchanged, such as a unique one.
         for id in refused { try rewriteRow(id.id, since: row.since, tx) }
+        try showRecreated(by: transaction.writes, row, tx)
+    }
+
+    /// Shows the documents that retried writes create again: their rows were removed with the remote's documents.
+    func showRecreated(by writes: [PendingWrite], _ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
+        // In a cleared table, the documents with unsent writes are restored later.
+        if row.isCleared { return }
+        for retried in writes where retried.createsAgain {
+            let id = retried.document.id
+            try write(try replayed(id, since: row.since, tx), on: nil, of: id, tx)
+        }
     }
 
     /// The documents that no page listed in a full pull; empty unless this is its last page.

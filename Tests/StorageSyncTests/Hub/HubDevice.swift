@@ -244,6 +244,22 @@ struct HubDevice {
         }
     }
 
+    /// A device that listens to a hub which can't be reached, with an update that is parked because its document was
+    /// deleted.
+    init(at url: URL, _ hub: FaultyHub, parking id: String) async throws {
+        try self.init(at: url, hub)
+        try await hub.save(Product(id))
+        await engine.startListening()
+        hub.isUp = false
+        try await engine.updateDocument(id: id, data: ["name": "mine"])
+        _ = try await hub.hub.write(.delete, to: id, of: "goods", as: .full)
+        hub.isUp = true
+        try await engine.retryNow()
+        let engine = engine
+        try await eventually { engine.parked.count == 1 && engine.currentCollection.isEmpty }
+        hub.isUp = false
+    }
+
     /// How many writes aren't confirmed yet.
     func unconfirmed() async throws -> Int {
         try await container.storage.read { db in

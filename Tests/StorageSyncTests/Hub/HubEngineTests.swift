@@ -97,6 +97,25 @@ import Testing
         }
     }
 
+    /// The row was removed with the hub's document.
+    @Test("A retried update shows its document again")
+    func retriedUpdateShowsDocument() async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            let device = try await HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub, parking: "p1")
+            try await device.engine.retry(try #require(device.engine.parked.first))
+            let document = Product("p1", name: "mine")
+            try await eventually { device.engine.currentCollection == [document] }
+            hub.isUp = true
+            try await device.engine.retryNow()
+            try await eventually { try await device.unconfirmed() == 0 }
+            #expect(try await hub.products() == [document])
+            #expect(try await device.stored() == [document])
+            #expect(device.engine.currentCollection == [document])
+            try await device.close()
+        }
+    }
+
     // MARK: Conflicts in the history
 
     /// Whether the page is received before the write is sent or after it, and whether it changes the row or not.

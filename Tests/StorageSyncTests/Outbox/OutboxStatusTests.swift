@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import StorageKit
+import StorageTesting
 import TestSupport
 import Testing
 
@@ -68,6 +69,27 @@ import Testing
                 #expect(engine.parked.map(\.documentId) == ["a"])
                 #expect(mock.collection == [Product("a"), Product("b", price: 6)])
             }
+        }
+    }
+
+    /// The row was removed with the remote's document, and only the engine can make it.
+    @Test("A retried update shows its document again when the engine opens")
+    func retriedUpdateShowsDocument() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("a.sqlite")
+            let hub = try await FaultyHub(TemporaryStore())
+            try await HubDevice(at: url, hub, parking: "p1").close()
+            try await change(url) { try $0.retry(at: 0, in: $1) }
+            let device = try HubDevice(at: url, hub)
+            try await device.engine.retryNow()
+            let document = Product("p1", name: "mine")
+            try await eventually { device.engine.currentCollection == [document] }
+            hub.isUp = true
+            await device.engine.startListening()
+            try await eventually { try await device.unconfirmed() == 0 }
+            #expect(try await hub.products() == [document])
+            #expect(device.engine.currentCollection == [document])
+            try await device.close()
         }
     }
 
