@@ -1,9 +1,11 @@
 internal import StorageCore
 internal import StorageLog
+internal import StorageRecords
 
 /// A document as it is sent and merged: the top-level keys of its JSON object, each with its value as JSON text.
 ///
-/// Keys with a null value are omitted: to `Codable` both are the same nil.
+/// Keys with a null value are omitted: to `Codable` both are the same nil. Values are equal only if their bytes are:
+/// `String` would treat both spellings of é as equal.
 struct DocumentFields: Sendable, Equatable {
     private(set) var values: [String: String]
 
@@ -34,9 +36,15 @@ struct DocumentFields: Sendable, Equatable {
         try _StorageJSON.value(type, of: .text(json))
     }
 
+    static func == (left: DocumentFields, right: DocumentFields) -> Bool {
+        left.values.count == right.values.count && left.values.allSatisfy { right.has($0.value, for: $0.key) }
+    }
+
+    private func has(_ value: String, for key: String) -> Bool { values[key].map(ExactText.init) == ExactText(value) }
+
     /// The fields that turn `old` into this document; null for removed ones.
     func patch(from old: DocumentFields) -> [String: String] {
-        var patch = values.filter { old.values[$0.key] != $0.value }
+        var patch = values.filter { !old.has($0.value, for: $0.key) }
         for key in old.values.keys where values[key] == nil { patch[key] = Self.null }
         return patch
     }

@@ -37,10 +37,11 @@ extension SyncStore {
     /// Resets their documents to the remote's state, with the remaining writes on top.
     func dropDiscarded(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         let db = tx.database
-        let discarded = Dictionary(grouping: try outbox.discarded(in: db), by: \.document.id)
+        let discarded = Dictionary(grouping: try outbox.discarded(in: db), by: \.document)
         guard !discarded.isEmpty else { return }
         let documents = documentReader(tx)
-        for (id, writes) in discarded.sorted(by: { $0.key < $1.key }) {
+        for (document, writes) in discarded.sorted(by: { $0.value[0].position < $1.value[0].position }) {
+            let id = document.id
             // While the first of them exists: the remote's state may be the document before it.
             let base = try base(of: id, since: row.since, in: db, documents)
             for write in writes { try outbox.remove(write.position, in: db) }

@@ -116,6 +116,47 @@ import Testing
         }
     }
 
+    // MARK: Unicode
+
+    /// As bytes: to `String`, both are equal.
+    private let spellings = (composed: "caf\u{e9}", decomposed: "cafe\u{301}")
+
+    @Test("A change of the Unicode spelling only is sent")
+    func spellingIsSent() async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            try await hub.save(Product("p1", name: spellings.composed))
+            let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
+            await device.engine.startListening()
+            let (read, name) = (Product("p1", name: spellings.composed), spellings.decomposed)
+            try await device.engine.updateDocument(id: "p1", data: ["name": name]).confirmed()
+            #expect(try await hub.products().map { Array($0.name.utf8) } == [Array(name.utf8)])
+            await #expect(throws: StorageError.self, "it isn't the document that was read") {
+                try await device.engine.updateDocument(
+                    id: "p1", data: ["price": 2.0], expecting: .unchanged(since: read))
+            }
+            try await device.close()
+        }
+    }
+
+    @Test("A change of the Unicode spelling only is received")
+    func spellingIsReceived() async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            try await hub.save(Product("p1"))
+            let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
+            await device.engine.startListening()
+            hub.pages = 0
+            try await device.engine.updateDocument(id: "p1", data: ["name": spellings.composed]).confirmed()
+            try await hub.save(Product("p1", name: spellings.decomposed))
+            hub.pages = .max
+            try await device.engine.retryNow()
+            try await eventually { try await device.unconfirmed() == 0 }
+            #expect(try await device.stored().map { Array($0.name.utf8) } == [Array(spellings.decomposed.utf8)])
+            try await device.close()
+        }
+    }
+
     // MARK: Conflicts in the history
 
     /// Whether the page is received before the write is sent or after it, and whether it changes the row or not.

@@ -114,6 +114,24 @@ import Testing
         }
     }
 
+    @Test("Documents whose ids are spelt differently in Unicode are discarded each")
+    func discardingBothSpellings() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("shop.sqlite")
+            try await refused(at: url) { engine, _ in
+                mock.failure = RemoteError.unavailable()
+                try await engine.saveDocument(Product("caf\u{e9}"))
+                try await engine.saveDocument(Product("cafe\u{301}"))
+            }
+            try await change(url) { try $0.discard(in: $1) }
+            try await reopened(url) { engine, shop in
+                #expect(engine.pendingCount == 0)
+                #expect(try await shop.stored() == [Product("a"), Product("b")])
+            }
+            mock.failure = nil
+        }
+    }
+
     /// What the remote has is known from what was received, which is stored beside the outbox.
     @Test("Discarding a write leaves what the remote has")
     func discardingLeavesRemoteState() async throws {
