@@ -69,7 +69,8 @@ extension SyncStore {
             if received[id] == nil, finished.isAllThere, try isLogBase(of: id.id, in: db) { continue }
             let base = try base(of: id.id, since: row.since, in: db, documents, first: finished.first)
             var document = ConcernedDocument(
-                remote: base, expected: base, hadPending: true, needsReplay: finished.needsReplay)
+                remote: base, expected: base, hadPending: true, needsReplay: finished.needsReplay,
+                hasTaken: !finished.taken.isEmpty)
             for write in finished.taken {
                 let operation = try documents.operation(of: write, since: row.since)
                 operation.apply(to: &document.expected)
@@ -84,6 +85,7 @@ extension SyncStore {
                 ?? concern(by: id.id, needsBase: operations.first?.replaces == false, row, documents, in: db)
             for operation in operations { operation.apply(to: &document.remote) }
             document.changePosition = changes.last(where: \.isForeign)?.position
+            document.isChangedByOthers = changes.contains { $0.foreignPosition != nil }
             concerned[id] = document
         }
         try outbox.save(transaction.writes, in: db)
@@ -94,7 +96,7 @@ extension SyncStore {
         var refused: Set<DocumentID> = []
         for (id, document) in concerned {
             if document.hadPending, document.expected == document.remote, !document.needsReplay {
-                try advanceBase(of: id.id, to: document.remote, in: db)
+                try advanceBase(of: id.id, to: document, in: db)
                 continue
             }
             let shown = try put(document, of: id.id, since: row.since, documents, in: db)
@@ -169,8 +171,12 @@ extension SyncStore {
         let hadPending: Bool
         /// The position at which another writer last changed it.
         var changePosition: Int64?
+        /// Whether another writer has changed it, before this store's own writes or after them.
+        var isChangedByOthers = false
         /// Whether writes other than its first unsent ones were removed.
         var needsReplay = false
+        /// Whether the remote has accepted writes of this store.
+        var hasTaken = false
     }
 
     /// Pending writes of a document that a transaction finishes.
@@ -248,11 +254,13 @@ extension SyncStore {
     }
 
     /// The remote's document now includes its first unsent writes: with the remaining ones on top, it is unchanged.
-    private func advanceBase(of id: String, to fields: DocumentFields?, in db: Database) throws {
+    private func advanceBase(of id: String, to document: ConcernedDocument, in db: Database) throws {
         if try outbox.firstPending(of: id, in: db) == nil {
             try bases.remove(id, in: db)
         } else if try !isLogBase(of: id, in: db) {
-            try bases.save(fields, of: id, in: db)
+            try bases.save(document.remote, of: id, in: db)
+            // A write that was accepted includes the earlier changes of both sides.
+            if resolution.merges, document.hasTaken { try bases.saveAncestor(.unchanged, of: id, in: db) }
         }
     }
 
@@ -274,7 +282,10 @@ extension SyncStore {
             return document.remote
         }
         try bases.save(document.remote, of: id, changedAt: document.changePosition, in: db)
-        if resolution.merges, document.expected != document.remote, try bases.ancestor(of: id, in: db) == .unchanged {
+        // The remote may also show more than it was sent, such as a column that only it has.
+        if resolution.merges, document.isChangedByOthers, document.expected != document.remote,
+            try bases.ancestor(of: id, in: db) == .unchanged
+        {
             try bases.saveAncestor(.known(document.expected), of: id, in: db)
         }
         return try replayed(id, on: document.remote, since: since, documents, in: db)

@@ -21,6 +21,7 @@ final class FaultyHub {
         var random = PredicateGenerator(seed: 1)
         var pageLimit: Int?
         var pages = Int.max
+        var batches = Int.max
         var access = HubAccess.full
     }
 
@@ -90,6 +91,23 @@ final class FaultyHub {
     var pages: Int {
         get { state.withLock { $0.pages } }
         set { state.withLock { $0.pages = newValue } }
+    }
+
+    /// How many batches are applied still; later ones wait.
+    var batches: Int {
+        get { state.withLock { $0.batches } }
+        set { state.withLock { $0.batches = newValue } }
+    }
+
+    fileprivate nonisolated func waitForBatch() async throws {
+        let isAdmitted = {
+            self.state.withLock { state in
+                guard state.batches > 0 else { return false }
+                state.batches -= state.batches == .max ? 0 : 1
+                return true
+            }
+        }
+        while !isAdmitted() { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     /// What those may who use it as a remote.
@@ -163,7 +181,8 @@ final class HubGoods: RemoteCollectionService, RemoteDocumentService, HubService
             try await faulty.pass { try await hub.hello(from: producer, epoch: epoch, as: faulty.access) }
         }
         func push(_ batch: HubBatch, as _: HubAccess) async throws -> [NumberedResult] {
-            try await faulty.pass { try await hub.push(batch, as: faulty.access) }
+            try await faulty.waitForBatch()
+            return try await faulty.pass { try await hub.push(batch, as: faulty.access) }
         }
         func pull(_ pull: HubPull, as _: HubAccess) async throws -> SyncPage {
             let pull = try faulty.limited(pull)
@@ -264,6 +283,13 @@ struct HubDevice {
     func unconfirmed() async throws -> Int {
         try await container.storage.read { db in
             try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_outbox WHERE state <> 'confirmed'") ?? 0
+        }
+    }
+
+    /// The states of all writes, in their order.
+    func states() async throws -> [String] {
+        try await container.storage.read { db in
+            try String.fetchAll(db, sql: "SELECT state FROM sync_outbox ORDER BY position")
         }
     }
 

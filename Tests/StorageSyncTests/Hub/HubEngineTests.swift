@@ -209,6 +209,43 @@ import Testing
         }
     }
 
+    /// The hub shows a column that the device's type doesn't have, so that each own change comes back as more than was sent.
+    @Test("A merge begins with the last state that both sides had")
+    func mergeBeginsWithConfirmedState() async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            try await hub.save(Product("p1", price: 10))
+            @MainActor func change(_ field: String, to json: String) async throws {
+                _ = try await hub.hub.write(.patch([field: .text(json)]), to: "p1", of: "goods", as: .full)
+            }
+            try await change("color", to: #""red""#)
+            let device = try HubDevice(
+                at: folder.appendingPathComponent("a.sqlite"), hub,
+                conflictResolution: .merge { base, mine, theirs in
+                    var merged = theirs
+                    merged.price += mine.price - (base?.price ?? 0)
+                    return merged
+                })
+            await device.engine.startListening()
+            hub.batches = 0
+            try await device.engine.updateDocument(id: "p1", data: ["price": 11.0])
+            // Each is made while the one before is being sent, so that no two are sent as one.
+            try await eventually { try await device.states() == ["sending"] }
+            try await device.engine.updateDocument(id: "p1", data: ["price": 12.0])
+            hub.batches = 1
+            try await eventually { try await device.states() == ["confirmed", "sending"] }
+            try await device.engine.updateDocument(id: "p1", data: ["price": 13.0])
+            hub.batches = 1
+            try await eventually { try await device.states() == ["confirmed", "confirmed", "sending"] }
+            try await change("price", to: "17")
+            hub.batches = .max
+            try await eventually { try await device.unconfirmed() == 0 }
+            #expect(try await hub.products() == [Product("p1", price: 18)])
+            #expect(try await device.stored() == hub.products())
+            try await device.close()
+        }
+    }
+
     // MARK: Convergence
 
     @Test("Devices and hub converge", arguments: testSeeds(4))
