@@ -137,7 +137,9 @@ extension OutboxStatus {
     package func retry(at now: Int64, in db: Database) throws {
         guard var row = try row(in: db) else { return }
         let table = OutboxTable(manager: manager, path: path, entity: entity)
-        var core = SyncCore(record: row.record, outbox: Outbox(rows: try table.all(in: db)))
+        let discarded = Set(try table.discarded(in: db).map(\.position))
+        let kept = try table.all(in: db).filter { !discarded.contains($0.position) }
+        var core = SyncCore(record: row.record, outbox: Outbox(rows: kept))
         var generator = SystemRandomNumberGenerator()
         let inputs = [SyncInput.retryNow] + writes.filter(\.isParked).map { .retry(position: $0.position) }
         for input in inputs {

@@ -89,18 +89,30 @@ struct OutboxTable: Sendable {
     }
 
     /// Adds writes that were found in the log. Known writes aren't changed.
-    func add(_ writes: [PendingWrite], in db: Database) throws { try insert(writes, "INSERT OR IGNORE", in: db) }
+    func add(_ writes: [PendingWrite], in db: Database) throws {
+        try insert(writes, onConflict: "DO NOTHING", in: db)
+    }
 
-    /// Adds writes, or updates their state.
-    func save(_ writes: [PendingWrite], in db: Database) throws { try insert(writes, "INSERT OR REPLACE", in: db) }
+    /// Adds writes, or updates their state. Discarded ones stay discarded.
+    func save(_ writes: [PendingWrite], in db: Database) throws {
+        try insert(
+            writes,
+            onConflict: """
+                DO UPDATE SET document = excluded.document, kind = excluded.kind, size = excluded.size,
+                  base = excluded.base, state = excluded.state, number = excluded.number,
+                  rejection = excluded.rejection, origin = excluded.origin, is_conditional = excluded.is_conditional,
+                  retries = excluded.retries
+                """, in: db)
+    }
 
-    private func insert(_ writes: [PendingWrite], _ verb: String, in db: Database) throws {
+    private func insert(_ writes: [PendingWrite], onConflict action: String, in db: Database) throws {
         let insert = try db.cachedStatement(
             sql: """
-                \(verb) INTO sync_outbox(
+                INSERT INTO sync_outbox(
                   manager, path, position, document, kind, size, base, state, number, rejection, origin, is_conditional,
                   retries)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT(manager, path, position) \(action)
                 """)
         for write in writes {
             let (state, number, rejection) = write.state.columns

@@ -132,6 +132,28 @@ import Testing
         }
     }
 
+    /// A retried write takes along what waits behind it.
+    @Test("A discarded write isn't sent when an earlier one is retried")
+    func retryKeepsLaterDiscarded() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("shop.sqlite")
+            try await refused(at: url) { engine, shop in
+                shop.remote.errors["a"] = RemoteError.notFound
+                try await engine.updateDocument(id: "a", data: ["price": 5.0])
+                try await eventually { engine.parked.count == 1 }
+                try await engine.updateDocument(id: "a", data: ["name": "Lamp"])
+            }
+            try await change(url) { outbox, db in try outbox.selecting { !$0.isParked }.discard(in: db) }
+            try await change(url) { outbox, db in try outbox.selecting(\.isParked).retry(at: 0, in: db) }
+            try await change(url) { outbox, _ in #expect(outbox.writes.map(\.state) == [.waiting, .discarded]) }
+            try await reopened(url) { engine, _ in
+                try await engine.settled()
+                #expect(mock.collection.contains(Product("a", price: 5)))
+                try await eventually { engine.getDocument(id: "a") == Product("a", price: 5) }
+            }
+        }
+    }
+
     /// What the remote has is known from what was received, which is stored beside the outbox.
     @Test("Discarding a write leaves what the remote has")
     func discardingLeavesRemoteState() async throws {
