@@ -6,8 +6,16 @@ struct InvalidReference {
     struct Constraint {
         let table: String
         let parent: String
+        /// Whether rows that refer to a deleted row stay as they are.
+        let hasNoAction: Bool
         var columns: [String] = []
         var referenced: [String] = []
+
+        /// SQL for a row `c` that refers to a row `p`. The referenced column decides how values are compared: the other one has no
+        /// affinity with the plus sign.
+        var condition: String {
+            zip(referenced, columns).map { "p.\(quoted($0)) = +c.\(quoted($1))" }.joined(separator: " AND ")
+        }
     }
 
     /// A row whose change leaves the reference.
@@ -39,14 +47,11 @@ struct InvalidReference {
             let keys = entity?.key.map(\.stored) ?? []
             let list = (keys + constraint.columns).map { "c.\(quoted($0))" }.joined(separator: ", ")
             let isSet = constraint.columns.map { "c.\(quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
-            // The referenced column decides how values are compared: the other one has no affinity with the plus sign.
-            let isEqual = zip(constraint.referenced, constraint.columns)
-                .map { "p.\(quoted($0)) = +c.\(quoted($1))" }.joined(separator: " AND ")
             let select = try PreparedStatement(
                 writer.database,
                 """
                 SELECT \(list) FROM \(quoted(constraint.table)) AS c
-                WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM \(quoted(constraint.parent)) AS p WHERE \(isEqual))
+                WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM \(quoted(constraint.parent)) AS p WHERE \(constraint.condition))
                 """)
             while try select.step() {
                 let cells = (0..<keys.count + constraint.columns.count).map { ExactValue(select, column: Int32($0)) }
@@ -61,12 +66,13 @@ struct InvalidReference {
         return found
     }
 
-    private static func constraints(_ writer: LogWriter) throws -> [Constraint] {
+    static func constraints(_ writer: LogWriter) throws -> [Constraint] {
         // Without a list of columns a foreign key refers to the primary key.
         let select = try writer.statement(
             """
             SELECT m.name, f.seq, f."table", f."from",
-                coalesce(f."to", (SELECT p.name FROM pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1))
+                coalesce(f."to", (SELECT p.name FROM pragma_table_info(f."table") AS p WHERE p.pk = f.seq + 1)),
+                f.on_delete IN ('NO ACTION', 'RESTRICT')
             FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table'
             ORDER BY m.name, f.id, f.seq
             """)
@@ -74,7 +80,9 @@ struct InvalidReference {
         var constraints: [Constraint] = []
         while try select.step() {
             if select.integer(1) == 0 {
-                constraints.append(Constraint(table: select.string(0), parent: select.string(2)))
+                constraints.append(
+                    Constraint(
+                        table: select.string(0), parent: select.string(2), hasNoAction: select.integer(5) != 0))
             }
             constraints[constraints.count - 1].columns.append(select.string(3))
             constraints[constraints.count - 1].referenced.append(select.string(4))
@@ -109,7 +117,7 @@ struct InvalidReference {
         return parent.key.indices.map { ExactValue(select, column: Int32($0)) }
     }
 
-    private static func cause(_ entity: CatalogEntity, _ key: [ExactValue], because reason: String) -> Cause {
+    static func cause(_ entity: CatalogEntity, _ key: [ExactValue], because reason: String) -> Cause {
         Cause(
             row: RowAddress(entity: entity.id, values: key),
             conflict: RevertConflict(

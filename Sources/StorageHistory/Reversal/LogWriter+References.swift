@@ -2,7 +2,8 @@ internal import StorageLog
 
 extension LogWriter {
     /// Makes changes without those that would leave a reference to a row that isn't there: they are made again without such rows
-    /// until no such reference is left.
+    /// until no such reference is left. Rows that depend on one that is left out are left out together with it: else each row of a
+    /// chain of references would take an attempt of its own.
     ///
     /// - Parameter attempt: Makes the changes, except those of some rows.
     /// - Returns: A conflict for each row that was left out. If the policy is to abort, none of the changes is left.
@@ -16,12 +17,20 @@ extension LogWriter {
         try attempt(leftOut)
         while hasUnresolvedReferences {
             let references = try InvalidReference.find(self, changedFrom: start)
+            var dependents = try policy == .abort ? DependentRows() : DependentRows(self, changedFrom: start)
             try statement("ROLLBACK TO storage_references").execute()
+            try dependents.addReferredRows(self)
             let before = leftOut
-            for reference in references {
-                let causes = try reference.causes(self)
-                guard let cause = causes.first(where: { !before.contains($0.row) }) else { continue }
-                if leftOut.insert(cause.row).inserted { conflicts.append(cause.conflict) }
+            var causes = try references.compactMap { reference in
+                try reference.causes(self).first { !before.contains($0.row) }
+            }
+            var next = 0
+            while next < causes.count {
+                let cause = causes[next]
+                next += 1
+                guard leftOut.insert(cause.row).inserted else { continue }
+                conflicts.append(cause.conflict)
+                causes += dependents.causes(of: cause.row, self)
             }
             guard leftOut.count > before.count else {
                 // Without another row to leave out the commit fails at its end.
