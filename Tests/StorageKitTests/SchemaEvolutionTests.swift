@@ -233,6 +233,52 @@ import Testing
         try await storage.close()
     }
 
+    enum Kennel {
+        @StorageEntity(table: "owners") struct Owner {
+            var id: String
+            var name: String
+            @StorageHasMany(foreignKey: "ownerId") var dogs: [Dog] = []
+        }
+        @StorageEntity(table: "dogs") struct Dog {
+            var id: String
+            var name: String
+            var ownerId: String
+        }
+        @StorageEntity(table: "dogs") struct RenamedDog {
+            var id: String
+            var title: String
+            var ownerId: String
+        }
+    }
+
+    /// Neither is the name of a column that isn't there taken for a text, nor for a column of the row that a condition relates to.
+    @Test("A running program gets an error for a column that another one has renamed")
+    func renamedWhileReading() async throws {
+        let first = try open { $0.autoSchema(Kennel.OwnerRecord.self, Kennel.DogRecord.self) }
+        try await first.save(Kennel.Owner(id: "o", name: "Rex"))
+        try await first.save(Kennel.Dog(id: "d", name: "Fido", ownerId: "o"))
+        let head = first.head
+        try await first.close()
+        let reader = try StorageKit.start(at: url, config: StorageConfig(isReadOnly: true)).facade
+        let related = reader.query(Kennel.Owner.self).has(\.dogs) { $0.name == "Rex" }
+        #expect(try await related.count() == 0)
+        let storage = try open {
+            $0.renameColumn("name", to: "title", in: "dogs")
+            $0.autoSchema(Kennel.OwnerRecord.self, Kennel.RenamedDogRecord.self)
+        }
+        await #expect(throws: StorageError.self) { try await related.count() }
+        let dogs = reader.query(Kennel.Dog.self)
+        await #expect(throws: StorageError.self) { try await reader.all(Kennel.Dog.self) }
+        await #expect(throws: StorageError.self) { try await dogs.where { $0.name == "name" }.count() }
+        await #expect(throws: StorageError.self) { try await dogs.orderBy(\.name).fetch() }
+        await #expect(throws: StorageError.self) { try await dogs.max(\.name) }
+        let then = try await storage.asOf(.position(head), schema: .asRecorded)
+        await #expect(throws: StorageError.self) { try await then.all(Kennel.RenamedDog.self) }
+        #expect(try await then.all(Kennel.Dog.self).map(\.name) == ["Fido"])
+        try await reader.close()
+        try await storage.close()
+    }
+
     @Test("A migration runs once and is captured")
     func migrationRunsOnce() async throws {
         try await fillFirst()

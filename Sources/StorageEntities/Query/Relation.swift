@@ -75,7 +75,8 @@ package struct RelatedCondition: Sendable, Hashable {
                 WHERE \(alias).\(other) = \(ownerName).\(try owner.column(named: relation.column))
                 """)
         if let predicate {
-            let condition = try PredicateSQL(predicate, name: table.column(named:))
+            // With the alias: a name that the table has lost could be that of a column of the owner.
+            let condition = try PredicateSQL(predicate) { "\(alias).\(try table.column(named: $0))" }
             text.sql += " AND (\(condition.text))"
             text.values += condition.values
         }
