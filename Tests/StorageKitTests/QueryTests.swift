@@ -186,6 +186,19 @@ struct Sample: Equatable {
         #expect(try await quoted.count() == samples.count)
     }
 
+    /// SQLite's LIKE ends a pattern at NUL, so that the rest would match everything.
+    @Test("No row has a text with NUL, so none is found or deleted by one")
+    func soughtNUL() async throws {
+        let (storage, all) = try await open()
+        try await expect(storage, all, "contains", { $0.text.contains("\0") }, { _ in false })
+        try await expect(storage, all, "hasPrefix", { $0.text.hasPrefix("a\0") }, { _ in false })
+        try await expect(storage, all, "hasSuffix", { $0.maybeText.hasSuffix("\0") }, { _ in false })
+        try await expect(storage, all, "like", { $0.text.like("%\0") }, { _ in false })
+        try await expect(storage, all, "not contains", { !$0.maybeText.contains("\0") }, { $0.maybeText != nil })
+        #expect(try await storage.query(Sample.self).where { $0.text.contains("\0") }.deleteAll() == 0)
+        #expect(try await storage.count(Sample.self) == all.count)
+    }
+
     @Test("Pages by key survive inserts and deletes")
     func pagesByKey() async throws {
         for (first, second) in [

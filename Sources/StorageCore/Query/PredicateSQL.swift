@@ -78,6 +78,8 @@ package struct PredicateSQL {
                 .limitExceeded, "A pattern for \"\(column)\" is longer than 50,000 bytes.",
                 remedy: "Look for a shorter text, or use full-text search.")
         }
+        // SQLite's LIKE ends a pattern at NUL. No stored text has one: false, and unknown for NULL.
+        guard !pattern.utf8.contains(0) else { return text += "(\(try name(column)) IS NULL AND NULL)" }
         text += "\(try name(column)) LIKE "
         bind(.text(pattern))
         guard let escape else { return }
