@@ -303,6 +303,22 @@ import Testing
         }
     }
 
+    @Test("A write can't pass for a migration")
+    func keyOfMigration() async throws {
+        try await fillFirst()
+        let storage = try open { $0.autoSchema(V1.PersonRecord.self) }
+        for name in ["migration upper", "\u{301}"] {
+            let error = await #expect(throws: StorageError.self) {
+                try await storage.write(idempotencyKey: "storagekit.schema/\(name)") {
+                    _ = try $0.deleteAll(V1.Person.self)
+                }
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+        #expect(try await storage.count(V1.Person.self) == 2)
+        try await storage.close()
+    }
+
     @Test("A failing migration leaves the store as it was")
     func failingMigration() async throws {
         try await fillFirst()

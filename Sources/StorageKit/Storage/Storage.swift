@@ -101,10 +101,11 @@ extension Storage {
     ///
     /// - Parameters:
     ///   - actor: Who makes the change; the task-local ``CommitContext/actor`` if nil. Likewise `correlation`.
-    ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned.
+    ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned. Keys that begin with
+    ///     `storagekit.schema/` are those of migrations.
     /// - Returns: The position of the commit in the log. The store's file has it when the call returns.
-    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` inside a body of the store's `sqliteClient`
-    ///   that the call would wait for.
+    /// - Throws: What `body` throws; ``StorageError`` as ``Storage`` says, and with `invalid-argument` for a key of migrations, and inside a body of
+    ///   the store's `sqliteClient` that the call would wait for.
     @discardableResult
     public func write(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
@@ -112,6 +113,12 @@ extension Storage {
         _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws -> CommitReceipt {
         try checkWaitsForNoBody(writes: true)
+        // A migration of this name would count as done.
+        guard idempotencyKey?.utf8.starts(with: SchemaStep.keyPrefix.utf8) != true else {
+            throw StorageError(
+                .invalidArgument, "Idempotency keys that begin with \(SchemaStep.keyPrefix) are those of migrations.",
+                remedy: "Give the write another key.")
+        }
         let metadata = CommitMetadata(
             actor: actor ?? CommitContext.actor, app: app ?? CommitContext.app, reason: reason,
             correlation: correlation ?? CommitContext.correlation, idempotencyKey: idempotencyKey,
