@@ -33,7 +33,10 @@ struct QueryRun<E: RegisteredEntity> {
         return Int(count)
     }
 
-    func exists(_ db: GRDB.Database) throws -> Bool { try !fetch(db, limit: 1).isEmpty }
+    /// Reads no row, nor what it includes.
+    func exists(_ db: GRDB.Database) throws -> Bool {
+        try explaining { try sql.select(limit: min(request.rows.limit ?? 1, 1)).run(db) { try $0.next() } }
+    }
 
     func aggregate(
         _ function: String, of column: String, distinct: Bool = false, in db: GRDB.Database

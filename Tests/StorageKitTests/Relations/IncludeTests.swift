@@ -87,6 +87,19 @@ import Testing
         #expect(past.map { $0.novels.map(\.id) } == [[1, 2, 3], [4]])
     }
 
+    @Test("Whether a row exists doesn't depend on what it includes")
+    func existence() async throws {
+        let storage = try await open()
+        try await storage.write { try $0.execute("UPDATE novels SET year = 'unknown' WHERE id = 1") }
+        let query = storage.query(Novelist.self).orderBy(\.id).include(\.novels)
+        await #expect(throws: StorageError.self) { try await query.fetchOne() }
+        #expect(try await query.exists())
+        #expect(try await query.limit(5).offset(2).exists())
+        #expect(try await !query.offset(3).exists())
+        #expect(try await !query.limit(0).exists())
+        #expect(try await !query.where { $0.country == "XX" }.exists())
+    }
+
     @Test("Children are counted and summed up beside their parents")
     func aggregates() async throws {
         let storage = try await open()
