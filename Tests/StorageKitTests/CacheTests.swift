@@ -105,6 +105,8 @@ final class TestClock: StorageClock {
         #expect(TTL(seconds: -1).seconds == 0)
         #expect(Quota.megabytes(30).bytes == 31_457_280)
         #expect(Quota.gigabytes(1) == .kilobytes(1_048_576))
+        #expect(Quota.gigabytes(10_000_000_000).bytes == .max)
+        #expect(Quota.gigabytes(.min).bytes == 0)
     }
 
     // MARK: On disk
