@@ -78,7 +78,7 @@ extension FetchableQuery {
 // MARK: Aggregates
 
 extension FetchableQuery {
-    /// Returns the sum of a column; zero if no row matches or all values are NULL.
+    /// Returns the sum of a column; zero where SQLite has none: if no row matches, if all values are NULL, or if both infinities are among them.
     ///
     /// - Throws: If a sum of integers exceeds 64 bits.
     public func sum<Value: StorageColumnValue & AdditiveArithmetic>(

@@ -44,7 +44,7 @@ extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
         }
     }
 
-    /// The sum of a column; zero if there are no values.
+    /// The sum of a column; zero if there are no values, or both infinities among them, whose sum isn't a number.
     ///
     /// It is exact: inserting and deleting rows accumulates no rounding error. A sum of reals is the double nearest to
     /// the true sum. SQLite's `sum` rounds at each row, so its result may differ in the last digit. While a sum of
