@@ -68,12 +68,12 @@ extension LogWriter {
         )
     }
 
-    /// Adds a column to an entity's table.
-    func add(_ column: EntityDefinition.Column, to entity: CatalogEntity) throws { try add([column], to: entity) }
-
     /// Adds columns to an entity's table, and looks at the schema once, at their end.
-    private func add(_ columns: [EntityDefinition.Column], to entity: CatalogEntity) throws {
-        for column in columns { try addToTable(column, of: entity) }
+    ///
+    /// - Parameter references: Foreign keys beside the declared ones, as SQL for the definition of each column. If the column has
+    ///   a default, foreign keys must be off.
+    func add(_ columns: [EntityDefinition.Column], to entity: CatalogEntity, references: String = "") throws {
+        for column in columns { try addToTable(column, of: entity, references: references) }
         try schemaChanged()
         guard var changed = catalog.entity(id: entity.id) else { return }
         // The table contains names and types; the rest of the declaration is added here.
@@ -108,7 +108,9 @@ extension LogWriter {
         }
     }
 
-    private func addToTable(_ column: EntityDefinition.Column, of entity: CatalogEntity) throws {
+    private func addToTable(
+        _ column: EntityDefinition.Column, of entity: CatalogEntity, references: String
+    ) throws {
         guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
         guard column.schema.neutralValue != nil || column.presence(in: entity) == nil else {
             throw StorageError(
@@ -121,6 +123,7 @@ extension LogWriter {
         // SQLite adds no column that refers to a row and has a default.
         var definition = column.columnSQL(
             refers: !column.schema.notNull && column.schema.defaultValue == nil, isStrict: entity.isStrict)
+        definition += references
         if let value = column.schema.defaultValue ?? (column.schema.notNull ? column.schema.neutralValue : nil) {
             definition += " DEFAULT \(value)"
         } else if column.schema.notNull {

@@ -63,7 +63,8 @@ extension LogWriter {
         try schemaChanged()
     }
 
-    /// Replaces a column by one of another type, and converts each row's value with `convert`.
+    /// Replaces a column by one of another type, and converts each row's value with `convert`. The new one has the foreign
+    /// key of the old one.
     ///
     /// The new column has an id of its own, so that earlier events keep their meaning. It records the column whose
     /// values it was converted from, and the step that did it, so that history can be read in the current schema.
@@ -83,12 +84,12 @@ extension LogWriter {
         }
         if known.type == schema.type, known.required == schema.notNull { return }
         let temporary = "\(column) converted"
+        let converted = EntityDefinition.Column(
+            ColumnSchema(
+                name: temporary, type: schema.type, notNull: schema.notNull, defaultValue: schema.defaultValue,
+                coding: schema.coding))
         try add(
-            EntityDefinition.Column(
-                ColumnSchema(
-                    name: temporary, type: schema.type, notNull: schema.notNull, defaultValue: schema.defaultValue,
-                    coding: schema.coding)),
-            to: entity)
+            [converted], to: entity, references: references(of: known, in: entity, required: schema.notNull))
         try fill(temporary, of: entity, from: quoted(known.stored)) { old in
             do {
                 return try convert(old)
@@ -112,6 +113,45 @@ extension LogWriter {
         renamed.columns[index].origin = known.id
         renamed.columns[index].definition = title
         record(renamed)
+    }
+
+    /// The foreign keys of a column as SQL for the definition of the one that replaces it; empty if it has none.
+    ///
+    /// - Throws: `schema-mismatch` for a foreign key that the new column can't have.
+    private func references(of column: CatalogColumn, in entity: CatalogEntity, required: Bool) throws -> String {
+        let keys = try PreparedStatement(
+            database,
+            """
+            SELECT f."table", f."to", f.on_update, f.on_delete,
+                (SELECT count(*) FROM pragma_foreign_key_list(?1) AS g WHERE g.id = f.id)
+            FROM pragma_foreign_key_list(?1) AS f WHERE f."from" = ?2 COLLATE NOCASE ORDER BY f.id
+            """)
+        keys.bind(text: entity.stored, at: 1)
+        keys.bind(text: column.stored, at: 2)
+        var clauses: [String] = []
+        while try keys.step() {
+            let (update, delete) = (keys.string(2), keys.string(3))
+            let obstacle: String? =
+                if keys.integer(4) > 1 {
+                    "has several columns"
+                } else if entity.definitions.table.lowercasedASCII.contains("deferred") {
+                    "may be violated until a transaction ends"
+                } else if required, [update, delete].contains("SET NULL") {
+                    "makes the column NULL, and the new one must have a value"
+                } else {
+                    nil
+                }
+            if let obstacle {
+                throw StorageError(
+                    .schemaMismatch,
+                    "\"\(entity.name)\".\"\(column.name)\" can't be converted, because its foreign key \(obstacle).",
+                    remedy: "Convert it in a migration that recreates the table with the foreign key that you want.")
+            }
+            let referenced = keys.row.isNull(at: 1) ? "" : "(\(quoted(keys.string(1))))"
+            clauses.append(
+                " REFERENCES \(quoted(keys.string(0)))\(referenced) ON UPDATE \(update) ON DELETE \(delete)")
+        }
+        return clauses.joined()
     }
 
     /// Sets a column of each row to what `convert` returns for the value of an expression; the row stays as it is if it returns

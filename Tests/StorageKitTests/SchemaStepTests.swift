@@ -164,4 +164,63 @@ import Testing
         // A new store has no rows from before.
         try await StorageKit.inMemory { $0.autoSchema(Keyed.UserRecord.self) }.facade.close()
     }
+
+    // MARK: Foreign keys
+
+    enum Firm {
+        @StorageEntity(table: "poets") struct Poet { var id: String }
+        @StorageEntity(table: "poems") struct Poem {
+            var id: String
+            var poetId: String
+            @StorageBelongsTo(onDelete: .cascade) var poet: Poet?
+        }
+    }
+    enum Loose {
+        @StorageEntity(table: "poets") struct Poet { var id: String }
+        @StorageEntity(table: "poems") struct Poem {
+            var id: String
+            var poetId: String?
+            @StorageBelongsTo(onDelete: .cascade) var poet: Poet?
+        }
+    }
+    enum Orphaned {
+        @StorageEntity(table: "poets") struct Poet { var id: String }
+        @StorageEntity(table: "poems") struct Poem {
+            var id: String
+            var poetId: String?
+            @StorageBelongsTo(onDelete: .setNull) var poet: Poet?
+        }
+    }
+
+    private func fillPoems() async throws {
+        let first = try open { $0.autoSchema(Firm.PoetRecord.self, Firm.PoemRecord.self) }
+        try await first.save(Firm.Poet(id: "p"))
+        try await first.save(Firm.Poem(id: "1", poetId: "p"))
+        try await first.close()
+    }
+
+    @Test("A converted column keeps its foreign key")
+    func foreignKeyOfConvertedColumn() async throws {
+        try await fillPoems()
+        let storage = try open {
+            $0.convertColumn("poetId", of: "poems", to: String?.self) { $0 }
+            $0.autoSchema(Loose.PoetRecord.self, Loose.PoemRecord.self)
+        }
+        try await storage.save(Loose.Poem(id: "2", poetId: nil))
+        await #expect(throws: StorageError.self) { try await storage.save(Loose.Poem(id: "3", poetId: "gone")) }
+        try await storage.rebuild()
+        try await storage.delete(Loose.Poet.self, id: "p")
+        #expect(try await storage.all(Loose.Poem.self).map(\.id) == ["2"])
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
+    @Test("A required column isn't made of one that its foreign key makes NULL")
+    func foreignKeyThatDoesNotFit() async throws {
+        try await open { $0.autoSchema(Orphaned.PoetRecord.self, Orphaned.PoemRecord.self) }.close()
+        let error = refusal { $0.convertColumn("poetId", of: "poems", to: String.self) { $0 } }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("\"poetId\"") ?? false)
+        #expect(error?.remedy.contains("migration") ?? false)
+    }
 }

@@ -59,6 +59,8 @@ extension Schema {
     /// Changes a column's type, converting each row's value with `convert`. Earlier history keeps its original values; the converted ones are update
     /// events. ``Storage/asOf(_:schema:)`` also converts earlier values with `convert`, so keep it declared.
     ///
+    /// The column keeps its foreign key. One that doesn't suit the new type is refused, such as one that makes a required column NULL.
+    ///
     /// ```swift
     /// schema.convertColumn("age", of: "users", to: Int.self) { old in
     ///     guard case .text(let text) = old, let age = Int64(text) else { return .integer(0) }
