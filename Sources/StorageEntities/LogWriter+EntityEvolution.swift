@@ -82,7 +82,6 @@ extension LogWriter {
                 .schemaMismatch, "\"\(column)\" is the primary key of \"\(table)\".",
                 remedy: "The key of an entity stays; declare a new entity and copy the rows in a migration.")
         }
-        if known.type == schema.type, known.required == schema.notNull { return }
         let temporary = "\(column) converted"
         let converted = EntityDefinition.Column(
             ColumnSchema(

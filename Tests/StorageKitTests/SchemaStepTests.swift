@@ -223,4 +223,76 @@ import Testing
         #expect(error?.message.contains("\"poetId\"") ?? false)
         #expect(error?.remedy.contains("migration") ?? false)
     }
+
+    // MARK: Conversions
+
+    enum Priced {
+        @StorageEntity(table: "goods") struct Good {
+            var id: String
+            var price: Int
+            var size: String
+        }
+    }
+    enum Measured {
+        @StorageEntity(table: "goods") struct Good {
+            var id: String
+            var price: Int
+            var size: Int
+        }
+    }
+
+    private func fillGoods() async throws -> Int64 {
+        let first = try open { $0.autoSchema(Priced.GoodRecord.self) }
+        try await first.save(Priced.Good(id: "a", price: 3, size: "41"))
+        let head = first.head
+        try await first.close()
+        return head
+    }
+
+    @Test("A conversion that keeps the SQL type runs once, and reads the past")
+    func conversionWithinType() async throws {
+        let before = try await fillGoods()
+        for _ in 0..<2 {
+            let storage = try open {
+                $0.convertColumn("price", of: "goods", to: Int.self) { old in
+                    guard case .integer(let euros) = old else { return 0 }
+                    return .integer(euros * 100)
+                }
+                $0.autoSchema(Priced.GoodRecord.self)
+            }
+            #expect(try await storage.get(Priced.Good.self, id: "a")?.price == 300)
+            let past = try await storage.asOf(.position(before))
+            #expect(try await past.get(Priced.Good.self, id: "a")?.price == 300)
+            let recorded = try await storage.asOf(.position(before), schema: .asRecorded)
+            #expect(try await recorded.get(Priced.Good.self, id: "a")?.price == 3)
+            let versions = try await storage.history(Priced.Good.self, id: "a")
+            #expect(versions.map(\.operation) == [.insert, .update])
+            for version in versions { #expect(try version.entity?.price == 300) }
+            #expect(try await storage.verify().isSound)
+            try await storage.close()
+        }
+    }
+
+    /// SQLite would make a number of the text, and the versions of before would hold the text.
+    @Test("A conversion that returns a value of another type is refused")
+    func valueOfAnotherType() async throws {
+        _ = try await fillGoods()
+        let error = refusal {
+            $0.convertColumn("size", of: "goods", to: Int.self) { $0 }
+            $0.autoSchema(Measured.GoodRecord.self)
+        }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.message.contains("\"41\"") ?? false)
+        let storage = try open {
+            $0.convertColumn("size", of: "goods", to: Int.self) { old in
+                guard case .text(let text) = old, let size = Int64(text) else { return 0 }
+                return .integer(size)
+            }
+            $0.autoSchema(Measured.GoodRecord.self)
+        }
+        for version in try await storage.history(Measured.Good.self, id: "a") {
+            #expect(try version.entity?.size == 41)
+        }
+        try await storage.close()
+    }
 }

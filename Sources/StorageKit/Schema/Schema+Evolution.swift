@@ -1,5 +1,6 @@
 public import StorageCore
 internal import StorageEntities
+internal import StorageHistory
 public import StorageLog
 internal import StorageMaintenance
 
@@ -70,16 +71,19 @@ extension Schema {
     ///
     /// - Parameters:
     ///   - type: The property's new type; an optional one makes the column nullable.
-    ///   - convert: Returns the new value for an old one. An error that it throws ends the migration, and the store stays unchanged.
+    ///   - convert: Returns the new value for an old one, also where the SQL type stays, as from euros to cents. An error that it throws or a
+    ///     value that isn't one of the type ends the migration, and the store stays unchanged.
     public mutating func convertColumn<Value: StorageColumnValue>(
         _ column: String, of table: String, to type: Value.Type,
         _ convert: @escaping @Sendable (StorageValue) throws -> StorageValue
     ) {
         let title = "convert \(table).\(column) to \(Value.columnType)\(Value.isNullable ? "" : " NOT NULL")"
-        upcasts[title] = convert
+        // The table would convert what doesn't fit its column, and a value of the past wouldn't.
+        let checked: Upcast = { old in try Value(storageValue: convert(old)).storageValue }
+        upcasts[title] = checked
         addStep(title, once: title) { tx, awaited in
             try tx.writer.convertColumn(
-                column, of: table, to: ColumnSchema(column, type), title: title, awaiting: &awaited, convert)
+                column, of: table, to: ColumnSchema(column, type), title: title, awaiting: &awaited, checked)
         }
     }
 }
