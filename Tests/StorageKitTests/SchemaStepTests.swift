@@ -295,4 +295,70 @@ import Testing
         }
         try await storage.close()
     }
+
+    // MARK: Names
+
+    enum Camel {
+        @StorageEntity(table: "accounts") struct Account {
+            var id: String
+            var userName: String
+        }
+    }
+    enum Lower {
+        @StorageEntity(table: "accounts") struct Account {
+            var id: String
+            var username: String
+        }
+    }
+
+    private func fillAccounts() async throws {
+        let first = try open { $0.autoSchema(Camel.AccountRecord.self) }
+        try await first.save(Camel.Account(id: "a", userName: "anna"))
+        try await first.close()
+    }
+
+    @Test("A column is renamed by case only")
+    func renameByCase() async throws {
+        try await fillAccounts()
+        func declare(_ schema: inout Schema) {
+            schema.renameColumn("userName", to: "username", in: "accounts")
+            schema.autoSchema(Lower.AccountRecord.self)
+        }
+        let plan = try StorageKit.plan(at: url) { declare(&$0) }
+        #expect(plan.description.contains("rename column \"accounts\".\"userName\" to \"username\""))
+        let storage = try open(declare)
+        try await storage.save(Lower.Account(id: "b", username: "ben"))
+        #expect(try await storage.all(Lower.Account.self).map(\.username) == ["anna", "ben"])
+        for version in try await storage.history(Lower.Account.self, id: "a") {
+            #expect(try version.entity?.username == "anna")
+        }
+        try await storage.rebuild()
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+        #expect(try StorageKit.plan(at: url) { declare(&$0) }.isEmpty)
+    }
+
+    @Test("A recreated table may write a column's name in another case")
+    func recreatedTableInAnotherCase() async throws {
+        try await fillAccounts()
+        func declare(_ schema: inout Schema) {
+            schema.migration("unique") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE accounts_new (
+                            id TEXT PRIMARY KEY NOT NULL, username TEXT NOT NULL UNIQUE, updatedAt DATETIME NOT NULL);
+                        INSERT INTO accounts_new(id, username, updatedAt) SELECT id, userName, updatedAt FROM accounts;
+                        DROP TABLE accounts;
+                        ALTER TABLE accounts_new RENAME TO accounts;
+                        """)
+            }
+            schema.autoSchema(Camel.AccountRecord.self)
+        }
+        for _ in 0..<2 {
+            let storage = try open(declare)
+            #expect(try await storage.get(Camel.Account.self, id: "a")?.userName == "anna")
+            #expect(try await storage.verify().isSound)
+            try await storage.close()
+        }
+    }
 }

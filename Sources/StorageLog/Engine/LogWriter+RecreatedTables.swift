@@ -39,6 +39,8 @@ extension LogWriter {
         for column in table.columns where column.name.folded != "_position".folded {
             let isKnown = adopted.columns.firstIndex { !$0.isDropped && $0.stored.folded == column.name.folded }
             if let isKnown {
+                // The new table may write the name in another case, which doesn't rename the column.
+                adopted.columns[isKnown].stored = column.name
                 adopted.columns[isKnown].required = column.required
                 if !column.type.isEmpty { adopted.columns[isKnown].type = column.type }
             } else {
