@@ -58,9 +58,29 @@ extension LogWriter {
     /// Deletes an entity's rows, then its table.
     package func dropEntity(_ table: String) throws {
         guard let entity = catalog.entity(named: table) else { return }
+        try checkUnreferenced(entity)
         try statement("DELETE FROM \(quoted(entity.stored))").execute()
         try statement("DROP TABLE \(quoted(entity.stored))").execute()
         try schemaChanged()
+    }
+
+    /// - Throws: `schema-mismatch` if another table refers to the entity's: SQLite would refuse every insert into it.
+    private func checkUnreferenced(_ entity: CatalogEntity) throws {
+        let select = try PreparedStatement(
+            database,
+            """
+            SELECT m.name, f."from" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f
+            WHERE m.type = 'table' AND f."table" = ?1 COLLATE NOCASE AND m.name <> ?1 COLLATE NOCASE
+            """)
+        select.bind(text: entity.stored, at: 1)
+        guard try select.step() else { return }
+        let (table, column) = (select.string(0), select.string(1))
+        throw StorageError(
+            .schemaMismatch,
+            "\"\(entity.name)\" can't be dropped, because \"\(table)\".\"\(column)\" refers to it.",
+            remedy:
+                "Call dropColumn(\"\(column)\", from: \"\(table)\") or dropEntity(\"\(table)\") before, or recreate \"\(table)\" without the foreign key in a migration."
+        )
     }
 
     /// Replaces a column by one of another type, and converts each row's value with `convert`. The new one has the foreign

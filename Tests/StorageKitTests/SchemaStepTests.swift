@@ -224,6 +224,27 @@ import Testing
         #expect(error?.remedy.contains("migration") ?? false)
     }
 
+    enum Alone {
+        @StorageEntity(table: "poems") struct Poem { var id: String }
+    }
+
+    @Test("An entity that another one refers to isn't dropped")
+    func droppedParent() async throws {
+        try await open { $0.autoSchema(Firm.PoetRecord.self, Firm.PoemRecord.self) }.close()
+        let error = refusal { $0.dropEntity("poets") }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("\"poems\".\"poetId\"") ?? false)
+        #expect(error?.remedy.contains("dropColumn(\"poetId\", from: \"poems\")") ?? false)
+        let storage = try open {
+            $0.dropColumn("poetId", from: "poems")
+            $0.dropEntity("poets")
+            $0.autoSchema(Alone.PoemRecord.self)
+        }
+        try await storage.save(Alone.Poem(id: "2"))
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
     // MARK: Conversions
 
     enum Priced {

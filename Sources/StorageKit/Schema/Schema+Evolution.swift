@@ -51,7 +51,7 @@ extension Schema {
         }
     }
 
-    /// Drops an entity's table. The log keeps its rows, each with a delete event.
+    /// Drops an entity's table. The log keeps its rows, each with a delete event. Refused while another table has a foreign key that refers to it.
     public mutating func dropEntity(_ table: String) {
         let title = "drop \(table)"
         addStep(title, once: title) { tx, _ in try tx.writer.dropEntity(table) }
