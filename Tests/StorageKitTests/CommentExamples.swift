@@ -159,6 +159,8 @@ enum CommentExamples {
             guard case .text(let text) = old, let age = Int64(text) else { return .integer(0) }
             return .integer(age)
         }
+        schema.dropColumn("nick", from: "users")
+        schema.dropColumn("nick", from: "users", id: "2026-05-01_nick")
         schema.autoSchema(ArticleRecord.self)
         schema.addFullTextSearch(table: "articles", columns: ["title", "content"], tokenizer: "unicode61")
         schema.migration("2026-01-25_unique_email") { db in

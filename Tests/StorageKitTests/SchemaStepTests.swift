@@ -382,4 +382,68 @@ import Testing
             try await storage.close()
         }
     }
+
+    // MARK: Repeated changes
+
+    enum Nicknamed {
+        @StorageEntity(table: "users") struct User {
+            var id: String
+            var nick: String?
+        }
+    }
+
+    @Test("A column that was added again is dropped again under an id")
+    func repeatedDrop() async throws {
+        var storage = try open { $0.autoSchema(Nicknamed.UserRecord.self) }
+        try await storage.save(Nicknamed.User(id: "a", nick: "x"))
+        try await storage.close()
+        try await open {
+            $0.dropColumn("nick", from: "users")
+            $0.autoSchema(Plain.UserRecord.self)
+        }.close()
+        storage = try open {
+            $0.dropColumn("nick", from: "users")
+            $0.autoSchema(Nicknamed.UserRecord.self)
+        }
+        #expect(try await storage.get(Nicknamed.User.self, id: "a")?.nick == nil)
+        try await storage.save(Nicknamed.User(id: "a", nick: "y"))
+        try await storage.close()
+        let twice = refusal {
+            $0.dropColumn("nick", from: "users")
+            $0.dropColumn("nick", from: "users")
+        }
+        #expect(twice?.code == .invalidArgument)
+        #expect(twice?.remedy.contains("id:") ?? false)
+        func declare(_ schema: inout Schema) {
+            schema.dropColumn("nick", from: "users")
+            schema.dropColumn("nick", from: "users", id: "2026-05-01_nick")
+            schema.autoSchema(Plain.UserRecord.self)
+        }
+        storage = try open(declare)
+        let columns = try await storage.read { try $0.columns(in: "users").map(\.name) }
+        #expect(!columns.contains("nick"))
+        #expect(try await storage.appliedMigrations().map(\.id) == ["drop users.nick", "2026-05-01_nick"])
+        try await storage.close()
+        #expect(try StorageKit.plan(at: url) { declare(&$0) }.isEmpty)
+    }
+
+    @Test("A conversion that is repeated under an id reads the past by both")
+    func repeatedConversion() async throws {
+        _ = try await fillGoods()
+        func times(_ factor: Int64) -> @Sendable (StorageValue) throws -> StorageValue {
+            return { old in
+                guard case .integer(let number) = old else { return 0 }
+                return .integer(number * factor)
+            }
+        }
+        let storage = try open {
+            $0.convertColumn("price", of: "goods", to: Int.self, times(100))
+            $0.convertColumn("price", of: "goods", to: Int.self, id: "tenths", times(10))
+            $0.autoSchema(Priced.GoodRecord.self)
+        }
+        let versions = try await storage.history(Priced.Good.self, id: "a")
+        #expect(versions.map(\.operation) == [.insert, .update, .update])
+        for version in versions { #expect(try version.entity?.price == 3_000) }
+        try await storage.close()
+    }
 }

@@ -3,10 +3,10 @@ internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
-/// A schema step that runs once in the life of a store: a migration by its id, or a change of its columns and tables by its title, such as
+/// A schema step that runs once in the life of a store: a migration by its id, or a change of its columns and tables by its id or title, such as
 /// `rename users.mail to email`.
 public struct AppliedMigration: Sendable, Hashable, Identifiable {
-    /// The migration's id, or the change's title.
+    /// The migration's or the change's id, or the change's title if it has no id.
     public let id: String
     /// The position after which the store contains the step's changes.
     public let position: Int64

@@ -9,11 +9,21 @@ internal import StorageMaintenance
 ///
 /// A store may skip versions: a column that it doesn't have yet is added by `autoSchema` as it is declared now. If no step adds it, the store is
 /// refused, because the change names a column that never was.
+///
+/// The store records a change as done by a name made of its arguments, such as `drop users.nick`. The same change at another time, as of a column
+/// that was added again after it had been dropped, needs an `id` as a name of its own:
+///
+/// ```swift
+/// schema.dropColumn("nick", from: "users")
+/// schema.dropColumn("nick", from: "users", id: "2026-05-01_nick")
+/// ```
 extension Schema {
     /// Renames a column. It keeps its history.
-    public mutating func renameColumn(_ column: String, to name: String, in table: String) {
+    ///
+    /// - Parameter id: The name under which the store records the change, if the same one is declared already.
+    public mutating func renameColumn(_ column: String, to name: String, in table: String, id: String? = nil) {
         let title = "rename \(table).\(column) to \(name)"
-        addStep(title, once: title) { tx, awaited in
+        addStep(title, once: id ?? title) { tx, awaited in
             try tx.writer.renameColumn(column, to: name, in: table, awaiting: &awaited)
         }
     }
@@ -38,23 +48,29 @@ extension Schema {
     }
 
     /// Renames an entity's table. It keeps its rows and their history.
-    public mutating func renameEntity(_ table: String, to name: String) {
+    ///
+    /// - Parameter id: The name under which the store records the change, if the same one is declared already.
+    public mutating func renameEntity(_ table: String, to name: String, id: String? = nil) {
         let title = "rename \(table) to \(name)"
-        addStep(title, once: title) { tx, _ in try tx.writer.renameEntity(table, to: name) }
+        addStep(title, once: id ?? title) { tx, _ in try tx.writer.renameEntity(table, to: name) }
     }
 
     /// Drops a column. The log keeps its values.
-    public mutating func dropColumn(_ column: String, from table: String) {
+    ///
+    /// - Parameter id: The name under which the store records the change, if the same one is declared already.
+    public mutating func dropColumn(_ column: String, from table: String, id: String? = nil) {
         let title = "drop \(table).\(column)"
-        addStep(title, once: title) { tx, awaited in
+        addStep(title, once: id ?? title) { tx, awaited in
             try tx.writer.dropColumn(column, from: table, awaiting: &awaited)
         }
     }
 
     /// Drops an entity's table. The log keeps its rows, each with a delete event. Refused while another table has a foreign key that refers to it.
-    public mutating func dropEntity(_ table: String) {
+    ///
+    /// - Parameter id: The name under which the store records the change, if the same one is declared already.
+    public mutating func dropEntity(_ table: String, id: String? = nil) {
         let title = "drop \(table)"
-        addStep(title, once: title) { tx, _ in try tx.writer.dropEntity(table) }
+        addStep(title, once: id ?? title) { tx, _ in try tx.writer.dropEntity(table) }
     }
 
     /// Changes a column's type, converting each row's value with `convert`. Earlier history keeps its original values; the converted ones are update
@@ -71,19 +87,21 @@ extension Schema {
     ///
     /// - Parameters:
     ///   - type: The property's new type; an optional one makes the column nullable.
+    ///   - id: The name under which the store records the change, if the same one is declared already.
     ///   - convert: Returns the new value for an old one, also where the SQL type stays, as from euros to cents. An error that it throws or a
     ///     value that isn't one of the type ends the migration, and the store stays unchanged.
     public mutating func convertColumn<Value: StorageColumnValue>(
-        _ column: String, of table: String, to type: Value.Type,
+        _ column: String, of table: String, to type: Value.Type, id: String? = nil,
         _ convert: @escaping @Sendable (StorageValue) throws -> StorageValue
     ) {
         let title = "convert \(table).\(column) to \(Value.columnType)\(Value.isNullable ? "" : " NOT NULL")"
         // The table would convert what doesn't fit its column, and a value of the past wouldn't.
         let checked: Upcast = { old in try Value(storageValue: convert(old)).storageValue }
-        upcasts[title] = checked
-        addStep(title, once: title) { tx, awaited in
+        let name = id ?? title
+        upcasts[name] = checked
+        addStep(title, once: name) { tx, awaited in
             try tx.writer.convertColumn(
-                column, of: table, to: ColumnSchema(column, type), title: title, awaiting: &awaited, checked)
+                column, of: table, to: ColumnSchema(column, type), title: name, awaiting: &awaited, checked)
         }
     }
 }

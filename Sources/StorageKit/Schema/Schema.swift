@@ -47,7 +47,7 @@ public struct Schema: Sendable {
     ///
     /// A new column that isn't optional holds its property's default in existing rows, or `''`, `0`, an empty blob; a date is the first day of 2001.
     /// Nothing is ever removed or converted: where that would be needed, the store is refused, and the error names the explicit call, such as
-    /// ``renameColumn(_:to:in:)``.
+    /// ``renameColumn(_:to:in:id:)``.
     public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) {
         var declared: [EntityDefinition] = []
         for record in repeat each records { declared.append(EntityDefinition(record)) }
@@ -93,7 +93,9 @@ public struct Schema: Sendable {
             mistake =
                 mistake
                 ?? StorageError(
-                    .invalidArgument, "\"\(once)\" is declared twice.", remedy: "Give each migration a name of its own."
+                    .invalidArgument, "\"\(once)\" is declared twice.",
+                    remedy:
+                        "Give each migration a name of its own. A rename, drop or conversion that is to happen a second time needs one too: its parameter id:."
                 )
         }
         steps.append(Step(title: title, once: once, run: run))
