@@ -287,8 +287,12 @@ extension Outbox {
     /// unconditional writes that wait behind it. If the document is gone, it is created again: patches are sent with
     /// all other fields that the document had here.
     ///
+    /// While no page will contain the change that a write conflicts with, the write is rebased onto that.
+    ///
     /// - Returns: The changed rows; none if no write is parked at the position.
-    mutating func retry(_ position: Int64, pulledUpTo end: Int64) -> [PendingWrite] {
+    mutating func retry(
+        _ position: Int64, pulledUpTo end: Int64, following followed: FollowedDocuments = FollowedDocuments()
+    ) -> [PendingWrite] {
         var changed = group(at: position, where: \.isParked)
         guard let first = changed.first, let last = changed.last,
             case .parked(let rejection) = pending[first].state
@@ -297,9 +301,10 @@ extension Outbox {
             pending[index].retries &+= 1
             pending[index].state = .waiting
         }
+        var end = end
         switch rejection {
         case .unknown, .invalid: return changed.map { pending[$0] }
-        case .conflict: break
+        case .conflict(let at): if !followed.includes(pending[first].document) { end = max(end, at) }
         case .deleted, .missing: if pending[first].kind == .patch { pending[first].kind = .save }
         }
         let document = pending[first].document

@@ -139,7 +139,7 @@ package struct SyncCore: Sendable {
             record.delayMicroseconds = 0
             record.retryAfterMicroseconds = 0
         case .retry(let position):
-            let writes = outbox.retry(position, pulledUpTo: record.position)
+            let writes = outbox.retry(position, pulledUpTo: record.position, following: followed)
             if !writes.isEmpty { effects.append(save { $0.writes = writes }) }
         case .discard(let position):
             let writes = outbox.discard(position)

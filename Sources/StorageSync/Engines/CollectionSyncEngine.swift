@@ -256,6 +256,9 @@ extension CollectionSyncEngine {
 
     /// Sends a parked write again, and then the later ones of its document.
     ///
+    /// If another client has deleted the document, the write creates it again. A hub accepts that from an engine that
+    /// has received the deletion: listen before.
+    ///
     /// - Throws: `StorageError` with `invalid-argument` while no user is signed in, or if there is no store.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.retry(position: write.position))

@@ -139,7 +139,8 @@ extension OutboxStatus {
         let table = OutboxTable(manager: manager, path: path, entity: entity)
         let discarded = Set(try table.discarded(in: db).map(\.position))
         let kept = try table.all(in: db).filter { !discarded.contains($0.position) }
-        var core = SyncCore(record: row.record, outbox: Outbox(rows: kept))
+        var core = SyncCore(
+            record: row.record, outbox: Outbox(rows: kept), followed: FollowedDocuments(isListening: false))
         var generator = SystemRandomNumberGenerator()
         let inputs = [SyncInput.retryNow] + writes.filter(\.isParked).map { .retry(position: $0.position) }
         for input in inputs {

@@ -116,6 +116,24 @@ import Testing
         }
     }
 
+    @Test("A conflict is retried while nobody listens")
+    func retryWithoutListener() async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            try await hub.save(Product("p1"))
+            let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
+            let read = try await device.engine.getDocumentAsync(id: "p1")
+            try await hub.save(Product("p1", name: "theirs"))
+            try await device.engine.updateDocument(
+                id: "p1", data: ["price": 2.0], expecting: .unchanged(since: read))
+            try await eventually { device.engine.parked.count == 1 }
+            try await device.engine.retry(try #require(device.engine.parked.first))
+            try await eventually { device.engine.pendingCount == 0 }
+            #expect(try await hub.products() == [Product("p1", name: "theirs", price: 2)])
+            try await device.close()
+        }
+    }
+
     // MARK: Unicode
 
     /// As bytes: to `String`, both are equal.

@@ -57,6 +57,16 @@ struct OutboxConflictTests {
         #expect(outbox.retry(1, pulledUpTo: 6).map(\.base) == [0])
     }
 
+    @Test("While nothing is pulled, a retried write is based on what it conflicts with")
+    func retryUsesConflict() {
+        var outbox = Outbox(rows: [write(1)])
+        _ = outbox.park(1, .conflict(at: 5))
+        #expect(outbox.retry(1, pulledUpTo: 0).map(\.base) == [0], "a page will contain it")
+        _ = outbox.park(1, .conflict(at: 5))
+        let followed = FollowedDocuments(isListening: false)
+        #expect(outbox.retry(1, pulledUpTo: 0, following: followed).map(\.base) == [5])
+    }
+
     @Test("A retried write creates a deleted document again", arguments: [WriteRejection.deleted, .missing])
     func retryRecreatesDocument(why: WriteRejection) {
         var outbox = Outbox(rows: [write(1), write(2, isConditional: false)])
