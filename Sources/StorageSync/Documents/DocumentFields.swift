@@ -149,7 +149,10 @@ private struct ObjectScanner {
     }
 
     private static func string(_ quoted: String) -> String? {
-        guard quoted.utf8.contains(UInt8(ascii: "\\")) else { return String(quoted.dropFirst().dropLast()) }
+        guard quoted.utf8.contains(UInt8(ascii: "\\")) else {
+            // Not by characters: one may consist of the quote and a combining mark.
+            return String(decoding: quoted.utf8.dropFirst().dropLast(), as: UTF8.self)
+        }
         return try? _StorageJSON.value(String.self, of: .text(quoted))
     }
 }
