@@ -45,7 +45,7 @@ extension SyncCore {
 
     private mutating func take(_ page: SyncPage) -> [SyncEffect] {
         if outbox.sending.isEmpty, !outbox.hasSendable { record.failures = 0 }
-        guard !page.isEmpty || page.part == .last else { return [] }
+        guard !page.isEmpty || page.part != .some else { return [] }
         record.position = page.end
         var changed = outbox.confirm(page.changes, pulledUpTo: page.end)
         changed += outbox.parkConflicts(with: page.changes)

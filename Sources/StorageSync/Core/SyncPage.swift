@@ -15,6 +15,8 @@ package struct SyncPage: Sendable, Equatable {
         case first
         /// The last of those pages.
         case last
+        /// The only one of them.
+        case only
     }
 
     package init(start: Int64, end: Int64, changes: [RemoteChange], part: Part = .some) {

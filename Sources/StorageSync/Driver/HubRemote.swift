@@ -5,7 +5,7 @@ internal import StorageRecords
 /// Connects a core to a hub, whose positions, numbers and epochs it uses directly.
 ///
 /// - **Pulls** run while someone is listening. The pages from the beginning to the first one that nothing follows list
-///   all documents of the collection, so all others are gone.
+///   all documents of the collection, so all others are gone. A hub without any history has one empty page.
 /// - **Documents** that are requested by id are returned in a page of length zero.
 /// - **Numbers**: the producer is a line of the store's history with a path. A store that is restored from a backup
 ///   begins another line, and with it another producer.
@@ -220,7 +220,16 @@ extension HubRemote {
         }
         guard isListening, page.end == position, snapshotEnd == nil else { return local(page) }
         snapshotEnd = position
-        return SyncPage(start: position, end: position, changes: [], part: document == nil ? .last : .some)
+        guard let document else {
+            return SyncPage(start: position, end: position, changes: [], part: position == 0 ? .only : .last)
+        }
+        return SyncPage(start: position, end: position, changes: position == 0 ? [deletion(of: document, at: 0)] : [])
+    }
+
+    private func deletion(of document: String, at position: Int64) -> RemoteChange {
+        RemoteChange(
+            position: position, document: DocumentID(entity: store.table.entity, id: document), operation: .delete,
+            ownOrigin: nil)
     }
 
     private func request(behind position: Int64, on line: [UInt8], waits: Bool) -> HubPull {
@@ -241,12 +250,7 @@ extension HubRemote {
                 operation: change.operation, ownOrigin: change.ownOrigin, otherPosition: change.otherPosition)
         }
         let isFirst = page.start == 0 && page.end > 0
-        if isFirst, let document, changes.isEmpty {
-            changes.append(
-                RemoteChange(
-                    position: page.end, document: DocumentID(entity: entity, id: document), operation: .delete,
-                    ownOrigin: nil))
-        }
+        if isFirst, let document, changes.isEmpty { changes.append(deletion(of: document, at: page.end)) }
         return SyncPage(
             start: page.start, end: page.end, changes: changes, part: isFirst && document == nil ? .first : .some)
     }

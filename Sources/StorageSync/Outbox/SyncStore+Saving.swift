@@ -122,9 +122,19 @@ extension SyncStore {
 
     /// The documents that no page listed in a full pull; empty unless this is its last page.
     private func gone(by transaction: SyncTransaction, in db: Database) throws -> [String] {
-        guard transaction.part == .last else { return [] }
-        let named = Set(transaction.changes.map(\.document))
-        return try unnamed.all(in: db).filter { !named.contains(DocumentID(entity: table.entity, id: $0)) }
+        let documents =
+            switch transaction.part {
+            case .some, .first: [String]()
+            case .last: try unnamed.all(in: db)
+            case .only: try known(in: db)
+            }
+        var named = Set(transaction.changes.map(\.document))
+        return documents.filter { named.insert(DocumentID(entity: table.entity, id: $0)).inserted }
+    }
+
+    /// The documents that a full pull may not list. Some may occur twice.
+    private func known(in db: Database) throws -> [String] {
+        try table.positions(db).map(\.id) + outbox.pendingDocuments(in: db) + bases.unreadable(in: db).map(\.documentId)
     }
 
     /// Tracks which documents a full pull has listed so far.
@@ -132,10 +142,8 @@ extension SyncStore {
         switch transaction.part {
         case .first:
             try unnamed.removeAll(in: db)
-            try unnamed.add(try table.positions(db).map(\.id), in: db)
-            try unnamed.add(try outbox.pendingDocuments(in: db), in: db)
-            try unnamed.add(try bases.unreadable(in: db).map(\.documentId), in: db)
-        case .last: return try unnamed.removeAll(in: db)
+            try unnamed.add(try known(in: db), in: db)
+        case .last, .only: return try unnamed.removeAll(in: db)
         case .some: break
         }
         try unnamed.remove(transaction.changes.map(\.document.id), in: db)

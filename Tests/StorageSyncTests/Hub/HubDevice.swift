@@ -62,6 +62,14 @@ final class FaultyHub {
         try await reopen()
     }
 
+    /// Goes on with an empty store, as after the loss of its file.
+    func recreate() async throws {
+        hub.stop()
+        try await storage.close()
+        try FileManager.default.removeItem(at: store.url)
+        try await reopen()
+    }
+
     /// Goes on from an earlier point of the log, as a restored backup does.
     func restore(to position: Int64) async throws {
         hub.stop()
