@@ -2,7 +2,9 @@
     import Foundation
     import NIOHTTP1
     import StorageCore
+    import StorageKit
     import StorageSync
+    import TestSupport
     import Testing
 
     @testable import StorageHTTP
@@ -71,9 +73,42 @@
             let reply = the.reply
             try await TestServer.run({ _ in reply }) { server in
                 let hub = HTTPHubClient(url: server.origin + "/", token: { "t" }, client: server.client)
-                await #expect(throws: the.failure) { try await hub.push(batch, as: .full) }
+                let failure = await #expect(throws: SyncFailure.self) { try await hub.push(batch, as: .full) }
+                if case .retryable(let delay, let reason) = failure {
+                    #expect(the.failure == .retryable(afterMicroseconds: delay))
+                    #expect(reason?.contains(server.origin) == true)
+                } else {
+                    #expect(failure == the.failure)
+                }
                 #expect(server.requests.first?.headers.first(name: "Authorization") == "Bearer t")
             }
+        }
+
+        @Test("The status of an engine says why a hub doesn't answer")
+        @MainActor func statusSaysWhy() async throws {
+            let cases: [(Reply, String)] = [
+                (Self.problem(.failed), "answers 500 Internal Server Error. Because."),
+                (.status("404 Not Found", body: Self.page), "/v1/sync/hello answers 404 Not Found."),
+                (Reply(bytes: "", end: .close), "ended the connection"), (.ok(Self.page), "isn't a hub's"),
+            ]
+            for (reply, reason) in cases {
+                try await TestServer.run({ _ in reply }) { server in
+                    try await expectStatus(reason, of: Hub(server.origin, client: server.client, token: "t"))
+                }
+            }
+            let socket = try LoopbackSocket()
+            try await expectStatus("Connection refused", of: Hub(socket.origin, token: "t"))
+            withExtendedLifetime(socket) {}
+        }
+
+        @MainActor private func expectStatus(_ reason: String, of hub: Hub) async throws {
+            let container = try PersistenceContainer.inMemory { _ in }
+            let engine = withDatabaseContainer(container) {
+                CollectionSyncEngine<Memo>(remote: hub.collection("notes"), managerKey: "notes")
+            }
+            try await engine.saveDocument(Memo(id: "1"))
+            try await eventually { engine.status.lastError?.contains(reason) == true }
+            try await container.storage.close()
         }
 
         @Test("A missing document isn't found")

@@ -55,7 +55,7 @@
         func read<Message: HubMessage>(
             _ path: String, as type: Message.Type = Message.self, timeout: Duration = timeout
         ) async throws -> Message {
-            try Self.message(try await send(request(.GET, path), timeout: timeout))
+            try message(try await send(request(.GET, path), timeout: timeout), from: path)
         }
 
         func message<Message: HubMessage>(
@@ -66,7 +66,7 @@
             request.headers.add(contentsOf: HTTPHeaders(headers))
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body.json))
-            return try Self.message(try await send(request, timeout: Self.timeout))
+            return try message(try await send(request, timeout: Self.timeout), from: path)
         }
 
         func delete(_ path: String) async throws { _ = try await send(request(.DELETE, path), timeout: Self.timeout) }
@@ -78,11 +78,16 @@
             return request
         }
 
-        private static func message<Message: HubMessage>(_ body: [UInt8]) throws -> Message {
+        private func message<Message: HubMessage>(_ body: [UInt8], from path: String) throws -> Message {
             do { return try Message(json: body) } catch is JSONReader.Malformed {
                 // An intermediary between the hub and this client has answered: it is worth retrying.
-                throw SyncFailure.retryable(afterMicroseconds: nil)
+                throw SyncFailure(.notOfHub(remote(url + path)))
             }
+        }
+
+        /// The names and limits of a request for the descriptions of its errors.
+        private func remote(_ url: String) -> HTTPRemote {
+            HTTPRemote(url, timeout: Self.timeout, maximumBytes: Self.maximumBytes, client: client)
         }
 
         /// - Throws: ``SyncFailure``, ``RemoteError/notFound``, `CancellationError`.
@@ -93,16 +98,17 @@
             var request = unsigned
             request.headers.add(name: "Authorization", value: "Bearer \(token)")
             let signed = request
+            let remote = remote(unsigned.url)
             do {
                 return try await withThrowingTaskGroup(of: [UInt8].self) { group in
                     group.addTask {
                         let response = try await client.client.execute(signed, deadline: .distantFuture)
                         let body = try await response.body.collect(upTo: Self.maximumBytes)
-                        return try Self.body(Array(body.readableBytesView), of: response)
+                        return try Self.body(Array(body.readableBytesView), of: response, from: remote)
                     }
                     group.addTask {
                         try await Task.sleep(for: timeout)
-                        throw SyncFailure.retryable(afterMicroseconds: nil)
+                        throw HTTPRemoteError.timedOut(remote)
                     }
                     defer { group.cancelAll() }
                     // There are two tasks, so there is a first result.
@@ -114,12 +120,13 @@
                 throw error
             } catch {
                 try Task.checkCancellation()
-                // The connection, a certificate, or a truncated answer.
-                throw SyncFailure.retryable(afterMicroseconds: nil)
+                throw SyncFailure(error as? HTTPRemoteError ?? .connection(remote, error))
             }
         }
 
-        private static func body(_ body: [UInt8], of response: HTTPClientResponse) throws -> [UInt8] {
+        private static func body(
+            _ body: [UInt8], of response: HTTPClientResponse, from remote: HTTPRemote
+        ) throws -> [UInt8] {
             guard response.status.code >= 300 else { return body }
             let problem = try? HubProblem(json: body)
             let seconds = response.headers.first(name: "Retry-After").flatMap { Int64($0) }
@@ -134,7 +141,17 @@
                 throw SyncFailure.refused(.invalid(problem.detail))
             default: break
             }
-            throw SyncFailure.retryable(afterMicroseconds: seconds.map { min(max(0, $0), 86_400) * 1_000_000 })
+            let status = HTTPRemoteError.status(remote, Int(response.status.code))
+            throw SyncFailure.retryable(
+                afterMicroseconds: seconds.map { min(max(0, $0), 86_400) * 1_000_000 },
+                because: problem.map { "\(status.message) \($0.detail)" } ?? status.description)
+        }
+    }
+
+    extension SyncFailure {
+        /// The connection, a certificate, or an answer that isn't complete: all are worth retrying.
+        fileprivate init(_ error: HTTPRemoteError) {
+            self = .retryable(afterMicroseconds: nil, because: error.description)
         }
     }
 #endif

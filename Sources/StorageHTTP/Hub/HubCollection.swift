@@ -115,7 +115,7 @@
                 switch failure {
                 case .unauthorized: .unauthorized
                 case .refused(let rejection): .rejected(rejection.description)
-                case .retryable(let microseconds): .unavailable(retryAfter: microseconds.map { .microseconds($0) })
+                case .retryable(let microseconds, _): .unavailable(retryAfter: microseconds.map { .microseconds($0) })
                 case .sessionEnded: .unavailable()
                 }
         }

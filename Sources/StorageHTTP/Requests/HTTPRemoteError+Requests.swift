@@ -17,10 +17,12 @@
         }
 
         static func status(_ remote: HTTPRemote, _ answer: HTTPAnswer, now: Date) -> HTTPRemoteError {
-            let code = Int(answer.status.code)
+            status(remote, Int(answer.status.code), retryAfter: RetryAfter.wait(answer.headers, now: now))
+        }
+
+        static func status(_ remote: HTTPRemote, _ code: Int, retryAfter: Duration? = nil) -> HTTPRemoteError {
             // The standard's phrase: the server's own is a part of its answer.
             let reason = HTTPResponseStatus(statusCode: code).reasonPhrase
-            let retryAfter = RetryAfter.wait(answer.headers, now: now)
             let remedy =
                 switch code {
                 case 401, 403: "Check the credentials in the remote's headers."
@@ -42,6 +44,12 @@
                 .timedOut,
                 "\(HTTPTarget.shown(remote.url)) hasn't answered completely after \(remote.timeout.formatted).",
                 remedy: "Ask for smaller pages, or raise the remote's timeout.")
+        }
+
+        static func notOfHub(_ remote: HTTPRemote) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .undecodable, "What \(HTTPTarget.shown(remote.url)) answers isn't a hub's answer.",
+                remedy: "Check the hub's URL, and any proxy between.")
         }
 
         static func redirect(_ remote: HTTPRemote, _ what: String) -> HTTPRemoteError {

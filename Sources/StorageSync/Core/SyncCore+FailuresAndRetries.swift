@@ -35,7 +35,7 @@ extension SyncCore {
     ) -> [SyncEffect] {
         guard isUnderWay(id) else { return [] }
         switch failure {
-        case .retryable(let microseconds):
+        case .retryable(let microseconds, _):
             return [retryLater(than: now, remoteAsksFor: microseconds, using: &generator)]
         case .sessionEnded(let epoch):
             // Another process has begun it, or this store was restored to an earlier state.
