@@ -185,6 +185,28 @@
             }
         }
 
+        @Test("An answer may take long as long as it keeps arriving")
+        func slowAnswer() async throws {
+            let page = Self.changes([Self.change("a", .save([:]), at: 1)], in: 0..<1).inPieces(8)
+            try await TestServer.run({ _ in page }) { server in
+                let hub = HTTPHubClient(
+                    url: server.origin + "/", token: { "t" }, client: server.client, timeout: .seconds(5))
+                let pull = HubPull(behind: 0, of: ["notes"])
+                #expect(try await hub.pull(pull, as: .full).changes.map(\.document.id) == ["a"])
+            }
+        }
+
+        @Test("An answer that stops in its middle is given up")
+        func stoppedAnswer() async throws {
+            let reply = Reply.raw("200 OK", ["Content-Length: 100"], body: "{", end: .hold)
+            try await TestServer.run({ _ in reply }) { server in
+                let hub = HTTPHubClient(
+                    url: server.origin + "/", token: { "t" }, client: server.client, timeout: .milliseconds(300))
+                let failure = await #expect(throws: SyncFailure.self) { try await hub.push(batch, as: .full) }
+                #expect(failure?.description.contains("hasn't sent anything for 0.3 s") == true)
+            }
+        }
+
         @Test("Without a token nothing is sent")
         func missingToken() async throws {
             try await TestServer.run({ _ in .ok("{}") }) { server in

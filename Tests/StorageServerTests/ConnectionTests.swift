@@ -119,6 +119,29 @@
             }
         }
 
+        @Test("A large body may take longer")
+        func largeSlowBody() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.bodySeconds = 1
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                let body = #"{"text":""# + String(repeating: "x", count: 300_000) + #""}"#
+                let head =
+                    "PUT /v1/collections/notes/documents/1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Content-Type: application/json\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+                let answer = try await connect(hub).executeThenClose { inbound, outbound in
+                    try await outbound.write(ByteBuffer(string: head + body.prefix(200_000)))
+                    // Longer than a small body may take.
+                    try await Task.sleep(for: .seconds(2))
+                    try await outbound.write(ByteBuffer(string: String(body.dropFirst(200_000))))
+                    var found = ""
+                    for try await part in inbound { found += String(buffer: part) }
+                    return found
+                }
+                #expect(answer.hasPrefix("HTTP/1.1 2"), "\(answer)")
+            }
+        }
+
         /// A request that is answered with more than connections hold, from a client that reads nothing.
         private func stall(_ port: Int, _ request: String) async throws -> any Channel {
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -8,14 +8,20 @@
 
     /// A hub behind a URL.
     ///
+    /// A request is given up when it makes no progress: a slow connection may take longer for a large page or document.
+    ///
     /// Isolation: `Sendable`.
     package struct HTTPHubClient: SyncHub {
         let url: String
         let token: @Sendable () async throws -> String?
         let client: HTTPRemoteClient
 
-        /// In addition to the time that a pull waits.
-        private static let timeout = Duration.seconds(30)
+        /// The longest time until an answer begins, in addition to what a pull waits and a body takes, and then between
+        /// two parts of it.
+        var timeout = Duration.seconds(30)
+
+        /// The slowest rate at which a body is sent; the hub accepts it at this rate, too.
+        private static let bytesPerSecond = 16 << 10
         /// The maximum size of an answer. A hub's page has about 4 MiB, or one larger document.
         private static let maximumBytes = 256 << 20
 
@@ -38,7 +44,7 @@
         /// A page, with the line that its positions belong to.
         func page(_ pull: HubPull) async throws -> HubPage {
             let query = HubChangesQuery(pull).items.text
-            return try await read("v1/changes?\(query)", timeout: Self.timeout + pull.wait)
+            return try await read("v1/changes?\(query)", wait: pull.wait)
         }
 
         package func head() async throws -> Int64 {
@@ -53,9 +59,9 @@
 
     extension HTTPHubClient {
         func read<Message: HubMessage>(
-            _ path: String, as type: Message.Type = Message.self, timeout: Duration = timeout
+            _ path: String, as type: Message.Type = Message.self, wait: Duration = .zero
         ) async throws -> Message {
-            try message(try await send(request(.GET, path), timeout: timeout), from: path)
+            try message(try await send(request(.GET, path), for: timeout + wait), from: path)
         }
 
         func message<Message: HubMessage>(
@@ -65,11 +71,13 @@
             var request = request(method, path)
             request.headers.add(contentsOf: HTTPHeaders(headers))
             request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: body.json))
-            return try message(try await send(request, timeout: Self.timeout), from: path)
+            let json = body.json
+            request.body = .bytes(ByteBuffer(bytes: json))
+            let limit = timeout + .seconds(json.count / Self.bytesPerSecond)
+            return try message(try await send(request, for: limit), from: path)
         }
 
-        func delete(_ path: String) async throws { _ = try await send(request(.DELETE, path), timeout: Self.timeout) }
+        func delete(_ path: String) async throws { _ = try await send(request(.DELETE, path), for: timeout) }
 
         private func request(_ method: HTTPMethod, _ path: String) -> HTTPClientRequest {
             var request = HTTPClientRequest(url: url + path)
@@ -87,11 +95,12 @@
 
         /// The names and limits of a request for the descriptions of its errors.
         private func remote(_ url: String) -> HTTPRemote {
-            HTTPRemote(url, timeout: Self.timeout, maximumBytes: Self.maximumBytes, client: client)
+            HTTPRemote(url, timeout: timeout, maximumBytes: Self.maximumBytes, client: client)
         }
 
+        /// - Parameter limit: The longest time until an answer begins.
         /// - Throws: ``SyncFailure``, ``RemoteError/notFound``, `CancellationError`.
-        private func send(_ unsigned: HTTPClientRequest, timeout: Duration) async throws -> [UInt8] {
+        private func send(_ unsigned: HTTPClientRequest, for limit: Duration) async throws -> [UInt8] {
             guard let token = try await token() else { throw SyncFailure.unauthorized }
             // The owner of the token determines which account is asked.
             try await RemotePathCheck.current?()
@@ -99,16 +108,17 @@
             request.headers.add(name: "Authorization", value: "Bearer \(token)")
             let signed = request
             let remote = remote(unsigned.url)
+            let deadline = AnswerDeadline(after: limit)
             do {
                 return try await withThrowingTaskGroup(of: [UInt8].self) { group in
                     group.addTask {
                         let response = try await client.client.execute(signed, deadline: .distantFuture)
-                        let body = try await response.body.collect(upTo: Self.maximumBytes)
-                        return try Self.body(Array(body.readableBytesView), of: response, from: remote)
+                        let body = try await received(response, from: remote, postponing: deadline)
+                        return try Self.body(body, of: response, from: remote)
                     }
                     group.addTask {
-                        try await Task.sleep(for: timeout)
-                        throw HTTPRemoteError.timedOut(remote)
+                        try await deadline.pass()
+                        throw HTTPRemoteError.silent(remote)
                     }
                     defer { group.cancelAll() }
                     // There are two tasks, so there is a first result.
@@ -122,6 +132,23 @@
                 try Task.checkCancellation()
                 throw SyncFailure(error as? HTTPRemoteError ?? .connection(remote, error))
             }
+        }
+
+        private func received(
+            _ response: HTTPClientResponse, from remote: HTTPRemote, postponing deadline: AnswerDeadline
+        ) async throws -> [UInt8] {
+            deadline.postpone(by: timeout)
+            var body: [UInt8] = []
+            for try await part in response.body {
+                deadline.postpone(by: timeout)
+                guard body.count + part.readableBytes <= Self.maximumBytes else {
+                    throw HTTPRemoteError.tooLarge(remote)
+                }
+                body += part.readableBytesView
+            }
+            // A cancelled body may end as if it were complete.
+            try Task.checkCancellation()
+            return body
         }
 
         private static func body(

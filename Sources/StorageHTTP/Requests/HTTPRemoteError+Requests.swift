@@ -46,6 +46,12 @@
                 remedy: "Ask for smaller pages, or raise the remote's timeout.")
         }
 
+        static func silent(_ remote: HTTPRemote) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .timedOut, "\(HTTPTarget.shown(remote.url)) hasn't sent anything for \(remote.timeout.formatted).",
+                remedy: "Check that the server runs and can be reached.")
+        }
+
         static func notOfHub(_ remote: HTTPRemote) -> HTTPRemoteError {
             HTTPRemoteError(
                 .undecodable, "What \(HTTPTarget.shown(remote.url)) answers isn't a hub's answer.",

@@ -27,6 +27,9 @@
 
             init(of memory: BodyMemory) { self.memory = memory }
 
+            /// The number of bytes that were received so far.
+            var bytes: Int { taken.withLock { $0 } }
+
             /// - Returns: Whether there is room for more bytes.
             func take(_ bytes: Int) -> Bool {
                 guard memory.take(bytes) else { return false }

@@ -29,7 +29,8 @@ public struct HubLimits: Sendable {
     public var keysPerToken = 10_000
     /// Connections to the server.
     public var connections = 10_000
-    /// Seconds for a request's body, and for the rest of it once it is answered.
+    /// Seconds for a request's body, and one more for each 16 KiB of it that have arrived; seconds for the rest of it
+    /// once it is answered.
     public var bodySeconds = 30
     /// Seconds without a byte after which a connection is closed that is idle or sending a request.
     public var idleSeconds = 60
@@ -37,6 +38,9 @@ public struct HubLimits: Sendable {
     public var writeSeconds = 30
     /// The same while the server shuts down.
     public var lastWriteSeconds = 5
+
+    /// The slowest rate at which a large body may arrive.
+    static let bodyBytesPerSecond = 16 << 10
 
     /// Creates the default limits.
     public init() {}

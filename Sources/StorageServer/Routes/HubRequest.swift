@@ -37,6 +37,7 @@
                 throw HubProblem(.unsupportedMediaType, "Send the body without a content encoding.")
             }
             let (request, limits, memory) = (request, limits, memory)
+            let start = ContinuousClock.now
             return try await withThrowingTaskGroup(of: [UInt8].self) { group in
                 group.addTask {
                     var bytes: [UInt8] = []
@@ -52,8 +53,13 @@
                     return bytes
                 }
                 group.addTask {
-                    try await Task.sleep(for: .seconds(limits.bodySeconds))
-                    throw HubProblem(.timedOut, "A body must arrive within \(limits.bodySeconds) seconds.")
+                    while true {
+                        let seconds = limits.bodySeconds + memory.bytes / HubLimits.bodyBytesPerSecond
+                        guard ContinuousClock.now < start + .seconds(seconds) else {
+                            throw HubProblem(.timedOut, "A body must arrive within \(seconds) seconds.")
+                        }
+                        try await Task.sleep(until: start + .seconds(seconds), clock: .continuous)
+                    }
                 }
                 defer { group.cancelAll() }
                 // There are two tasks, so there is a first result.

@@ -34,6 +34,8 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
         if let hub = access.hub {
             let found = HubRemote(access, hub, store: store, row: state.row, document: document)
             (remote, answering) = (.hub(found), found)
+            // The client gives up a request that makes no progress; one that does may take its time.
+            configuration.requestMicroseconds = 600_000_000
             followed = FollowedDocuments(document: access.getAll == nil ? document ?? "" : nil, isListening: false)
         } else {
             let found = ServiceRemote(

@@ -135,8 +135,20 @@
         }
 
         private func send(_ reply: Reply, _ context: ChannelHandlerContext) {
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: reply.bytes)), promise: nil)
-            finish(reply, context)
+            guard reply.pieces > 1 else {
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: reply.bytes)), promise: nil)
+                return finish(reply, context)
+            }
+            let size = reply.bytes.count / reply.pieces
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: String(reply.bytes.prefix(size)))), promise: nil)
+            var rest = reply
+            rest.bytes = String(reply.bytes.dropFirst(size))
+            rest.pieces -= 1
+            let (later, this) = (rest, NIOLoopBound((self, context), eventLoop: context.eventLoop))
+            context.eventLoop.scheduleTask(in: .seconds(1)) {
+                let (connection, context) = this.value
+                connection.send(later, context)
+            }
         }
 
         private func finish(_ reply: Reply, _ context: ChannelHandlerContext) {
@@ -176,6 +188,8 @@
         var end = End.keep
         /// The answer begins when it is open; at once where there is none.
         var gate: Gate?
+        /// How many pieces the bytes are sent in, one a second.
+        var pieces = 1
 
         /// An answer with a body and its length.
         static func status(_ status: String, _ headers: [String] = [], body: String = "") -> Reply {
@@ -187,6 +201,12 @@
         func behind(_ gate: Gate) -> Reply {
             var reply = self
             reply.gate = gate
+            return reply
+        }
+
+        func inPieces(_ count: Int) -> Reply {
+            var reply = self
+            reply.pieces = count
             return reply
         }
 
