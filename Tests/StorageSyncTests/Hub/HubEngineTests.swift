@@ -122,7 +122,8 @@ import Testing
             let hub = try await FaultyHub(TemporaryStore())
             try await hub.save(Product("p1"))
             let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
-            let read = try await device.engine.getDocumentAsync(id: "p1")
+            try await device.engine.updateDocument(id: "p1", data: ["price": 3.0]).confirmed()
+            let read = try #require(device.engine.getDocument(id: "p1"))
             try await hub.save(Product("p1", name: "theirs"))
             try await device.engine.updateDocument(
                 id: "p1", data: ["price": 2.0], expecting: .unchanged(since: read))
