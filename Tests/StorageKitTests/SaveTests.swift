@@ -101,7 +101,7 @@ struct SaveTests {
     }
 
     /// A type of one's own over an integer without a sign.
-    struct Ticks: StorageColumnValue, Equatable {
+    struct Ticks: StorageColumnValue, Codable, Equatable {
         var count: UInt64
 
         static var columnType: String { UInt64.columnType }
