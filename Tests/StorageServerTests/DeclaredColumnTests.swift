@@ -83,7 +83,8 @@
                 for (name, json, shown) in accepted {
                     let answer = try await hub.send(.PATCH, path, token: token, body: "{\"\(name)\":\(json)}")
                     #expect(answer.status == 200, "\(name) \(json) \(answer.body)")
-                    #expect(try await fields(hub, path, token)[name] == shown)
+                    let stored = try await fields(hub, path, token)[name]
+                    #expect(stored == shown, "\(name) \(json)")
                 }
                 let read = try #require(try await hub.storage.get(Sample.self, id: Self.sample.id))
                 #expect(read.count == 2)
@@ -118,7 +119,8 @@
                 ] {
                     let answer = try await hub.send(.PATCH, path, token: token, body: "{\"\(name)\":\(json)}")
                     #expect(answer.status == 200, "\(name) \(json) \(answer.body)")
-                    #expect(try await fields(hub, path, token)[name] == shown)
+                    let stored = try await fields(hub, path, token)[name]
+                    #expect(stored == shown, "\(name) \(json)")
                 }
             }
         }
