@@ -167,23 +167,4 @@ extension AdoptTests {
             "! v has no history: it has a column whose name is empty.", "Adopted 1 table with 0 rows",
         ] { #expect(outcome.output.contains(line), "\(outcome.output)") }
     }
-
-    /// Such rows could be neither rebuilt nor restored.
-    @Test("Rows that violate a constraint are reported", arguments: ["k", "5"])
-    func violatedConstraint(table: String) throws {
-        let folder = try TemporaryFolder()
-        let outcome = try adopt(
-            """
-            CREATE TABLE fine(id INTEGER PRIMARY KEY, a CHECK (a > 0)); INSERT INTO fine VALUES (1, 1), (2, NULL);
-            CREATE TABLE "\(table)"(id INTEGER PRIMARY KEY, a CHECK (a > 0)); PRAGMA ignore_check_constraints = 1;
-            INSERT INTO "\(table)" VALUES (1, 1), (3, -1), (9, -2);
-            """, in: folder)
-        #expect(outcome.status == 8, "\(outcome)")
-        let reason = "! \(table) has no history: 2 of its rows violate it: CHECK constraint failed in \(table)."
-        #expect(outcome.output.contains(reason), "\(outcome.output)")
-        #expect(outcome.output.contains("Adopted 1 table with 2 rows"), "\(outcome.output)")
-        let restored = try ToolProcess.run(
-            ["restore", folder.path("app.sqlite"), "-o", folder.path("restored.sqlite")], store: nil)
-        #expect(restored.status == 0, "\(restored)")
-    }
 }

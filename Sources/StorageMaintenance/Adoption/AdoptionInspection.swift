@@ -137,7 +137,6 @@ extension AdoptionInspection {
         table.obstacle = table.obstacle ?? dependents.obstacle(to: found.name)
         guard table.obstacle == nil else { return table }
         (table.rows, table.obstacle) = try inspectRows(found.name, columns, key: table.key, read: &read)
-        table.obstacle = try table.obstacle ?? violation(in: found.name)
         return table
     }
 
@@ -292,28 +291,4 @@ extension AdoptionInspection {
     private static let tooLarge = (
         "has a value of more than \(Limits.valueBytes) bytes", "Keep large content in files, and their names here."
     )
-
-    /// How many faults SQLite reports of a table, at most.
-    private static let reportedFaults = 100
-
-    /// Rows that violate the table's constraints can stay where they are, but not be written again, as `rebuild` and `restore` do.
-    private func violation(in table: String) throws -> AdoptionPlan.Obstacle? {
-        let check = try PreparedStatement(database, "SELECT * FROM pragma_quick_check(?)")
-        check.bind(text: table, at: 1)
-        var faults: [String] = []
-        do {
-            while try check.step() { faults.append(check.string(0)) }
-        } catch let error as StorageError where error.code == .database {
-            // A constraint or index uses a function or collation of the user's program, without which it can't be checked.
-            return nil
-        }
-        // What it reports of the pages is found when they are read.
-        guard let first = faults.first(where: { $0.hasSuffix(" in \(table)") || $0.contains(" in \(table).") }) else {
-            return nil
-        }
-        let limit = faults.count < Self.reportedFaults ? "" : "at least "
-        return .init(
-            reason: "\(limit)\(faults.count { $0 == first }) of its rows violate it: \(first)",
-            remedy: "Correct or delete such rows first: rebuild and restore couldn't write them again.")
-    }
 }
