@@ -453,8 +453,93 @@ struct WireCard: Hashable, Codable {
         try await storage.save(Self.card(9))
         #expect(try await next.value?.changes.count == 1)
         #expect(try await same.next()?.changes.count == 1)
-        try await storage.write { try $0.execute("ALTER TABLE cards ADD COLUMN extra TEXT") }
-        var changed = list.differences(since: position).makeAsyncIterator()
-        #expect(try await changed.next() != nil)
+        let before = storage.head
+        try await storage.write { try $0.execute("ALTER TABLE cards ADD COLUMN extra TEXT NOT NULL DEFAULT 'new'") }
+        for position in [position, before] {
+            var changed = list.differences(since: position).makeAsyncIterator()
+            #expect(try await changed.next()?.whole?.count == 6)
+        }
+    }
+
+    @Test("Behind a conversion the whole is sent", .timeLimit(.minutes(5)))
+    func resumingBehindConversion() async throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let (storage, before) = try await Dials.converted(in: folder)
+        try await storage.save(Dials.Later.Dial(id: 2, level: 8))
+        let list = storage.query(Dials.Later.Dial.self).orderBy(\.id).live()
+        var differences = list.differences(since: before) { Issue.record($0) }.makeAsyncIterator()
+        let difference = try #require(await differences.next())
+        #expect(difference.whole == [Dials.Later.Dial(id: 1, level: 4), Dials.Later.Dial(id: 2, level: 8)])
+        try await storage.close()
+    }
+
+    @Test("If the past can't be read, the whole is sent", .timeLimit(.minutes(5)))
+    func unreadablePast() async throws {
+        let storage = try await open((0..<3).map { Self.card($0) })
+        func expectWhole(_ ids: [Int], of query: Query<Card>, since position: Int64) async throws {
+            var differences = query.orderBy(\.id).live().differences(since: position) { Issue.record($0) }
+                .makeAsyncIterator()
+            let difference = try #require(await differences.next())
+            #expect(difference.whole?.map(\.id) == ids)
+        }
+        // A row that was no card then.
+        try await storage.write { try $0.execute("UPDATE cards SET rank = 'none' WHERE id = 2") }
+        let unreadable = storage.head
+        try await storage.write { try $0.execute("UPDATE cards SET rank = 2 WHERE id = 2") }
+        try await expectWhole([0, 1, 2], of: storage.query(Card.self), since: unreadable)
+        // A condition on a view: the tables of the past have none.
+        try await storage.write { try $0.execute("CREATE VIEW open_cards AS SELECT id FROM cards WHERE lane = 'todo'") }
+        let position = storage.head
+        try await storage.save([Self.card(8, "done"), Self.card(9)])
+        let query = storage.query(Card.self).where { _ in .sql("id IN (SELECT id FROM open_cards)") }
+        try await expectWhole([0, 1, 2, 9], of: query, since: position)
+    }
+
+    /// A group that is kept, or that came before another one, is where it is because of what this reader has seen.
+    @Test("Groups that their rows don't determine are sent as a whole", .timeLimit(.minutes(5)))
+    func resumingGroups() async throws {
+        typealias Configuration = GroupedQuerySubscription<Card, String>.Configuration
+        func resumed(_ configuration: Configuration) async throws -> GroupDifference<String, Card> {
+            let storage = try await open([Self.card(1, "b"), Self.card(2, "c")])
+            let live = storage.query(Card.self).orderBy(\.id).liveGroups(by: \.lane, configuration: configuration)
+            var sections: [GroupSection<String, Card>] = []
+            var differences = live.differences.makeAsyncIterator()
+            try await differences.next()?.apply(to: &sections)
+            try await storage.save(Self.card(0, "a"))
+            try await differences.next()?.apply(to: &sections)
+            try await storage.delete(Card.self, id: 1)
+            let last = try #require(await differences.next())
+            last.apply(to: &sections)
+            try await storage.save(Self.card(3, "c"))
+            var resuming = live.differences(since: last.position).makeAsyncIterator()
+            let difference = try #require(await resuming.next())
+            try #require(difference.fits(sections))
+            difference.apply(to: &sections)
+            #expect(sections.flatMap(\.items).count == 3)
+            for section in sections { #expect(section.items.allSatisfy { $0.lane == section.key }) }
+            return difference
+        }
+        let unordered = try await resumed(Configuration(sortGroupsBy: .custom { $0.count < $1.count }))
+        #expect(unordered.whole != nil)
+        let kept = try await resumed(Configuration(includeEmptyGroups: true))
+        #expect(kept.whole != nil)
+        let determined = try await resumed(Configuration())
+        #expect(determined.whole == nil)
+    }
+
+    @Test("The results of a full-text search are sent as a whole", .timeLimit(.minutes(5)))
+    func resumingSearch() async throws {
+        let storage = try await open((0..<5).map { Self.card($0) })
+        let search = storage.query(Card.self).liveSearch("card", configuration: .fullText())
+        var differences = search.differences.makeAsyncIterator()
+        let position = try #require(await differences.next()).position
+        try await storage.save(Self.card(3, "done"))
+        var resuming = search.differences(since: position).makeAsyncIterator()
+        let difference = try #require(await resuming.next())
+        let whole = try #require(difference.whole)
+        let found = try await storage.search(Card.self, query: "card").map(\.entity)
+        #expect(Set(whole.map(\.entity)) == Set(found))
+        #expect(whole.count == 5)
     }
 }

@@ -73,9 +73,11 @@ public struct LiveQuery<Value: Sendable, Difference: Sendable>: Sendable {
     /// ```
     ///
     /// If nothing has changed, there is no first difference. The whole result is sent instead of steps if more than 20,000
-    /// events lie between, if the entity has more than 200,000 rows, if its columns have changed, or if the log doesn't
-    /// have the position, for example because the store was restored from a backup. A single value, such as a count, is
-    /// sent as it is. So is the result of SQL (`storage.live(tracking:)`).
+    /// events lie between, if the entity has more than 200,000 rows, if its columns have changed, if its rows at that
+    /// position can't be read, or if the log doesn't have the position, for example because the store was restored from a
+    /// backup. So are results that depend on what this reader was shown before: those of a full-text search, and groups
+    /// that are kept without rows or have the order in which they came. A single value, such as a count, is sent as it is.
+    /// So is the result of SQL (`storage.live(tracking:)`).
     ///
     /// The first difference costs as much as reading the entity at that position with `asOf`.
     ///

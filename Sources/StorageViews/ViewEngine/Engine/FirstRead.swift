@@ -39,15 +39,17 @@ final class FirstRead<Node: LiveNode>: @unchecked Sendable {
 
     /// Reads a state that the consumer already has.
     ///
-    /// - Returns: Whether that state is available.
+    /// - Returns: Whether that state is available, and what the node shows of it is what the consumer has.
     func perform(on source: any FeedSource, at known: KnownState) async throws -> Bool {
+        guard node.isDeterminedByRows else { return false }
         let interests = node.interests
-        return try await source.readPast(at: known, of: { try KnownSchema($0).addingReadTables(to: interests) }) {
+        let isRead = try await source.readPast(at: known, of: { try KnownSchema($0).addingReadTables(to: interests) }) {
             state in
             self.schema = try KnownSchema(state)
             try self.read(state)
             _ = try self.node.takeUpdate(at: state.position)
         }
+        return isRead && node.isDeterminedByRows
     }
 
     private func read(_ state: FeedState) throws {

@@ -20,6 +20,8 @@ package protocol LiveNode: AnyObject, SendableMetatype {
     /// The conditions on related rows that decide which rows of its entity it contains; nil if there are none. It
     /// applies the changes that result from them.
     var membership: RelatedMembership? { get }
+    /// Whether every node that is at the same rows shows the same, whatever it has shown before.
+    var isDeterminedByRows: Bool { get }
     /// Learns how the rows of its interests are laid out: before anything else, and again when the schema has changed.
     func bind(to layouts: [RowLayout]) throws
     /// Reads everything.
@@ -48,6 +50,7 @@ package protocol LiveNode: AnyObject, SendableMetatype {
 extension LiveNode {
     package func takeOwnValues(all: Bool) -> [HeldValues] { [] }
     package var membership: RelatedMembership? { nil }
+    package var isDeterminedByRows: Bool { true }
     package var postponedSeconds: Double? { nil }
 }
 

@@ -20,12 +20,7 @@ extension SubscriptionEngine {
         since known: KnownState? = nil
     ) async throws -> LiveHandle {
         guard source.readsBeside else { return try add(makeNode(), pendingUpdate) }
-        if let known {
-            let read = FirstRead(node: try makeNode(), schema: schema)
-            if try await read.perform(on: source, at: known), let handle = try adopt(read, pendingUpdate) {
-                return handle
-            }
-        }
+        if let known, let handle = try await resume(makeNode, pendingUpdate, at: known) { return handle }
         for _ in 0..<Self.readLimit {
             if case .closed = phase { throw StorageError.closed() }
             let read = FirstRead(node: try makeNode(), schema: schema)
@@ -34,6 +29,25 @@ extension SubscriptionEngine {
             if let handle = try adopt(read, pendingUpdate) { return handle }
         }
         return try add(makeNode(), pendingUpdate)
+    }
+
+    /// Adds a node that reads the state that its consumer has.
+    ///
+    /// - Returns: Nil if that state can't be read, whatever the reason, or if too much was committed since.
+    private func resume<Node: LiveNode>(
+        _ makeNode: @Sendable () throws -> Node, _ pendingUpdate: PendingUpdate<Node.Update>, at known: KnownState
+    ) async throws -> LiveHandle? {
+        let read = FirstRead(node: try makeNode(), schema: schema)
+        do {
+            return try await read.perform(on: source, at: known) ? adopt(read, pendingUpdate) : nil
+        } catch let error as StorageError where error.code == .closed {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            // The past stays as it is, so retrying wouldn't help. What the current state lacks too, its read reports.
+            return nil
+        }
     }
 
     /// Adds a node that has read an earlier state.

@@ -57,9 +57,10 @@ package final class LiveSource: FeedSource {
             let interests = try interests(FeedState(rows: db, log: connection, position: position))
             let names = Set(interests.map(\.entity)).sorted()
             let searched = Set(interests.filter(\.searches).map(\.entity)).sorted()
-            let catalog = try Catalog.load(connection)
+            let (then, now) = (try Catalog.load(connection, at: position), try Catalog.load(connection))
             for name in names {
-                guard let entity = catalog.entity(named: name),
+                // A column that was added, with its default, or converted, is new in every row, and no event says so.
+                guard let entity = now.entity(named: name), then.entity(id: entity.id)?.columns == entity.columns,
                     try !Self.hasMoreRows(than: Self.pastRowLimit, entity, db)
                 else { return false }
             }

@@ -238,6 +238,11 @@ extension GroupNode {
 
 extension GroupNode {
     private func isBefore(_ left: Section, _ right: Section) -> Bool {
+        isBeforeByRows(left, right) ?? (left.serial < right.serial)
+    }
+
+    /// Whether a group comes before another one by their counts and keys; nil if these leave it open.
+    private func isBeforeByRows(_ left: Section, _ right: Section) -> Bool? {
         let keys: GroupOrder<Key>.Comparison?
         switch spec.order.kind {
         case .keys(let comparison): keys = comparison
@@ -245,9 +250,14 @@ extension GroupNode {
             if left.count != right.count { return (left.count < right.count) == ascending }
             keys = comparison
         }
-        guard let keys else { return left.serial < right.serial }
+        guard let keys else { return nil }
         if keys(left.key, right.key) { return true }
-        return keys(right.key, left.key) ? false : left.serial < right.serial
+        return keys(right.key, left.key) ? false : nil
+    }
+
+    /// Not if groups that are gone may still be shown, nor if groups are in the order in which they came.
+    package var isDeterminedByRows: Bool {
+        !spec.keepsEmptyGroups && zip(sections, sections.dropFirst()).allSatisfy { isBeforeByRows($0, $1) != nil }
     }
 
     private func number(from first: Int) {

@@ -59,6 +59,9 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
     package private(set) lazy var membership = RelatedMembership(
         of: RowRequest(predicate: search.condition, relations: search.relations), in: form.table)
 
+    /// The ranks, and with them the order, are those of the last search.
+    package var isDeterminedByRows: Bool { false }
+
     package func bind(to layouts: [RowLayout]) throws {
         let layout = layouts[0]
         expression = layout.texts.flatMap { search.expression(tokenizer: $0.index.tokenizer) }
