@@ -161,6 +161,25 @@ import Testing
         #expect(totals.groups.map(\.value) == [2, 2, 2])
     }
 
+    @Test("Moments before a conversion are shown as they are read", .timeLimit(.minutes(5)))
+    func momentsBeforeConversion() async throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let (storage, before) = try await Dials.converted(in: folder)
+        try await storage.save(Dials.Later.Dial(id: 2, level: 8))
+        let timeline = try await storage.timeline(from: .position(before))
+        let list = QuerySubscription(timeline.query(Dials.Later.Dial.self).orderBy(\.id), start: .immediate)
+        let past = try await storage.asOf(.position(before)).query(Dials.Later.Dial.self).orderBy(\.id).fetch()
+        #expect(past.map(\.level) == [4, 7])
+        #expect(list.error == nil)
+        #expect(list.items == past)
+        while try await timeline.stepForward() != nil { #expect(list.error == nil) }
+        #expect(list.items.map(\.level) == [4, 8])
+        try await timeline.move(to: .position(before))
+        #expect(list.items == past)
+        try await storage.close()
+    }
+
     @Test("Steps at the same time are one after another")
     func stepsAtTheSameTime() async throws {
         let storage = try await history(9)

@@ -17,7 +17,8 @@ extension Storage {
     ///
     /// - Throws: `not-found` for a point that isn't in the log.
     public func timeline(from point: StoragePoint) async throws -> StorageTimeline {
-        StorageTimeline(engine, at: try await StorageTimeline.position(of: point, in: engine))
+        let position = try await StorageTimeline.position(of: point, in: engine)
+        return StorageTimeline(engine, at: position, upcasts: upcasts)
     }
 }
 

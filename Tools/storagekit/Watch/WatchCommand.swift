@@ -106,7 +106,7 @@ struct WatchCommand: AsyncParsableCommand {
         let (rows, start) = try await storage.readHistory { store in
             (try WatchedRows(command, store), try command.from.map { try store.position(of: $0) })
         }
-        let timeline = start.map { StorageTimeline(storage.engine, at: $0) }
+        let timeline = start.map { StorageTimeline(storage.engine, at: $0, upcasts: storage.upcasts) }
         let subscriptions = timeline?.subscriptions ?? storage.subscriptions
         let updates = WatchedUpdates()
         let handle = try await rows.follow(storage, by: subscriptions, into: updates)

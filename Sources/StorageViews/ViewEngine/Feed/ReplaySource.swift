@@ -1,6 +1,6 @@
 internal import GRDB
 internal import StorageCore
-internal import StorageHistory
+package import StorageHistory
 package import StorageLog
 internal import Synchronization
 
@@ -30,10 +30,13 @@ package final class ReplaySource: FeedSource {
 
     private let engine: StorageEngine
     private let live: LiveSource
+    private let upcasts: [String: Upcast]
     private let state: Mutex<State>
 
-    package init(_ engine: StorageEngine, at position: Int64) {
+    /// - Parameter upcasts: The program's conversions of columns, by their titles.
+    package init(_ engine: StorageEngine, at position: Int64, upcasts: [String: Upcast] = [:]) {
         self.engine = engine
+        self.upcasts = upcasts
         live = LiveSource(engine)
         state = Mutex(State(position: position))
     }
@@ -50,7 +53,9 @@ package final class ReplaySource: FeedSource {
         return try engine.readNow { db in
             let connection = try db.connection
             let snapshot =
-                try known ?? MaterializedSnapshot(at: position, of: db, schema: schema(at: position, connection))
+                try known
+                ?? MaterializedSnapshot(
+                    at: position, of: db, schema: schema(at: position, connection), upcasts: upcasts)
             let tables = state.withLock { state in
                 if state.snapshot !== snapshot { (state.snapshot, state.tables) = (snapshot, state.tables + 1) }
                 return state.tables

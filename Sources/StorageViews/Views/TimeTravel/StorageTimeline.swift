@@ -1,6 +1,7 @@
 package import GRDB
 public import StorageCore
 package import StorageEntities
+package import StorageHistory
 public import StorageLog
 
 /// A moving point in a store's history, with the views that show it.
@@ -24,10 +25,11 @@ public actor StorageTimeline {
     package nonisolated let subscriptions: SubscriptionEngine
     package nonisolated let searchIndexes: SearchIndexes
 
-    package init(_ engine: StorageEngine, at position: Int64) {
+    /// - Parameter upcasts: The program's conversions of columns, by their titles.
+    package init(_ engine: StorageEngine, at position: Int64, upcasts: [String: Upcast]) {
         self.engine = engine
         searchIndexes = SearchIndexes(remembers: false)
-        source = ReplaySource(engine, at: position)
+        source = ReplaySource(engine, at: position, upcasts: upcasts)
         subscriptions = SubscriptionEngine(source)
     }
 
