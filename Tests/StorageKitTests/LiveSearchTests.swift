@@ -298,6 +298,21 @@ struct Page: Hashable {
         #expect(!late.isActive)
     }
 
+    @Test("A search continues if the task that reloads it is cancelled")
+    func cancelledReload() async throws {
+        let storage = try open()
+        try await storage.save(Page(id: 1, title: "alpha", body: "", shelf: 0))
+        let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0))
+        await type("alpha", into: search)
+        let reloading = Task { await search.refresh() }
+        reloading.cancel()
+        await reloading.value
+        #expect(search.error == nil)
+        #expect(search.results.map(\.id) == [1])
+        await storage.waitForViews(through: try await storage.save(Page(id: 2, title: "alpha", body: "", shelf: 0)))
+        #expect(Set(search.results.map(\.id)) == [1, 2])
+    }
+
     /// A row that can't be read makes a search fail; once it can be, the search continues by itself.
     @Test("A failed search is retried", .timeLimit(.minutes(10)), arguments: [true, false])
     func failedSearchIsRetried(isFullText: Bool) async throws {

@@ -158,7 +158,8 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         cache.removeAll()
         waiting?.cancel()
         retries = RetryDelay()
-        await search(text)
+        // In a task of its own: the view needs the results, whether the caller still waits for them or not.
+        await Task { await search(text) }.value
     }
 
     override public func explain() async -> SubscriptionExplanation? {
@@ -214,6 +215,8 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         } catch {
             guard isKept(found) else { return }
             cache.removeAll { $0.found === found }
+            // Another search follows, of a later text.
+            if error is CancellationError { return }
             failed(error.forSubscribers, text)
         }
     }
