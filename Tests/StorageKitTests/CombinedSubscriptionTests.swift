@@ -106,6 +106,26 @@ import Testing
         #expect(nothing.position == 0)
     }
 
+    /// The position needn't change with the views: that of the one store is the higher one all the time.
+    @Test("Changes in several stores, and of pages, are all noticed", .timeLimit(.minutes(5)))
+    func changesAtTheSamePosition() async throws {
+        let (long, short) = (try await open(cards: 20), try await open(cards: 1))
+        let page = PaginatedQuerySubscription(lane("todo", of: long), pageSize: 5, start: .immediate)
+        let list = QuerySubscription(lane("todo", of: short), start: .immediate)
+        let combined = CombinedSubscription {
+            page
+            list
+        }
+        var positions = combined.positions.makeAsyncIterator()
+        #expect(await positions.next() == long.head)
+        await short.waitForViews(through: try await short.save(Card(id: 9, title: "", lane: "todo", rank: 0)))
+        #expect(await positions.next() == long.head)
+        #expect(list.items.count == 2)
+        await page.goToNextPage()
+        #expect(await positions.next() == long.head)
+        #expect(page.currentPageIndex == 1)
+    }
+
     @Test("An error of one view is an error of the combination")
     func oneErrorFailsCombination() async throws {
         let storage = try await open(cards: 3)

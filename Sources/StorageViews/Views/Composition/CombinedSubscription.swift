@@ -27,9 +27,15 @@ public final class CombinedSubscription: SubscriptionStatus {
 
     private struct Subscriber {
         weak var pendingUpdate: PendingUpdate<ValueDifference<Int64>>?
-        /// What it was sent last.
-        var position: Int64 = -1
-        var errorCount = 0
+        /// What the views were like when it was sent a position last; nil before that.
+        var seen: [ViewState]?
+    }
+
+    /// Differs after each change of a view, and when an error appears or disappears. Positions needn't: a page may be turned,
+    /// and those of different stores have nothing to do with each other.
+    private struct ViewState: Equatable {
+        let refreshCount: Int
+        let hasError: Bool
     }
 
     /// Combines views.
@@ -75,7 +81,8 @@ public final class CombinedSubscription: SubscriptionStatus {
     // MARK: Steps
 
     /// The ``position`` once every view has its first value, and then whenever any of them has changed, each time after
-    /// all of them have. Also when an error appears or disappears.
+    /// all of them have. Also when an error appears or disappears. It may be the same position again: after another page
+    /// of a view, or a commit of a store that isn't the one whose position is the highest.
     public var positions: SubscriptionSequence<Int64> {
         let pendingUpdate = PendingUpdate<ValueDifference<Int64>>()
         subscribers.append(Subscriber(pendingUpdate: pendingUpdate))
@@ -91,7 +98,7 @@ public final class CombinedSubscription: SubscriptionStatus {
         isWatching = true
         withObservationTracking {
             for subscription in subscriptions {
-                _ = (subscription.position, subscription.error, subscription.isActive)
+                _ = (subscription.lastRefreshTime, subscription.error, subscription.isActive)
             }
         } onChange: { [weak self] in
             Task { @MainActor in self?.changed() }
@@ -107,12 +114,10 @@ public final class CombinedSubscription: SubscriptionStatus {
 
     private func emit() {
         let latest = ValueDifference(position: position, old: nil, new: position)
-        let errorCount = errors.count
+        let states = subscriptions.map { ViewState(refreshCount: $0.refreshCount, hasError: $0.error != nil) }
         let hasValues = subscriptions.allSatisfy { $0.refreshCount > 0 || !$0.isLoading }
-        for index in subscribers.indices where hasValues {
-            if subscribers[index].position == latest.position, subscribers[index].errorCount == errorCount { continue }
-            subscribers[index].position = latest.position
-            subscribers[index].errorCount = errorCount
+        for index in subscribers.indices where hasValues && subscribers[index].seen != states {
+            subscribers[index].seen = states
             subscribers[index].pendingUpdate?.put(latest)
         }
         guard !isActive else { return }
