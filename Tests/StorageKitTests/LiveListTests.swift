@@ -212,6 +212,35 @@ struct Card: Hashable {
         }
     }
 
+    @Test("A page returns to the last one if only SQLite can compare the rows")
+    func lastPageUnderOwnCollation() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(CardRecord.self)
+            // GRDB adds this collation to every connection.
+            $0.migration("titles as Swift compares them") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE new_cards (
+                            id INTEGER PRIMARY KEY NOT NULL, title TEXT NOT NULL COLLATE swiftCompare, lane TEXT NOT NULL, rank REAL,
+                            updatedAt DATETIME NOT NULL);
+                        DROP TABLE cards;
+                        ALTER TABLE new_cards RENAME TO cards;
+                        """)
+            }
+        }.facade
+        try await storage.save((0..<200).map { Card(id: $0, title: "\(1_000 + $0)", lane: "todo", rank: nil) })
+        let page = PaginatedQuerySubscription(
+            storage.query(Card.self).orderBy(\.title), pageSize: 20, start: .immediate)
+        await page.goToPage(9)
+        #expect(page.currentPage.map(\.id) == Array(180..<200))
+        await storage.waitForViews(
+            through: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 100") })
+        #expect(page.error == nil)
+        #expect(page.currentPage.map(\.id) == Array(80..<100))
+        #expect(page.currentPageIndex == 4)
+        #expect(page.totalCount == 100)
+    }
+
     @Test("An anchored page stays at its row")
     func anchoredPage() async throws {
         let storage = try open()

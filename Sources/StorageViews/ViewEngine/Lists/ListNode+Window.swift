@@ -20,6 +20,8 @@ extension ListNode {
         }
         returnToLastPage()
         if start > offset {
+            // Only SQLite can compare the rows, so those before the run aren't found by the first one.
+            guard sorting != nil else { return try reload(snapshot) }
             let count = min(start, start - offset + spec.margin)
             let found = try neighbours(of: rows.first, backwards: true, count: count, in: snapshot)
             guard found.count == count else { throw StaleNode() }
