@@ -65,7 +65,8 @@ public struct ScopedChanges: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let storage: Storage
         private let query: LogQuery
-        private var changes: ChangeStream.Iterator
+        /// Nil after the end.
+        private var changes: ChangeStream.Iterator?
         private var rows: ScopedRows
         /// A visible part of a commit, kept until the next part shows whether it is the last one.
         private var pending: CommitChanges?
@@ -89,8 +90,11 @@ public struct ScopedChanges: AsyncSequence, Sendable {
                     pending = nil
                     return whole
                 }
-                guard let change = try await changes.next() else { return nil }
-                let events = try await visibleEvents(of: change)
+                guard let change = try await changes?.next(), let events = try await visibleEvents(of: change) else {
+                    // The rest of the commit isn't known, so its last visible part isn't either.
+                    (changes, pending) = (nil, nil)
+                    return nil
+                }
                 if isBetweenCommits { beginsCommit = change.beginsCommit }
                 isBetweenCommits = change.endsCommit
                 let part = pending
@@ -107,7 +111,8 @@ public struct ScopedChanges: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func visibleEvents(of change: CommitChanges) async throws -> [StorageEvent] {
+        /// - Returns: Nil if the task is cancelled or the store is closed.
+        private mutating func visibleEvents(of change: CommitChanges) async throws -> [StorageEvent]? {
             let known = rows
             do {
                 let (events, rows) = try await storage.read { db in
@@ -117,7 +122,9 @@ public struct ScopedChanges: AsyncSequence, Sendable {
                 self.rows = rows
                 return events.filter(query.wants)
             } catch let error as StorageError where error.code == .closed {
-                return []
+                return nil
+            } catch is CancellationError {
+                return nil
             }
         }
     }

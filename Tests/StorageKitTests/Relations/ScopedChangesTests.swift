@@ -64,6 +64,34 @@ import Testing
         #expect(taken.map(\.endsCommit) == [true, true, false, false, true])
     }
 
+    @Test("A reader that is cancelled ends without an error, and never gets a part of a commit as its end")
+    func cancellation() async throws {
+        let storage = try await Library.open()
+        let mine = storage.scoped { $0.allow(Novel.self) { $0.year == 1 } }
+        try await storage.save((0..<4_000).map { Novel(id: $0, year: 1) })
+        for round in 0..<20 {
+            let (parts, part) = AsyncStream<Void>.makeStream()
+            let reading = Task {
+                defer { part.finish() }
+                var taken: [CommitChanges] = []
+                for try await change in mine.changes(since: .position(0)) {
+                    taken.append(change)
+                    part.yield()
+                    if change.endsCommit { break }
+                }
+                return taken
+            }
+            var first = parts.makeAsyncIterator()
+            _ = await first.next()
+            // At another moment of what follows each time.
+            for _ in 0..<round { await Task.yield() }
+            reading.cancel()
+            let taken = try await reading.value
+            guard taken.last?.endsCommit == true else { continue }
+            #expect(taken.map(\.events.count).reduce(0, +) == 4_000)
+        }
+    }
+
     @Test("A scope that the log alone can't answer says so")
     func refusals() async throws {
         let storage = try await Library.open()
