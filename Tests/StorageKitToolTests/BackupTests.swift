@@ -89,6 +89,52 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("partial") })
     }
 
+    /// A reader's index of the write-ahead log keeps the size of the file that it has open, and SQLite finds the index by name.
+    @Test(
+        "A file that is replaced while it is read is whole, and so is what is read",
+        arguments: [("backup", 10), ("backup", 2_000), ("restore", 10), ("backup of a removed file", 2_000)])
+    func replacedWhileRead(command: String, count: Int) async throws {
+        let folder = try TemporaryFolder()
+        func store(_ name: String, _ count: Int) async throws -> String {
+            let path = folder.path(name)
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { $0.autoSchema(NoteRecord.self) }.facade
+            try await storage.save((0..<count).map { Note(id: $0, text: "\($0) of \(name), which is a long text") })
+            try await storage.close()
+            return path
+        }
+        func run(_ arguments: [String], on store: String?) throws {
+            let outcome = try ToolProcess.run(arguments, store: store)
+            #expect(outcome.status == 0, "\(arguments): \(outcome)")
+        }
+        let (first, second) = (try await store("first.sqlite", 500), try await store("second.sqlite", count))
+        let target = folder.path("copy.sqlite")
+        try run(["backup", target], on: first)
+        let reader = try DatabaseQueue(path: target)
+        func readRows() async throws -> Int? {
+            try await reader.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM notes") }
+        }
+        #expect(try await readRows() == 500)
+        // A writer leaves the file's size in the index.
+        try run(["note", "head", "before", "--yes"], on: target)
+        #expect(try await readRows() == 500)
+        switch command {
+        case "backup": try run(["backup", target, "--force"], on: second)
+        case "restore": try run(["restore", second, "-o", target, "--force", "--yes"], on: .none)
+        default:
+            try FileManager.default.removeItem(atPath: target)
+            try run(["backup", target], on: second)
+        }
+        try run(["verify"], on: target)
+        try run(["note", "head", "after", "--yes"], on: target)
+        let made = try ToolProcess.run(["sql", "SELECT count(*) FROM notes", "--format", "csv"], store: target)
+        #expect(made.output.split(separator: "\n").last.map(String.init) == "\(count)", "\(made)")
+        #expect(try await readRows() == 500)
+        let check = try await reader.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+        #expect(check == ["ok"])
+        try reader.close()
+        try run(["verify"], on: target)
+    }
+
     @Test("A restored store is the log's beginning and its tables")
     func restoredStore() async throws {
         let folder = try TemporaryFolder()

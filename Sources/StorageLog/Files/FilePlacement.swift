@@ -61,21 +61,22 @@ package struct FilePlacement: Sendable {
     private func checkDestination() throws {
         let exists = FileManager.default.fileExists(atPath: destination)
         guard replaces || !exists else { throw taken() }
-        // SQLite would read it as a part of the new file.
         guard let log = Self.log(of: destination) else { return }
-        if exists {
-            throw StorageError(
-                .busy, "\(destination) is in use, or was left in the middle of a change: there is a \(log).",
-                remedy: "Close it first, or give another name.")
-        }
+        guard exists else { throw Self.lostDatabase(destination, leaving: log) }
         throw StorageError(
-            .conflict,
-            "There is a \(log) without its database: SQLite would read it as a part of the new \(destination).",
+            .busy, "\(destination) is in use, or was left in the middle of a change: there is a \(log).",
+            remedy: "Close it first, or give another name.")
+    }
+
+    /// The error for creating a database beside a part of a lost one.
+    static func lostDatabase(_ path: String, leaving log: String) -> StorageError {
+        StorageError(
+            .conflict, "There is a \(log) without its database: SQLite would read it as a part of the new \(path).",
             remedy: "It may hold the last changes of a lost file: move it away, or give another name.")
     }
 
     /// The file beside a database that holds a part of its content; nil if the database is complete by itself.
-    private static func log(of path: String) -> String? {
+    static func log(of path: String) -> String? {
         ["-wal", "-journal"].map { path + $0 }.first { name in
             var info = stat()
             return stat(name, &info) == 0 && info.st_size > 0
@@ -140,15 +141,17 @@ package struct FilePlacement: Sendable {
     package func place() throws {
         try checkIsWhole()
         try synchronize(partial)
-        if replaces {
-            let lock = FileManager.default.fileExists(atPath: destination) ? try WriterLock(store: destination) : nil
-            defer { lock?.release() }
+        try checkDestination()
+        let lock = hasFormer ? try WriterLock(store: destination) : nil
+        defer { lock?.release() }
+        if lock != nil {
+            // A writer may have come before the lock.
             try checkDestination()
-            forgetFormer()
+            try removeFormer()
+        }
+        if replaces {
             guard rename(partial, destination) == 0 else { throw failure("renamed to \(destination)") }
         } else {
-            try checkDestination()
-            forgetFormer()
             // Unlike a rename, a link never replaces a file that was created there meanwhile.
             guard link(partial, destination) == 0 else {
                 throw errno == EEXIST ? taken() : failure("named \(destination)")
@@ -165,8 +168,25 @@ package struct FilePlacement: Sendable {
         }
     }
 
-    /// Removes the acknowledgement of a former file of this name, which doesn't apply to the new one.
-    private func forgetFormer() { unlink(Doorbell.path(ofStore: destination)) }
+    /// What may be beside a former file of this name and doesn't apply to the new one: the index of its write-ahead log, in which
+    /// SQLite keeps the size of the file for as long as a reader has it open, the log itself, which is empty, and the
+    /// acknowledgement. The index comes first: with a new log, its readers would take the frames of one file for the other's.
+    private var former: [String] { ["-shm", "-wal", ".bell"].map { destination + $0 } }
+
+    private var hasFormer: Bool { ([destination] + former).contains { FileManager.default.fileExists(atPath: $0) } }
+
+    /// Removes what is beside a former file, whose readers keep theirs, so that the new file gets its own.
+    ///
+    /// Before it has its name: if the process ends in between, the former file is complete without them.
+    private func removeFormer() throws {
+        for path in former {
+            guard unlink(path) == 0 || errno == ENOENT else {
+                throw StorageError(
+                    .ioError, "\(path) can't be removed: \(String(cString: strerror(errno))).",
+                    remedy: "It belongs to a former \(destination). Remove it, or give another name.")
+            }
+        }
+    }
 
     /// Removes what was written so far.
     package func discard() {
