@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import StorageCore
+import StorageKit
 import StorageLog
 import TestSupport
 import Testing
@@ -73,6 +74,51 @@ struct DamagedStoreTests {
         #expect(words.contains("Restored"), "\(words)")
         #expect(try self.status(["verify"], folder.path("restored")).0 == 0)
         #expect(FileManager.default.contents(atPath: path + "-wal") == log)
+    }
+
+    /// What a killed import leaves, whose file is then removed or emptied.
+    @Test("A new store isn't begun over what is left of a lost one", arguments: [true, false])
+    func lostFile(isEmptied: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path()
+        let store = try await SampleStore()
+        let engine = try SampleStore.open(store.path)
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "INSERT INTO posts(id) VALUES ('n')")
+        }
+        try FileManager.default.copyItem(atPath: store.path + "-wal", toPath: path + "-wal")
+        try await engine.close()
+        let log = try #require(FileManager.default.contents(atPath: path + "-wal"))
+        #expect(!log.isEmpty)
+        if isEmptied { try Data().write(to: URL(fileURLWithPath: path)) }
+        let input = folder.path("input.jsonl")
+        try Data(#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":1}}"#.utf8).write(
+            to: URL(fileURLWithPath: input))
+        let (imported, text) = try status(["import", input, "--yes"], path)
+        #expect(imported == 7, "\(text)")
+        #expect(text.contains("\(path)-wal"), "\(text)")
+        for command in Self.commands {
+            let (status, text) = try status(command, path)
+            #expect(status != 0, "\(command): \(text)")
+        }
+        let error = #expect(throws: StorageError.self) { _ = try StorageKit.start(at: URL(fileURLWithPath: path)) }
+        #expect(error?.code == .conflict)
+        #expect(FileManager.default.contents(atPath: path + "-wal") == log)
+        #expect(FileManager.default.contents(atPath: path) == (isEmptied ? Data() : .none))
+    }
+
+    @Test("An emptied store is damaged, not foreign or new")
+    func emptiedStore() async throws {
+        let store = try await SampleStore()
+        // Whose writer has acknowledged its commits.
+        try await SampleStore.open(store.path).close()
+        #expect(truncate(store.path, 0) == 0)
+        for command in Self.commands + [["exec", "DELETE FROM seats", "--yes"]] {
+            let (status, text) = try status(command, store.path)
+            #expect(status == 5, "\(command): \(text)")
+            #expect(text.contains("was acknowledged"), "\(command): \(text)")
+        }
+        #expect(FileManager.default.contents(atPath: store.path) == Data())
     }
 
     /// The tables of the engine itself lie behind the damage.

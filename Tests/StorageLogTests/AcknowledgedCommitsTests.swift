@@ -324,6 +324,61 @@ struct AcknowledgedCommitsTests {
         #expect(refusal(path) == nil)
     }
 
+    /// SQLite deletes a write-ahead log whose database is empty, and with it the commits in it.
+    @Test("The write-ahead log of a lost file is kept", arguments: [true, false], ["-wal", "-journal"])
+    func logOfLostFile(isTruncated: Bool, suffix: String) async throws {
+        let crashed = try await CrashedStore(commits: 12)
+        let path = try crashed.write(to: folder)
+        if isTruncated { truncate(path, 0) } else { unlink(path) }
+        rename(path + "-wal", path + suffix)
+        for isReadOnly in [false, true] {
+            let error = #expect(throws: StorageError.self) {
+                _ = try StorageEngine.open(path: path, configuration: StorageConfig(isReadOnly: isReadOnly))
+            }
+            #expect(error?.code == (isReadOnly && !isTruncated ? .notFound : .conflict))
+        }
+        let message = refusal(path)?.message ?? ""
+        #expect(message.contains(path + suffix), "\(message)")
+        #expect(bytes(path + suffix) == Data(crashed.log))
+        #expect(bytes(path) == (isTruncated ? Data() : .none))
+        // The step that the error names.
+        rename(path + suffix, folder.path("kept"))
+        #expect(refusal(path) == nil)
+    }
+
+    @Test(
+        "An emptied file whose commits were acknowledged is damaged",
+        arguments: [StorageConfig.Durability.full, .normal])
+    func emptiedFile(durability: StorageConfig.Durability) async throws {
+        let crashed = try await CrashedStore(commits: 3, durability: durability)
+        let path = try crashed.write(to: folder)
+        truncate(path, 0)
+        try CrashedStore.acknowledge(crashed.head, durability, beside: path)
+        for hasLog in [true, false] {
+            if !hasLog { unlink(path + "-wal") }
+            for isReadOnly in [false, true] {
+                let error = #expect(throws: StorageError.self) {
+                    _ = try StorageEngine.open(path: path, configuration: StorageConfig(isReadOnly: isReadOnly))
+                }
+                #expect(error?.code == .corrupt)
+                #expect(error?.message.contains("@\(crashed.head) was acknowledged") ?? false)
+            }
+            #expect(bytes(path) == Data())
+            #expect(bytes(path + "-wal") == (hasLog ? Data(crashed.log) : .none))
+        }
+    }
+
+    /// `mktemp` makes such a file; so does a process that is killed while it creates a store, with a journal of a file of no pages.
+    @Test("An empty file becomes a store", arguments: [true, false])
+    func emptyFile(hasJournal: Bool) throws {
+        let path = folder.path()
+        try Data().write(to: URL(fileURLWithPath: path))
+        var journal = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+        journal += Data(count: 504)
+        if hasJournal { try journal.write(to: URL(fileURLWithPath: path + "-journal")) }
+        #expect(refusal(path) == nil)
+    }
+
     @Test("A file that was put in place isn't checked against acknowledgements")
     func placedFile() async throws {
         let crashed = try await CrashedStore(commits: 3)

@@ -16,7 +16,7 @@ package struct AcknowledgedEnd: Sendable {
         known = Acknowledgement.reading(besideStore: store)
     }
 
-    /// The end for a file that doesn't exist yet or isn't a store: files beside it don't matter.
+    /// The end for a file that doesn't exist yet or isn't a store: it has no acknowledged commits.
     init(ofNew store: String) {
         self.store = store
         known = nil

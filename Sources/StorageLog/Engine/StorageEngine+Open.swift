@@ -11,7 +11,8 @@ extension StorageEngine {
     ///
     /// - Parameter makeProjections: Called on the writer's queue if the store is opened for writing.
     /// - Throws: `busy` if another process writes to it, `not-a-store` for a file of another program, `unsupported-format` for
-    ///   one from a newer version, `corrupt` if acknowledged commits are missing: nothing is changed then.
+    ///   one from a newer version, `corrupt` if acknowledged commits are missing, `conflict` if the file is missing and its
+    ///   write-ahead log isn't: nothing is changed then.
     package static func open(
         path: String, configuration: StorageConfig, makeProjections: InlineProjectionMaker = { _, _ in [] }
     ) throws -> StorageEngine {
@@ -24,6 +25,7 @@ extension StorageEngine {
         if !configuration.takesOver { try StoreFileCheck.checkIsDatabase(path) }
         let lock = try WriterLock(store: path)
         // Checked under the lock, so that no other process creates it meanwhile.
+        try StoreFileCheck.checkIsNotLost(path)
         let isNew = !FileManager.default.fileExists(atPath: path)
         let isStore = !isNew && !configuration.takesOver
         let end = isStore ? AcknowledgedEnd(store: path) : AcknowledgedEnd(ofNew: path)

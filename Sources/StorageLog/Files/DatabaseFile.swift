@@ -24,12 +24,15 @@ package final class DatabaseFile {
     /// Pages that a copy reads between two reports of its progress.
     private static let pagesOfAStep: Int32 = 1_024
 
-    /// - Throws: `not-found`, `not-a-store` or `busy`.
+    /// - Throws: `not-found`, `not-a-store` or `busy`; `corrupt` or `conflict` for what is left of a lost store.
     package init(_ path: String, _ access: Access) throws {
         storage_configure_process()
         let path = try StoreFileCheck.validated(path)
-        if access != .making, !FileManager.default.fileExists(atPath: path) {
-            throw StorageError(.notFound, "There is no file \(path).", remedy: "Check the name.")
+        if access != .making {
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw StorageError(.notFound, "There is no file \(path).", remedy: "Check the name.")
+            }
+            try StoreFileCheck.checkIsNotLost(path)
         }
         let flags: Int32
         var name = path

@@ -63,7 +63,33 @@ enum StoreFileCheck {
         guard FileManager.default.fileExists(atPath: path) else {
             throw StorageError(.notFound, "There is no store at \(path).", remedy: "Check the path.")
         }
+        try checkIsNotLost(path)
         try checkIsDatabase(path)
+    }
+
+    /// Checks that a file that is missing or empty isn't what is left of a store: SQLite deletes a write-ahead log whose database
+    /// is empty, also when it only reads. An empty file without such remains becomes a new store.
+    ///
+    /// - Throws: `corrupt` if the file had acknowledged commits; `conflict` if a part of a lost file is beside it.
+    static func checkIsNotLost(_ path: String) throws {
+        // Looked for before the file: one that another process creates meanwhile has content before it has these.
+        let (known, log) = (Acknowledgement.reading(besideStore: path), FilePlacement.log(of: path))
+        var found = stat()
+        guard stat(path, &found) != 0 || found.st_size == 0 else { return }
+        if let known, known.position > 0 {
+            throw StorageError(
+                .corrupt, "\(path) is empty, and @\(known.position) was acknowledged: its content is lost.",
+                remedy: "Restore a backup. To begin a new store, move this file away, and those beside it.")
+        }
+        if let log, try !isOfCreation(log) { throw FilePlacement.lostDatabase(path, leaving: log) }
+    }
+
+    /// Whether a file is the rollback journal of a database that was being created, which SQLite discards rightly: it would return
+    /// to a size of no pages, which is also what a header says that hasn't come to the disk.
+    private static func isOfCreation(_ log: String) throws -> Bool {
+        // https://sqlite.org/fileformat.html, 3
+        guard log.hasSuffix("-journal") else { return false }
+        return try head(of: log).dropFirst(16).prefix(4).allSatisfy { $0 == 0 }
     }
 
     /// Checks that a file that isn't empty begins like an SQLite file and is a store, before it may be changed.
