@@ -135,6 +135,35 @@ import Testing
         try run(["verify"], on: target)
     }
 
+    /// SQLite begins a copy again after each commit of others, unless a transaction holds the state that is copied.
+    @Test("A restore ends while its source is written to")
+    func restoreOfBusyStore() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path()
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { $0.autoSchema(NoteRecord.self) }.facade
+        let text = String(repeating: "x", count: 100_000)
+        try await storage.save((0..<100).map { Note(id: $0, text: "\($0) \(text)") })
+        let head = storage.head
+        try await storage.close()
+        let writer = try DatabaseQueue(path: path)
+        let steps = Counter()
+        let restore = PointRestore(path) { stage, _, _ in
+            guard stage == "copy" else { return }
+            let step = steps.add()
+            // What is counted below; without a limit, a copy that begins again would never end.
+            guard step < 50 else { return }
+            try? writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = \(step)") }
+        }
+        let restored = folder.path("restored.sqlite")
+        let outcome = try await restore.run(
+            head, to: restored, replacing: false, recording: (StorageOperation("restore"), CommitMetadata()))
+        #expect(outcome.head.position == head)
+        let commits = try await writer.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } ?? 0
+        try writer.close()
+        #expect((2..<10).contains(commits))
+        #expect(try isWhole(restored))
+    }
+
     @Test("A restored store is the log's beginning and its tables")
     func restoredStore() async throws {
         let folder = try TemporaryFolder()

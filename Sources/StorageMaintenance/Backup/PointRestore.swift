@@ -39,6 +39,8 @@ package struct PointRestore: Sendable {
     /// What would be made for a position; reads the log up to there.
     package func plan(_ position: Int64) throws -> Outcome {
         try DatabaseFile(source, .reading).with { database in
+            // One state, also of a store that is written to.
+            try database.execute("BEGIN")
             var outcome = try plan(position, database)
             outcome.rows = try rows(at: outcome.head.position, database)
             return outcome
@@ -105,6 +107,9 @@ package struct PointRestore: Sendable {
 
     private func make(_ position: Int64, at path: String) throws -> Outcome {
         try DatabaseFile(source, .reading).with { source in
+            // The transaction begins with the first read; without it, each commit of others would restart the copy.
+            try source.execute("BEGIN")
+            _ = try LogHead.load(source)
             try DatabaseFile(path, .making).with {
                 try DatabaseFile.copy(source, into: $0) { progress("copy", $0, $1) }
             }
