@@ -173,8 +173,16 @@ struct ImportExportTests {
             return String(line).replacing(found.0, with: "\"tx\":\(numbers.count)")
         }
         try expectRoundTrip(renumbered)
-        let chosen = try ToolProcess.run(["export", "--table", "u"], store: folder.path())
-        #expect(chosen.output.split(separator: "\n").count == 2)
+        // A table is chosen by the name that the export gives it.
+        for (table, row) in [("u", #"{"id":1,"y":"new"}"#), ("u (gone)", #"{"id":1,"x":"old"}"#)] {
+            let chosen = try ToolProcess.run(["export", "--table", table], store: folder.path())
+            #expect(chosen.output.split(separator: "\n").count == 1, "\(table): \(chosen)")
+            #expect(chosen.output.contains(row), "\(table): \(chosen)")
+        }
+        let missing = try ToolProcess.run(["export", "--table", "u", "--table", "nosuch"], store: folder.path())
+        #expect(missing.status == 3, "\(missing)")
+        #expect(missing.errors.contains(#"There is no table "nosuch""#), "\(missing)")
+        #expect(missing.output.isEmpty, "\(missing)")
     }
 
     /// A text that looks like a number is found by the number; what else comes is kept as it is.

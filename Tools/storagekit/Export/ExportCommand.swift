@@ -31,6 +31,11 @@ struct ExportCommand: AsyncParsableCommand {
         try await store.read { store in
             let output = StandardOutput()
             let exporter = try HistoryExporter(store, output: output)
+            for name in wanted.tables ?? [] where !exporter.tables.containsExactly(name) {
+                // Also of a table without a history, and one that is misspelt.
+                _ = try EntityNames(store).users(named: name)
+                throw CommandError(missingTable: name, among: exporter.tables.sorted())
+            }
             let bar = ProgressBar("export", total: Int(store.head.position), unit: "events")
             defer { bar.finish() }
             try exporter.run(wanted) { position, _ in bar.update(Int(position)) }

@@ -64,6 +64,10 @@ final class HistoryExporter {
         return Source(entity: entity, name: name, select: select, columns: columns)
     }
 
+    /// What operations name the tables, those of dropped ones included.
+    var tables: Set<String> { Set(sources.values.map(\.name)) }
+
+    /// Writes what a query wants; its tables are those that operations name.
     func run(_ query: LogQuery, progress: (Int64, Int64) -> Void) throws {
         let head = store.head.position
         guard head > 0 else { return }
@@ -86,7 +90,9 @@ final class HistoryExporter {
     private func write(_ index: Int, of batch: EventBatch, commit: CommitInfo, where query: LogQuery) throws {
         try batch.withView { view in
             let shape = view.shape(of: index)
-            guard let source = sources[shape.entity], query.tables?.contains(source.entity.name) ?? true else { return }
+            guard let source = sources[shape.entity], query.tables?.containsExactly(source.name) ?? true else {
+                return
+            }
             let key = view.key(of: index)
             let operation = StorageEvent.Operation(shape)
             let id = KeyText.text(of: (0..<Int(shape.key_count)).map { view.value(key[$0]) }, in: source.entity)
