@@ -1,10 +1,31 @@
 import Foundation
 import GRDB
 import StorageKit
+import StorageLog
+import StorageProjections
 import StorageTesting
 import Synchronization
 import TestSupport
 import Testing
+
+/// Its tables can't always be made.
+private final class Unprepared: Projection {
+    let name = "unprepared"
+    let version = 1
+    let entities = ["notes"]
+    let fails = Mutex(false)
+
+    func prepare(_ db: Database) throws {
+        if fails.withLock({ $0 }) { throw Tally.Poisoned(position: 0) }
+        try db.execute(sql: "CREATE TABLE unprepared(position INTEGER PRIMARY KEY)")
+    }
+
+    func apply(_ batch: ProjectionBatch, _ db: Database) throws {
+        for event in batch.events {
+            try db.execute(sql: "INSERT INTO unprepared VALUES (?)", arguments: [event.position])
+        }
+    }
+}
 
 /// A projection that throws, and what is rebuilt.
 extension ProjectionTests {
@@ -321,6 +342,41 @@ extension ProjectionTests {
         try await storage.waitForProjections(through: last)
         #expect(try await lines() == expected)
         #expect(try await storage.verify().isSound)
+    }
+
+    @Test("A reset that fails changes nothing")
+    func failedReset() async throws {
+        let projection = Unprepared()
+        let store = try store([projection], mode: .inline)
+        let storage = store.storage
+        let first = try await storage.save(Note(id: 1, text: "a"))
+        projection.fails.withLock { $0 = true }
+        await #expect(throws: StorageError.self) { try await storage.projections.reset("unprepared") }
+        #expect(try await status(storage, "unprepared").state == .running)
+        let second = try await storage.save(Note(id: 2, text: "b"))
+        try await storage.waitForProjections(through: second)
+        #expect(try await tallied(storage, "unprepared") == [first.position, second.position])
+    }
+
+    /// As the store's full disk leaves it in the middle of catching up: its state is that it runs.
+    @Test("An inline projection that applies no commits isn't waited for in vain")
+    func inlineOutOfStep() async throws {
+        let store = try store([Tally()], mode: .inline)
+        let storage = store.storage
+        let first = try await storage.save(Note(id: 1, text: "a"))
+        try await storage.engine.withWriter { writer, _ in
+            writer.userProjections?.slot("tally")?.isInStep = false
+        }
+        let second = try await storage.save(Note(id: 2, text: "b"))
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.waitForProjections(through: second)
+        }
+        #expect(error?.code == .projectionFailed)
+        try await storage.projections.resume("tally")
+        // A commit that is none of the projection's.
+        let last = try await storage.save(Person(id: "p", name: "b", score: 1))
+        try await storage.waitForProjections(through: last)
+        #expect(try await tallied(storage) == [first.position, second.position])
     }
 
     @Test("Dead letters lose nothing and keep each row's order")
