@@ -306,7 +306,8 @@ struct HubConditionTests {
         #expect(followed == before)
         _ = try await hub.write(.save(["owner": .text(#""cat""#), "v": .text("1")]), to: "3", of: "notes", as: .full)
         _ = try await hub.write(.save(["v": .text("\"x\"")]), to: "4", of: "notes", as: .full)
-        _ = try await hub.write(.save(["owner": .text(#""dan""#)]), to: "5", of: "notes", as: .full)
+        let last = try await hub.write(.save(["owner": .text(#""dan""#)]), to: "5", of: "notes", as: .full)
+        while hub.tail.end < last.position { await Task.yield() }
         var pull = HubPull(behind: page.end, of: ["notes"])
         pull.line = hub.line
         followed.formUnion(try await hub.pull(pull, as: access).changes.map(\.document.id))
