@@ -112,7 +112,9 @@ extension LogWriter {
         _ column: EntityDefinition.Column, of entity: CatalogEntity, references: String
     ) throws {
         guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
-        guard column.schema.neutralValue != nil || column.presence(in: entity) == nil else {
+        if column.schema.neutralValue == nil, let presence = column.presence(in: entity),
+            try PreparedStatement(database, "SELECT 1 FROM \(quoted(entity.stored)) WHERE \(presence) LIMIT 1").step()
+        {
             throw StorageError(
                 .schemaMismatch,
                 "\"\(entity.name)\" gets a column \"\(column.schema.name)\" that must have a value where the embedded value isn't nil, and its rows from before have none.",

@@ -13,8 +13,8 @@ extension LogWriter {
     ) throws {
         guard let entity = catalog.entity(named: table) else { return }
         guard let known = entity.column(named: column) else {
-            if entity.column(named: name) != nil { return }
             awaiting.remove(column, of: entity)
+            if entity.column(named: name) != nil { return }
             return awaiting.insert(name, of: entity, else: .missing(column, in: entity, "rename to \"\(name)\""))
         }
         guard entity.column(named: name) == nil else {
@@ -25,6 +25,12 @@ extension LogWriter {
         try statement("ALTER TABLE \(quoted(entity.stored)) RENAME COLUMN \(quoted(known.stored)) TO \(quoted(name))")
             .execute()
         try schemaChanged()
+        guard column.folded == name.folded, var renamed = catalog.entity(id: entity.id),
+            let index = renamed.columns.firstIndex(where: { $0.id == known.id })
+        else { return }
+        // SQLite ignores case, so comparing the schemas hasn't found it.
+        (renamed.columns[index].name, renamed.columns[index].stored) = (name, name)
+        record(renamed)
     }
 
     /// Gives an entity and its table another name.
@@ -58,29 +64,9 @@ extension LogWriter {
     /// Deletes an entity's rows, then its table.
     package func dropEntity(_ table: String) throws {
         guard let entity = catalog.entity(named: table) else { return }
-        try checkUnreferenced(entity)
         try statement("DELETE FROM \(quoted(entity.stored))").execute()
         try statement("DROP TABLE \(quoted(entity.stored))").execute()
         try schemaChanged()
-    }
-
-    /// - Throws: `schema-mismatch` if another table refers to the entity's: SQLite would refuse every insert into it.
-    private func checkUnreferenced(_ entity: CatalogEntity) throws {
-        let select = try PreparedStatement(
-            database,
-            """
-            SELECT m.name, f."from" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f
-            WHERE m.type = 'table' AND f."table" = ?1 COLLATE NOCASE AND m.name <> ?1 COLLATE NOCASE
-            """)
-        select.bind(text: entity.stored, at: 1)
-        guard try select.step() else { return }
-        let (table, column) = (select.string(0), select.string(1))
-        throw StorageError(
-            .schemaMismatch,
-            "\"\(entity.name)\" can't be dropped, because \"\(table)\".\"\(column)\" refers to it.",
-            remedy:
-                "Call dropColumn(\"\(column)\", from: \"\(table)\") or dropEntity(\"\(table)\") before, or recreate \"\(table)\" without the foreign key in a migration."
-        )
     }
 
     /// Replaces a column by one of another type, and converts each row's value with `convert`. The new one has the foreign
@@ -88,8 +74,12 @@ extension LogWriter {
     ///
     /// The new column has an id of its own, so that earlier events keep their meaning. It records the column whose
     /// values it was converted from, and the step that did it, so that history can be read in the current schema.
+    ///
+    /// - Parameter keepsType: Whether values are converted also where the column has the type already. Otherwise it is taken for
+    ///   a converted one, as in a table that was imported in its current form.
     package func convertColumn(
-        _ column: String, of table: String, to schema: ColumnSchema, title: String, awaiting: inout AwaitedColumns,
+        _ column: String, of table: String, to schema: ColumnSchema, title: String, keepsType: Bool = false,
+        awaiting: inout AwaitedColumns,
         _ convert: (StorageValue) throws -> StorageValue
     ) throws {
         guard let entity = catalog.entity(named: table) else { return }
@@ -102,6 +92,7 @@ extension LogWriter {
                 .schemaMismatch, "\"\(column)\" is the primary key of \"\(table)\".",
                 remedy: "The key of an entity stays; declare a new entity and copy the rows in a migration.")
         }
+        if !keepsType, known.type == schema.type, known.required == schema.notNull { return }
         let temporary = "\(column) converted"
         let converted = EntityDefinition.Column(
             ColumnSchema(
@@ -153,7 +144,7 @@ extension LogWriter {
             let obstacle: String? =
                 if keys.integer(4) > 1 {
                     "has several columns"
-                } else if entity.definitions.table.lowercasedASCII.contains("deferred") {
+                } else if entity.definitions.table.lowercasedASCII.contains("initially deferred") {
                     "may be violated until a transaction ends"
                 } else if required, [update, delete].contains("SET NULL") {
                     "makes the column NULL, and the new one must have a value"

@@ -131,27 +131,16 @@ extension ProjectionRuntime {
         }
     }
 
-    /// Inline projections have applied every commit, unless they are stalled or couldn't catch up.
+    /// Inline projections have applied every commit, unless they are stalled.
     private func checkInStep(_ names: [String], through position: Int64) async throws {
         guard !names.isEmpty else { return }
-        let behind = try await engine.read { db in
+        try await engine.read { db in
             let connection = try db.connection
-            return try names.filter { name in
-                guard let checkpoint = try Checkpoint.load(name, connection), checkpoint.position < position else {
-                    return false
-                }
+            for name in names {
+                guard let checkpoint = try Checkpoint.load(name, connection), checkpoint.state != .running,
+                    checkpoint.position < position
+                else { continue }
                 try self.checkRunning(name, checkpoint)
-                return true
-            }
-        }
-        // Most are behind only because the commits since are none of theirs.
-        guard !behind.isEmpty else { return }
-        try await engine.withWriter { writer, _ in
-            for name in behind {
-                guard let slot = writer.userProjections?.slot(name), !slot.isInStep else { continue }
-                throw StorageError(
-                    .projectionFailed, "The projection \(name) has stopped: it couldn't catch up with the log.",
-                    remedy: "Correct the cause of the error that its last resume or reset threw, then resume it.")
             }
         }
     }

@@ -55,7 +55,7 @@ package final class UserProjections: InlineProjection {
         return database
     }
 
-    package func slot(_ name: String) -> Slot? { slots.first { $0.name == name } }
+    func slot(_ name: String) -> Slot? { slots.first { $0.name == name } }
 
     package func reload(from writer: LogWriter) throws { forgetCatalog() }
 

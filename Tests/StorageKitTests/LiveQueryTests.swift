@@ -499,33 +499,36 @@ struct WireCard: Hashable, Codable {
     /// A group that is kept, or that came before another one, is where it is because of what this reader has seen.
     @Test("Groups that their rows don't determine are sent as a whole", .timeLimit(.minutes(5)))
     func resumingGroups() async throws {
-        typealias Configuration = GroupedQuerySubscription<Card, String>.Configuration
-        func resumed(_ configuration: Configuration) async throws -> GroupDifference<String, Card> {
-            let storage = try await open([Self.card(1, "b"), Self.card(2, "c")])
-            let live = storage.query(Card.self).orderBy(\.id).liveGroups(by: \.lane, configuration: configuration)
-            var sections: [GroupSection<String, Card>] = []
-            var differences = live.differences.makeAsyncIterator()
-            try await differences.next()?.apply(to: &sections)
-            try await storage.save(Self.card(0, "a"))
-            try await differences.next()?.apply(to: &sections)
-            try await storage.delete(Card.self, id: 1)
-            let last = try #require(await differences.next())
-            last.apply(to: &sections)
-            try await storage.save(Self.card(3, "c"))
-            var resuming = live.differences(since: last.position).makeAsyncIterator()
-            let difference = try #require(await resuming.next())
-            try #require(difference.fits(sections))
-            difference.apply(to: &sections)
-            #expect(sections.flatMap(\.items).count == 3)
-            for section in sections { #expect(section.items.allSatisfy { $0.lane == section.key }) }
-            return difference
-        }
-        let unordered = try await resumed(Configuration(sortGroupsBy: .custom { $0.count < $1.count }))
+        let unordered = try await resumed(Lanes(sortGroupsBy: .custom { $0.count < $1.count }))
         #expect(unordered.whole != nil)
-        let kept = try await resumed(Configuration(includeEmptyGroups: true))
+        let kept = try await resumed(Lanes(includeEmptyGroups: true))
         #expect(kept.whole != nil)
-        let determined = try await resumed(Configuration())
+        let determined = try await resumed(Lanes())
         #expect(determined.whole == nil)
+    }
+
+    private typealias Lanes = GroupedQuerySubscription<Card, String>.Configuration
+
+    /// What a reader of lanes receives that was away while a card was added.
+    private func resumed(_ configuration: Lanes) async throws -> GroupDifference<String, Card> {
+        let storage = try await open([Self.card(1, "b"), Self.card(2, "c")])
+        let live = storage.query(Card.self).orderBy(\.id).liveGroups(by: \.lane, configuration: configuration)
+        var sections: [GroupSection<String, Card>] = []
+        var differences = live.differences.makeAsyncIterator()
+        try await differences.next()?.apply(to: &sections)
+        try await storage.save(Self.card(0, "a"))
+        try await differences.next()?.apply(to: &sections)
+        try await storage.delete(Card.self, id: 1)
+        let last = try #require(await differences.next())
+        last.apply(to: &sections)
+        try await storage.save(Self.card(3, "c"))
+        var resuming = live.differences(since: last.position).makeAsyncIterator()
+        let difference = try #require(await resuming.next())
+        try #require(difference.fits(sections))
+        difference.apply(to: &sections)
+        #expect(sections.flatMap(\.items).count == 3)
+        for section in sections { #expect(section.items.allSatisfy { $0.lane == section.key }) }
+        return difference
     }
 
     @Test("The results of a full-text search are sent as a whole", .timeLimit(.minutes(5)))

@@ -1,8 +1,6 @@
 import Foundation
 import GRDB
 import StorageKit
-import StorageLog
-import StorageProjections
 import StorageTesting
 import Synchronization
 import TestSupport
@@ -356,27 +354,6 @@ extension ProjectionTests {
         let second = try await storage.save(Note(id: 2, text: "b"))
         try await storage.waitForProjections(through: second)
         #expect(try await tallied(storage, "unprepared") == [first.position, second.position])
-    }
-
-    /// As the store's full disk leaves it in the middle of catching up: its state is that it runs.
-    @Test("An inline projection that applies no commits isn't waited for in vain")
-    func inlineOutOfStep() async throws {
-        let store = try store([Tally()], mode: .inline)
-        let storage = store.storage
-        let first = try await storage.save(Note(id: 1, text: "a"))
-        try await storage.engine.withWriter { writer, _ in
-            writer.userProjections?.slot("tally")?.isInStep = false
-        }
-        let second = try await storage.save(Note(id: 2, text: "b"))
-        let error = await #expect(throws: StorageError.self) {
-            try await storage.waitForProjections(through: second)
-        }
-        #expect(error?.code == .projectionFailed)
-        try await storage.projections.resume("tally")
-        // A commit that is none of the projection's.
-        let last = try await storage.save(Person(id: "p", name: "b", score: 1))
-        try await storage.waitForProjections(through: last)
-        #expect(try await tallied(storage) == [first.position, second.position])
     }
 
     @Test("Dead letters lose nothing and keep each row's order")

@@ -104,7 +104,8 @@ struct DamagedStoreTests {
         let error = #expect(throws: StorageError.self) { _ = try StorageKit.start(at: URL(fileURLWithPath: path)) }
         #expect(error?.code == .conflict)
         #expect(FileManager.default.contents(atPath: path + "-wal") == log)
-        #expect(FileManager.default.contents(atPath: path) == (isEmptied ? Data() : .none))
+        let left: Data? = isEmptied ? Data() : nil
+        #expect(FileManager.default.contents(atPath: path) == left)
     }
 
     @Test("An emptied store is damaged, not foreign or new")

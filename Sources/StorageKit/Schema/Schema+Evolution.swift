@@ -65,7 +65,8 @@ extension Schema {
         }
     }
 
-    /// Drops an entity's table. The log keeps its rows, each with a delete event. Refused while another table has a foreign key that refers to it.
+    /// Drops an entity's table. The log keeps its rows, each with a delete event. Refused if another table still has a foreign key that refers to
+    /// it after all changes.
     ///
     /// - Parameter id: The name under which the store records the change, if the same one is declared already.
     public mutating func dropEntity(_ table: String, id: String? = nil) {
@@ -87,21 +88,27 @@ extension Schema {
     ///
     /// - Parameters:
     ///   - type: The property's new type; an optional one makes the column nullable.
-    ///   - id: The name under which the store records the change, if the same one is declared already.
-    ///   - convert: Returns the new value for an old one, also where the SQL type stays, as from euros to cents. An error that it throws or a
-    ///     value that isn't one of the type ends the migration, and the store stays unchanged.
+    ///   - id: The name under which the store records the change, if the same one is declared already. A conversion that keeps the SQL type, as
+    ///     from euros to cents, needs one: without it, a column that has the type already is taken for a converted one.
+    ///   - convert: Returns the new value for an old one. An error that it throws or a value that isn't one of the type ends the migration, and
+    ///     the store stays unchanged.
     public mutating func convertColumn<Value: StorageColumnValue>(
         _ column: String, of table: String, to type: Value.Type, id: String? = nil,
         _ convert: @escaping @Sendable (StorageValue) throws -> StorageValue
     ) {
         let title = "convert \(table).\(column) to \(Value.columnType)\(Value.isNullable ? "" : " NOT NULL")"
+        let name = id ?? title
         // The table would convert what doesn't fit its column, and a value of the past wouldn't.
         let checked: Upcast = { old in try Value(storageValue: convert(old)).storageValue }
-        let name = id ?? title
-        upcasts[name] = checked
+        // What an earlier version has let the table convert stays readable as the closure returns it.
+        upcasts[name] = { old in
+            let new = try convert(old)
+            return (try? Value(storageValue: new).storageValue) ?? new
+        }
         addStep(title, once: name) { tx, awaited in
             try tx.writer.convertColumn(
-                column, of: table, to: ColumnSchema(column, type), title: name, awaiting: &awaited, checked)
+                column, of: table, to: ColumnSchema(column, type), title: name, keepsType: id != nil,
+                awaiting: &awaited, checked)
         }
     }
 }

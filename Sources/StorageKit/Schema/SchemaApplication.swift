@@ -51,12 +51,16 @@ struct SchemaApplication {
                 let isMigrating = pending.contains { $0.once != nil }
                 try writer.with(settings: isMigrating ? [("foreign_keys", "0")] : []) {
                     try writer.group(db) {
+                        let before = isMigrating ? try missingParents(db) : []
                         var awaited = AwaitedColumns()
                         for step in pending {
                             try run(step, with: writer, in: db, awaiting: &awaited, adding: &plan)
                         }
                         try awaited.check(writer.catalog)
-                        if isMigrating { try checkReferences(db) }
+                        if isMigrating {
+                            try checkParents(db, besides: before)
+                            try checkReferences(db)
+                        }
                         if !keeping { throw Undo() }
                     }
                 }
@@ -133,6 +137,35 @@ struct SchemaApplication {
                     ? "The tables of entities have a column _position after the declared ones: name the columns to copy instead of *."
                     : "Nothing was changed. Correct the step, then open the store again.",
             cause: error)
+    }
+
+    /// A foreign key that refers to no table. SQLite refuses every insert into its own table.
+    private struct MissingParent: Hashable {
+        let table: String
+        let column: String
+        let parent: String
+    }
+
+    private func missingParents(_ db: GRDB.Database) throws -> Set<MissingParent> {
+        let rows = try GRDB.Row.fetchAll(
+            db,
+            sql: """
+                SELECT m.name, k."from", k."table" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS k
+                WHERE m.type = 'table' AND NOT EXISTS (
+                    SELECT 1 FROM sqlite_schema AS p WHERE p.type = 'table' AND p.name = k."table" COLLATE NOCASE)
+                """)
+        return Set(rows.map { MissingParent(table: $0[0], column: $0[1], parent: $0[2]) })
+    }
+
+    private func checkParents(_ db: GRDB.Database, besides before: Set<MissingParent>) throws {
+        let lost = try missingParents(db).subtracting(before)
+        guard let key = lost.min(by: { ($0.table, $0.column) < ($1.table, $1.column) }) else { return }
+        throw StorageError(
+            .schemaMismatch,
+            "After the migrations \"\(key.table)\".\"\(key.column)\" refers to \"\(key.parent)\", and there is no such table.",
+            remedy:
+                "Call dropColumn(\"\(key.column)\", from: \"\(key.table)\") or dropEntity(\"\(key.table)\"), or recreate \"\(key.table)\" without the foreign key in a migration."
+        )
     }
 
     private func checkReferences(_ db: GRDB.Database) throws {

@@ -265,11 +265,6 @@ extension LogWriter {
                 let index = entity.columns.firstIndex(where: { !$0.isDropped && $0.stored.folded == column.name.folded }
                 )
             else { continue }
-            if ExactText(entity.columns[index].stored) != ExactText(column.name) {
-                // Renamed by case only, which SQLite ignores.
-                entity.columns[index].name = column.name
-                entity.columns[index].stored = column.name
-            }
             (entity.columns[index].affinity, entity.columns[index].collation) = (column.affinity, column.collation)
         }
     }

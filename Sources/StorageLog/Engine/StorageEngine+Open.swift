@@ -60,7 +60,7 @@ extension StorageEngine {
         let path = try StoreFileCheck.validated(path)
         let lock = try WriterLock(store: path)
         defer { lock.release() }
-        for suffix in ["", "-wal", "-shm", ".bell"] {
+        for suffix in ["", "-wal", "-shm", "-journal", ".bell"] {
             guard unlink(path + suffix) == 0 || errno == ENOENT else {
                 throw StorageError(
                     .ioError, "\(path + suffix) can't be removed: \(String(cString: strerror(errno))).",

@@ -132,6 +132,11 @@ extension HubTail {
         let woken: [(Waiter, Int64)] = state.withLock { state in
             guard end > state.end else { return [] }
             let before = state.end
+            if catalog != state.catalog {
+                // Conditions are evaluated on a change as its table was when it was read. A column may have come since, or
+                // gone: earlier positions are read from the log.
+                (state.changes, state.borders, state.bytes) = ([], [before], 0)
+            }
             state.end = end
             state.borders.append(end)
             state.changes += changes

@@ -182,9 +182,9 @@ extension HubWriter {
             let new = try table.row(found.key, patch, over: old, isPatch: isPatch)
             try table.write(new, over: old, with: writer)
             guard scope.isLimited(in: table) else { return }
-            // As it is stored: defaults and triggers may have changed it.
+            // As it is stored: defaults and triggers may have changed it. One that a trigger has moved away counts as it was sent.
             let stored = try table.row(found.key, in: writer.database)?.row
-            guard stored.map({ scope.sees($0, in: table) }) ?? true else { throw forbidden(document) }
+            guard scope.sees(stored ?? new, in: table) else { throw forbidden(document) }
         } catch let error as HubError {
             throw Rejected(rejection: .invalid(error.reason))
         }

@@ -87,8 +87,8 @@ import Testing
             for _ in 0..<round { await Task.yield() }
             reading.cancel()
             let taken = try await reading.value
-            guard taken.last?.endsCommit == true else { continue }
-            #expect(taken.map(\.events.count).reduce(0, +) == 4_000)
+            let events = taken.map(\.events.count).reduce(0, +)
+            #expect(taken.last?.endsCommit == true ? events == 4_000 : events < 4_000, "\(round)")
         }
     }
 

@@ -171,7 +171,9 @@ import Testing
             hub.pages = .max
             try await device.engine.retryNow()
             try await eventually { try await device.unconfirmed() == 0 }
-            #expect(try await device.stored().map { Array($0.name.utf8) } == [Array(spellings.decomposed.utf8)])
+            // A page that was asked for before may have confirmed the write alone.
+            let expected = [Array(spellings.decomposed.utf8)]
+            try await eventually { try await device.stored().map { Array($0.name.utf8) } == expected }
             try await device.close()
         }
     }
@@ -222,7 +224,9 @@ import Testing
             hub.pages = .max
             try await device.engine.retryNow()
             try await eventually { try await device.unconfirmed() == 0 }
-            #expect(try await device.stored() == [Product("p1", name: "later", price: 3)])
+            // A page that was asked for before may have confirmed the write alone.
+            let later = [Product("p1", name: "later", price: 3)]
+            try await eventually { try await device.stored() == later }
             #expect(try await device.received("conflicts").isEmpty)
             try await device.close()
         }
