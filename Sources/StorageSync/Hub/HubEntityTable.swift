@@ -73,7 +73,7 @@ struct HubEntityTable: Sendable {
         var values: [StorageValue]
     }
 
-    /// - Returns: nil for an entity that isn't a collection, or has an ``obstacle(of:)``.
+    /// - Returns: nil for an entity that isn't a collection, or has an ``obstacle(of:for:)``.
     init?(_ entity: CatalogEntity) {
         guard entity.key.count == 1, let key = entity.key.first, !entity.isReserved, !entity.isDropped,
             let ids = HubIds(key, isStrict: entity.isStrict)
