@@ -75,8 +75,8 @@ extension LogWriter {
     /// The new column has an id of its own, so that earlier events keep their meaning. It records the column whose
     /// values it was converted from, and the step that did it, so that history can be read in the current schema.
     ///
-    /// - Parameter keepsType: Whether values are converted also where the column has the type already. Otherwise it is taken for
-    ///   a converted one, as in a table that was imported in its current form.
+    /// - Parameter keepsType: Whether values are converted also where the column has the type already. Otherwise it counts as
+    ///   converted, as in a table that was imported in its current form.
     package func convertColumn(
         _ column: String, of table: String, to schema: ColumnSchema, title: String, keepsType: Bool = false,
         awaiting: inout AwaitedColumns,

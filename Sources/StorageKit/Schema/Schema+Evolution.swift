@@ -89,7 +89,7 @@ extension Schema {
     /// - Parameters:
     ///   - type: The property's new type; an optional one makes the column nullable.
     ///   - id: The name under which the store records the change, if the same one is declared already. A conversion that keeps the SQL type, as
-    ///     from euros to cents, needs one: without it, a column that has the type already is taken for a converted one.
+    ///     from euros to cents, needs one: without it, a column that has the type already counts as converted.
     ///   - convert: Returns the new value for an old one. An error that it throws or a value that isn't one of the type ends the migration, and
     ///     the store stays unchanged.
     public mutating func convertColumn<Value: StorageColumnValue>(
