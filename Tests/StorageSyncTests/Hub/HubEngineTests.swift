@@ -160,21 +160,10 @@ import Testing
 
     @Test("A change of the Unicode spelling only is received")
     func spellingIsReceived() async throws {
-        try await withTemporaryFolder { folder in
-            let hub = try await FaultyHub(TemporaryStore())
-            try await hub.save(Product("p1"))
-            let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
-            await device.engine.startListening()
-            hub.pages = 0
-            try await device.engine.updateDocument(id: "p1", data: ["name": spellings.composed]).confirmed()
-            try await hub.save(Product("p1", name: spellings.decomposed))
-            hub.pages = .max
-            try await device.engine.retryNow()
-            try await eventually { try await device.unconfirmed() == 0 }
-            // A page that was asked for before may have confirmed the write alone.
+        let later = Product("p1", name: spellings.decomposed)
+        try await receive(later, afterOwn: ["name": spellings.composed]) { device in
             let expected = [Array(spellings.decomposed.utf8)]
             try await eventually { try await device.stored().map { Array($0.name.utf8) } == expected }
-            try await device.close()
         }
     }
 
@@ -213,21 +202,30 @@ import Testing
 
     @Test("A later change of others isn't a conflict")
     func laterChangeIsNoConflict() async throws {
+        let later = Product("p1", name: "later", price: 3)
+        try await receive(later, afterOwn: ["price": 2.0]) { device in
+            try await eventually { try await device.stored() == [later] }
+            #expect(try await device.received("conflicts").isEmpty)
+        }
+    }
+
+    /// A device whose write the hub has confirmed receives it with a later one of another client, or just before that: a page that
+    /// was asked for earlier may have the write alone.
+    private func receive(
+        _ later: Product, afterOwn data: [String: any DMCodableSendable], _ check: (HubDevice) async throws -> Void
+    ) async throws {
         try await withTemporaryFolder { folder in
             let hub = try await FaultyHub(TemporaryStore())
             try await hub.save(Product("p1"))
             let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
             await device.engine.startListening()
             hub.pages = 0
-            try await device.engine.updateDocument(id: "p1", data: ["price": 2.0]).confirmed()
-            try await hub.save(Product("p1", name: "later", price: 3))
+            try await device.engine.updateDocument(id: "p1", data: data).confirmed()
+            try await hub.save(later)
             hub.pages = .max
             try await device.engine.retryNow()
             try await eventually { try await device.unconfirmed() == 0 }
-            // A page that was asked for before may have confirmed the write alone.
-            let later = [Product("p1", name: "later", price: 3)]
-            try await eventually { try await device.stored() == later }
-            #expect(try await device.received("conflicts").isEmpty)
+            try await check(device)
             try await device.close()
         }
     }
