@@ -227,7 +227,7 @@ import Testing
     @Test("Changes of rows")
     func changes() {
         let events: [ChangeEvent] = [
-            .inserted(tableName: "posts", id: 1, newData: ["title": "a", "likes": nil], position: 7),
+            .inserted(tableName: "posts", id: 1, newData: ["title": "a", "likes": .null], position: 7),
             .updated(
                 tableName: "posts", id: 1, changes: ["title": FieldChange(old: "a", new: "b")], position: 8),
             .deleted(tableName: "posts", id: "x", oldData: ["title": "b"], position: 9),
@@ -241,6 +241,6 @@ import Testing
                 "@9 delete posts/x title: \"b\"", "@10 posts: 2 rows changed", "@11 posts: many rows changed",
                 "@12 posts: the schema changed",
             ])
-        #expect("\(FieldChange(old: 1, new: nil))" == "1 → NULL")
+        #expect("\(FieldChange(old: 1, new: .null))" == "1 → NULL")
     }
 }

@@ -42,17 +42,13 @@ extension StorageValue: Hashable {
     }
 }
 
-extension StorageValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
-    ExpressibleByNilLiteral
-{
+extension StorageValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
     /// An integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
     /// A real.
     public init(floatLiteral value: Double) { self = .real(value) }
     /// A text.
     public init(stringLiteral value: String) { self = .text(value) }
-    /// NULL.
-    public init(nilLiteral: ()) { self = .null }
 }
 
 extension StorageValue: CustomStringConvertible {
