@@ -103,6 +103,27 @@
             }
         }
 
+        @Test("A client may wait for 100 Continue before it sends a body")
+        func expectedContinue() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let head =
+                    "PUT /v1/collections/notes/documents/1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n"
+                let answer = try await connect(hub).executeThenClose { inbound, outbound in
+                    var parts = inbound.makeAsyncIterator()
+                    try await outbound.write(ByteBuffer(string: head))
+                    let first = String(buffer: try #require(try await parts.next()))
+                    #expect(first == "HTTP/1.1 100 Continue\r\n\r\n")
+                    try await outbound.write(ByteBuffer(string: "{}"))
+                    var found = ""
+                    while let part = try await parts.next() { found += String(buffer: part) }
+                    return found
+                }
+                #expect(answer.hasPrefix("HTTP/1.1 201 "), "\(answer)")
+            }
+        }
+
         @Test("A slow body is abandoned")
         func slowBody() async throws {
             var configuration = HubServerConfiguration()

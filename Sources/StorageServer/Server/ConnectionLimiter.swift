@@ -16,6 +16,8 @@
     /// 4. A server that shuts down waits for ``HubLimits/lastWriteSeconds`` only, and one that is cancelled doesn't
     ///    wait.
     ///
+    /// A client that expects `100-continue` is answered so at once.
+    ///
     /// Isolation: the channel's event loop.
     final class ConnectionLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         typealias InboundIn = HTTPRequestPart
@@ -107,7 +109,10 @@
 
     extension ConnectionLimiter {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            if case .end = unwrapInboundIn(data) {
+            switch unwrapInboundIn(data) {
+            case .head(let head): if head.headerFields[.expect] != nil { allowBody(context) }
+            case .body: break
+            case .end:
                 requests += 1
                 if requests == answers {
                     restTimer?.cancel()
@@ -116,6 +121,13 @@
                 }
             }
             context.fireChannelRead(data)
+        }
+
+        /// Lets a client go on that waits with its body (RFC 9110, section 10.1.1). An answer to an earlier request would come
+        /// first: the client sends the body after a while without this.
+        private func allowBody(_ context: ChannelHandlerContext) {
+            guard requests == answers else { return }
+            context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         }
 
         private func limitRest(_ context: ChannelHandlerContext) {
