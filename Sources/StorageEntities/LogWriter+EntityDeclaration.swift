@@ -72,8 +72,8 @@ extension LogWriter {
     ///
     /// - Parameter references: Foreign keys beside the declared ones, as SQL for the definition of each column. If the column has
     ///   a default, foreign keys must be off.
-    func add(_ columns: [EntityDefinition.Column], to entity: CatalogEntity, references: String = "") throws {
-        for column in columns { try addToTable(column, of: entity, references: references) }
+    func add(_ columns: [EntityDefinition.Column], to entity: CatalogEntity, constraints: String = "") throws {
+        for column in columns { try addToTable(column, of: entity, constraints: constraints) }
         try schemaChanged()
         guard var changed = catalog.entity(id: entity.id) else { return }
         // The table contains names and types; the rest of the declaration is added here.
@@ -109,7 +109,7 @@ extension LogWriter {
     }
 
     private func addToTable(
-        _ column: EntityDefinition.Column, of entity: CatalogEntity, references: String
+        _ column: EntityDefinition.Column, of entity: CatalogEntity, constraints: String
     ) throws {
         guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
         if column.schema.neutralValue == nil, let presence = column.presence(in: entity),
@@ -125,7 +125,7 @@ extension LogWriter {
         // SQLite adds no column that refers to a row and has a default.
         var definition = column.columnSQL(
             refers: !column.schema.notNull && column.schema.defaultValue == nil, isStrict: entity.isStrict)
-        definition += references
+        definition += constraints
         if let value = column.schema.defaultValue ?? (column.schema.notNull ? column.schema.neutralValue : nil) {
             definition += " DEFAULT \(value)"
         } else if column.schema.notNull {

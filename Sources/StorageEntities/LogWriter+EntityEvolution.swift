@@ -69,8 +69,8 @@ extension LogWriter {
         try schemaChanged()
     }
 
-    /// Replaces a column by one of another type, and converts each row's value with `convert`. The new one has the foreign
-    /// key of the old one.
+    /// Replaces a column by one of another type, and converts each row's value with `convert`. The new one has the collation and
+    /// the foreign key of the old one.
     ///
     /// The new column has an id of its own, so that earlier events keep their meaning. It records the column whose
     /// values it was converted from, and the step that did it, so that history can be read in the current schema.
@@ -99,7 +99,7 @@ extension LogWriter {
                 name: temporary, type: schema.type, notNull: schema.notNull, defaultValue: schema.defaultValue,
                 coding: schema.coding))
         try add(
-            [converted], to: entity, references: references(of: known, in: entity, required: schema.notNull))
+            [converted], to: entity, constraints: constraints(of: known, in: entity, required: schema.notNull))
         try fill(temporary, of: entity, from: quoted(known.stored)) { old in
             do {
                 return try convert(old)
@@ -125,10 +125,17 @@ extension LogWriter {
         record(renamed)
     }
 
-    /// The foreign keys of a column as SQL for the definition of the one that replaces it; empty if it has none.
+    /// The collation and the foreign keys of a column as SQL for the definition of the one that replaces it; empty if it has none.
     ///
-    /// - Throws: `schema-mismatch` for a foreign key that the new column can't have.
-    private func references(of column: CatalogColumn, in entity: CatalogEntity, required: Bool) throws -> String {
+    /// - Throws: `schema-mismatch` for a `CHECK`, whose condition needn't hold for the new values, and for a foreign key that the
+    ///   new column can't have.
+    private func constraints(of column: CatalogColumn, in entity: CatalogEntity, required: Bool) throws -> String {
+        if entity.hasConstraint("CHECK", inDefinitionOf: column) {
+            throw StorageError(
+                .schemaMismatch,
+                "\"\(entity.name)\".\"\(column.name)\" can't be converted, because it has a CHECK of its own.",
+                remedy: "Convert it in a migration that recreates the table with the CHECK that you want.")
+        }
         let keys = try PreparedStatement(
             database,
             """
@@ -139,6 +146,7 @@ extension LogWriter {
         keys.bind(text: entity.stored, at: 1)
         keys.bind(text: column.stored, at: 2)
         var clauses: [String] = []
+        if column.collation != CatalogColumn.binary { clauses.append(" COLLATE \(quoted(column.collation))") }
         while try keys.step() {
             let (update, delete) = (keys.string(2), keys.string(3))
             let obstacle: String? =

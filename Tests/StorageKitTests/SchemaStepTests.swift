@@ -224,6 +224,63 @@ import Testing
         #expect(error?.remedy.contains("migration") ?? false)
     }
 
+    enum Rated {
+        @StorageEntity(table: "poems") struct Poem {
+            var id: String
+            var rating: String
+        }
+    }
+
+    /// A table that a migration has created, whose column has the constraints.
+    private func fillRatedPoems(_ constraints: String) async throws {
+        let first = try open { schema in
+            schema.migration("v1 poems") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE poems (
+                          id TEXT NOT NULL PRIMARY KEY, rating INTEGER NOT NULL \(constraints), updatedAt DATETIME NOT NULL);
+                        INSERT INTO poems VALUES ('1', 7, '2026-01-01 00:00:00.000');
+                        """)
+            }
+        }
+        try await first.close()
+    }
+
+    private func goodPoems(_ storage: Storage) async throws -> [String] {
+        try await storage.read { try String.fetchAll($0, sql: "SELECT id FROM poems WHERE rating = 'gOOD'") }
+    }
+
+    @Test("A converted column keeps its collation")
+    func collationOfConvertedColumn() async throws {
+        try await fillRatedPoems("COLLATE NOCASE")
+        let storage = try open {
+            $0.retire("v1 poems")
+            $0.convertColumn("rating", of: "poems", to: String.self) { _ in "Good" }
+            $0.autoSchema(Rated.PoemRecord.self)
+        }
+        #expect(try await goodPoems(storage) == ["1"])
+        try await storage.rebuild()
+        #expect(try await goodPoems(storage) == ["1"])
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
+    @Test(
+        "A column isn't converted that has a CHECK of its own",
+        arguments: [
+            "CHECK (rating > 0)", "DEFAULT (1 + 1) check(rating < 10)", "CONSTRAINT \"a, b\" CHECK /* one */ (rating)",
+        ])
+    func checkOfConvertedColumn(_ constraints: String) async throws {
+        try await fillRatedPoems(constraints)
+        let error = refusal {
+            $0.retire("v1 poems")
+            $0.convertColumn("rating", of: "poems", to: String.self) { _ in "Good" }
+        }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message == "\"poems\".\"rating\" can't be converted, because it has a CHECK of its own.")
+        #expect(error?.remedy.contains("migration") ?? false)
+    }
+
     enum Alone {
         @StorageEntity(table: "poems") struct Poem { var id: String }
     }
