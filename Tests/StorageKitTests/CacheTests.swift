@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import StorageCore
 import StorageKit
 import StorageMaintenance
@@ -156,6 +157,17 @@ final class TestClock: StorageClock {
         clock.advance(1)
         await cache.set(String(repeating: "y", count: 98), for: "k3", ttl: 0)
         #expect(try await rows(context) == ["k0", "k2", "k3"])
+    }
+
+    @Test("The quota is checked without reading the values")
+    func diskQuotaReadsIndex() async throws {
+        let (context, _) = try disk()
+        for query in ["SELECT total(size) FROM kv_cache", "SELECT key, size FROM kv_cache ORDER BY updatedAt, key"] {
+            let plan = try await context.storage.pool.read { db in
+                try GRDB.Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(query)").map { $0["detail"] as String }
+            }
+            #expect(plan == ["SCAN kv_cache USING COVERING INDEX idx_kv_cache_updatedAt"])
+        }
     }
 
     @Test("An unreadable cache value is a miss, and is reported")

@@ -20,7 +20,8 @@ extension Schema {
                   size INTEGER NOT NULL DEFAULT 0)
                 """,
                 "CREATE INDEX IF NOT EXISTS \(quoted("idx_\(tableName)_expiresAt")) ON \(table)(expiresAt)",
-                "CREATE INDEX IF NOT EXISTS \(quoted("idx_\(tableName)_updatedAt")) ON \(table)(updatedAt)",
+                // The sizes behind the values would be read by reading the values.
+                "CREATE INDEX IF NOT EXISTS \(quoted("idx_\(tableName)_updatedAt")) ON \(table)(updatedAt, key, size)",
             ]
             for statement in statements { try tx.database.execute(sql: statement) }
         }
