@@ -215,9 +215,10 @@ import Testing
         let engine = try StorageEngine.open(
             path: folder.path(), configuration: TestStore.configuration(segmentLength: 16))
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
-        // The writer has it open already.
-        let moved = folder.path("moved.sqlite")
-        try FileManager.default.moveItem(atPath: folder.path(), toPath: moved)
+        // The writer has its write-ahead log open already.
+        let (log, moved) = (folder.path() + "-wal", folder.path("moved-wal"))
+        try FileManager.default.moveItem(atPath: log, toPath: moved)
+        try FileManager.default.createDirectory(atPath: log, withIntermediateDirectories: false)
         let commits = 40
         for number in 0..<commits { try await engine.commit("INSERT INTO t(id, v) VALUES (\(number), 'v')") }
         try await eventually { engine.counters.failedSealings > 0 }
@@ -225,7 +226,8 @@ import Testing
         for _ in 0..<200 { try await engine.pool.writeWithoutTransaction { _ in } }
         #expect(engine.counters.failedSealings <= commits)
         #expect(engine.sealingWork.runs == 0)
-        try FileManager.default.moveItem(atPath: moved, toPath: folder.path())
+        try FileManager.default.removeItem(atPath: log)
+        try FileManager.default.moveItem(atPath: moved, toPath: log)
         try await engine.commit("INSERT INTO t(id, v) VALUES (100, 'v')")
         try await eventually { engine.sealingWork.runs > 0 }
         try await engine.close()

@@ -113,6 +113,29 @@ import Testing
         #expect(refusal(folder.path("dangling.sqlite")) == .notFound)
     }
 
+    enum Move: CaseIterable { case away, deleted, replaced }
+
+    @Test("A writer whose file was moved, deleted or replaced acknowledges nothing more", arguments: Move.allCases)
+    func movedFile(_ move: Move) async throws {
+        let engine = try open()
+        try await engine.commit("CREATE TABLE x(y)")
+        let (path, other) = (folder.path("store.sqlite"), folder.path("other.sqlite"))
+        switch move {
+        case .away: #expect(rename(path, other) == 0)
+        case .deleted: #expect(unlink(path) == 0)
+        case .replaced:
+            try FileManager.default.copyItem(atPath: path, toPath: other)
+            #expect(rename(other, path) == 0)
+        }
+        let error = await #expect(throws: StorageError.self) { try await engine.commit("INSERT INTO x VALUES (1)") }
+        #expect(error?.code == .ioError)
+        #expect(error?.message.contains("moved, deleted or replaced") == true)
+        // The file may be back, but others may have written to it meanwhile.
+        if move == .away { #expect(rename(other, path) == 0) }
+        #expect(await code { try await engine.commit("INSERT INTO x VALUES (1)") } == .unusable)
+        try await engine.close()
+    }
+
     @Test("Readers work beside the writer")
     func readersBesideWriter() async throws {
         let writer = try open()

@@ -10,8 +10,9 @@ package import StorageCore
 ///
 /// 1. No row was changed between two transactions: capture is empty when one begins, and its hook is in place.
 /// 2. There is no second writer: the file's epoch and the end of its log are the ones this writer knows.
-/// 3. The commits of a transaction cover the captured events without a gap, from the first to the last.
-/// 4. Nothing was captured between COMMIT and the moment when observers get the events.
+/// 3. The file is the one that others open by its path.
+/// 4. The commits of a transaction cover the captured events without a gap, from the first to the last.
+/// 5. Nothing was captured between COMMIT and the moment when observers get the events.
 ///
 /// ``commit(_:at:yields:_:)`` adds one of its own: after a commit was undone, capture is where it was before its body.
 extension LogWriter {
@@ -162,8 +163,9 @@ extension LogWriter {
         for projection in projections { projection.committed(in: self) }
     }
 
-    /// The second invariant.
+    /// The second and the third invariant.
     private func checkFile() throws {
+        guard !database.fileHasMoved else { throw StorageError.fileMoved(database.path) }
         let select = try statement(.fileCheck)
         defer { select.reset() }
         guard try select.step(), select.integer(0) == configuration.epoch else {

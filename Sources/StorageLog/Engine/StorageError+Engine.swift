@@ -5,6 +5,15 @@ extension StorageError {
     /// Whether the machine failed, its disk or its memory: the error says nothing about the stored data then.
     package var isOfTheMachine: Bool { code == .ioError || code == .outOfMemory }
 
+    /// What is written to a file that others don't find by its path is lost with the connection.
+    static func fileMoved(_ path: String?) -> StorageError {
+        var error = StorageError(
+            .ioError, "\(path ?? "The store's file") was moved, deleted or replaced while the store was open.",
+            remedy: "Close the store and put its file back, or open the file that is there now.")
+        error.isStoreFailure = true
+        return error
+    }
+
     static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
         StorageError(
             .invalidArgument, "A write ended the transaction that it runs in.",

@@ -62,6 +62,13 @@ package struct Connection {
         return .sqlite(code: extended == SQLITE_OK ? code : extended, message: errorMessage, sql: sql)
     }
 
+    /// Whether the file's path no longer leads to it: the file was moved, deleted or replaced since it was opened. Costs a `stat`.
+    package var fileHasMoved: Bool {
+        var hasMoved: Int32 = 0
+        sqlite3_file_control(handle, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        return hasMoved != 0
+    }
+
     /// The path of the file, as SQLite resolved it; nil for a database in memory and for a temporary file.
     package var path: String? {
         guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return nil }
