@@ -975,16 +975,16 @@ class Session {
     async #follow(session, signal) {
         for (;;) {
             this.#bells.follow.clear();
-            const followed = await this.#store.followed();
-            const top = Math.max(0, ...[...followed.values()].map(({ position }) => position));
-            for (const [name, { position, isLoaded }] of followed) {
-                // One stream has one position, so those that are behind the others come up first.
-                if (session.unreadable.has(name) || (isLoaded && position === top)) continue;
-                await this.#reading(session, [name], () => this.#catchUp(session, name, position, signal));
-            }
-            const names = [...followed.keys()].filter((name) => !session.unreadable.has(name));
+            const followed = [...(await this.#store.followed())].filter(([name]) => !session.unreadable.has(name));
+            const names = followed.map(([name]) => name);
+            const top = Math.max(...followed.map(([, { position }]) => position));
+            const unloaded = followed.find(([, { isLoaded }]) => !isLoaded);
+            // A page doesn't mention what was created and deleted in it. So a stream begins at the position of all its
+            // collections: those that are behind come up to the others, and no further, as others write meanwhile.
+            const [name, { position }] = unloaded ?? followed.find(([, { position }]) => position < top) ?? [null, {}];
             if (names.length === 0) await this.#bells.follow.wait(signal);
-            else await this.#reading(session, names, () => this.#stream(session, names, signal));
+            else if (name === null) await this.#reading(session, names, () => this.#stream(session, names, top, signal));
+            else await this.#reading(session, [name], () => this.#catchUp(session, name, position, unloaded ? null : top, signal));
         }
     }
 
@@ -1000,24 +1000,26 @@ class Session {
         }
     }
 
-    async #catchUp(session, name, position, signal) {
+    /** @param {number | null} through The position at which it ends; null for that of the hub. */
+    async #catchUp(session, name, position, through, signal) {
+        const query = this.#query(session, [name], position);
+        if (through !== null) query.set("through", through);
         for (;;) {
-            const page = await this.#hub.get(`/v1/changes?${this.#query(session, [name], position)}`, signal);
+            query.set("after", position);
+            const page = await this.#hub.get(`/v1/changes?${query}`, signal);
             await this.#take(session, [name], page, position);
             // An empty page may be one of many: the last one is the one that doesn't advance.
-            if (page.end === position) return;
+            if (page.end === position || page.end === through) return;
             position = page.end;
         }
     }
 
-    /** Follows some collections until there is another one. */
-    async #stream(session, names, signal) {
+    /** Follows some collections, which are at one position, until there is another one. */
+    async #stream(session, names, position, signal) {
         const stop = new AbortController();
         const both = AbortSignal.any([signal, stop.signal]);
         const more = this.#bells.follow.wait(both).then(() => stop.abort(), () => {});
         try {
-            const followed = await this.#store.followed();
-            let position = Math.min(...names.map((name) => followed.get(name)?.position ?? 0));
             const query = this.#query(session, names, position);
             for await (const event of this.#hub.events(`/v1/changes?${query}`, both)) {
                 if (event.type === "page") {
@@ -1463,16 +1465,14 @@ class LocalStore {
     apply(session, names, { end, changes }) {
         return this.#inSession(session, async (tables) => {
             const { record, documents, writes } = tables;
-            // Where another collection of the stream was behind, some are known.
-            const news = changes.filter(({ collection, position }) => position > record.followed.get(collection)?.position);
-            for (const { collection, id, operation, position, fields } of news) {
+            for (const { collection, id, operation, position, fields } of changes) {
                 if (operation === "save") documents.put({ collection, id, position, fields });
                 else if (operation === "delete") documents.delete([collection, id]);
                 else throw new StorageKitError("protocol", "The hub tells what a document has become, and not how.");
             }
-            const positions = new Map(news.map(({ origin, position }) => [origin, position]));
+            const positions = new Map(changes.map(({ origin, position }) => [origin, position]));
             const own = await Promise.all(
-                news.filter(({ origin }) => origin !== undefined).map(({ origin }) => result(writes.get(origin))));
+                changes.filter(({ origin }) => origin !== undefined).map(({ origin }) => result(writes.get(origin))));
             const accepted = await result(writes.index("position").getAll(IDBKeyRange.upperBound(end)));
             const confirmed = new Map([...own, ...accepted].filter((write) => names.includes(write?.collection))
                 .map((write) => [write.origin, write]));
@@ -1486,7 +1486,7 @@ class LocalStore {
             }
             if (session.isIdle) record.failures = 0;
             await this.#trim(tables);
-            return new Map([...documentsOf([...news, ...confirmed.values()]), ...loaded.map((name) => [name, null])]);
+            return new Map([...documentsOf([...changes, ...confirmed.values()]), ...loaded.map((name) => [name, null])]);
         });
     }
 

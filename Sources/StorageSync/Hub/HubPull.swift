@@ -5,6 +5,9 @@ package struct HubPull: Sendable, Equatable {
     /// The id of the line that the position belongs to; nil for the hub's current one, with position 0.
     package var line: [UInt8]?
     package var position: Int64
+    /// The last position that a page covers; nil for the hub's head. It doesn't limit the documents behind position 0.
+    /// Such a request doesn't wait.
+    package var lastPosition: Int64?
     /// The names of the entities.
     package var entities: Set<String>
     /// Restricts the request to one document.

@@ -200,8 +200,8 @@ extension StoreHub {
         while true {
             try Task.checkCancellation()
             let page = try await page(
-                behind: seen, in: scope, limit: pull.limit, isFirst: start == 0 && seen == start,
-                isLast: pull.wait <= .zero)
+                behind: seen, through: pull.lastPosition, in: scope, limit: pull.limit,
+                isFirst: start == 0 && seen == start, isLast: pull.wait <= .zero)
             seen = page.end
             let rest = deadline - ContinuousClock.now
             guard page.changes.isEmpty, rest > .zero, start > 0 || page.end == 0, !tail.isStopped else {
@@ -221,12 +221,12 @@ extension StoreHub {
     /// - Parameter isLast: Whether the caller won't wait for more: the page then contains everything committed before,
     ///   even if the tail hasn't read it yet.
     private func page(
-        behind position: Int64, in scope: HubScope, limit: Int, isFirst: Bool, isLast: Bool
+        behind position: Int64, through last: Int64?, in scope: HubScope, limit: Int, isFirst: Bool, isLast: Bool
     ) async throws -> Page {
         let tail = tail
         let end = tail.end
         let passesTail = isLast && position >= end
-        if !isFirst, !passesTail,
+        if !isFirst, !passesTail, last == nil,
             let (changes, end, isWhole) = tail.changes(
                 behind: position, in: scope, limit: limit, bytes: limits.pageBytes)
         {
@@ -242,7 +242,7 @@ extension StoreHub {
             tail.note(unknown: scope.missingColumns(in: log.catalog), in: log.catalog)
             if isFirst { return try Self.documents(in: scope, log, db, limit: limit, bytes: bytes) }
             // Up to the tail's end: waiting followers receive what comes after it.
-            let end = passesTail ? log.head : end
+            let end = min(passesTail ? log.head : end, last ?? .max)
             guard position < end else { return Page(changes: [], end: position) }
             // Reads at most as many events as the page has room for changes: if a page ended between two events of a
             // document, the change that hid the document from the follower would be missing.

@@ -29,6 +29,21 @@ for (let number = from; number < to; number += 1) {
 """
 
 
+#: Delays the stream of tasks, and of what is followed beside them, until it is released.
+HOLD_STREAM = """
+globalThis.isHeld = false;
+const native = fetch;
+const released = new Promise((resolve) => { globalThis.release = resolve; });
+globalThis.fetch = async (url, options) => {
+    if (url.includes("collection=tasks") && options.headers.Accept === "text/event-stream") {
+        globalThis.isHeld = true;
+        await released;
+    }
+    return native(url, options);
+};
+"""
+
+
 def cors(request, origin, status, headers):
     """An answer of a proxy that stands before a hub."""
     is_preflight = request.startswith("OPTIONS")
@@ -80,6 +95,18 @@ class FollowingTests(BrowserTestCase):
         first.run("await client.collection('tasks').update('t', { title: 'Now' }); await notes.delete('n1')")
         self.eventually(lambda: second.run("return await tasks.all()"), [{"id": "t", "title": "Now"}])
         self.eventually(lambda: len(self.seen(second)), 19)
+
+    def test_a_deletion_before_the_stream_arrives(self):
+        self.hub.request("PUT", "/v1/collections/notes/documents/n", self.token, {"n": 1})
+        page = self.tab()
+        self.eventually(lambda: list(self.seen(page)), ["n"])
+        page.run(HOLD_STREAM)
+        self.hub.request("PUT", "/v1/collections/tasks/documents/t", self.token, {"n": 1})
+        page.run("globalThis.tasks = client.collection('tasks')")
+        self.eventually(lambda: page.run("return [isHeld, (await tasks.all()).length]"), [True, 1])
+        self.hub.request("DELETE", "/v1/collections/tasks/documents/t", self.token)
+        page.run("release()")
+        self.eventually(lambda: page.run("return await tasks.all()"), [])
 
     def test_an_iteration_follows_too(self):
         page = self.tab()

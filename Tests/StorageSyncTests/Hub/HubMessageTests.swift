@@ -193,6 +193,10 @@ struct HubMessageTests {
         let plain = HubChangesQuery(HubPull(behind: 0, of: ["a"]))
         #expect(try HubChangesQuery(QueryItems(plain.items.text)) == plain)
         #expect(try HubChangesQuery(QueryItems("collection=a")) == plain)
+        (pull.lastPosition, pull.wait) = (200, .zero)
+        let limited = HubChangesQuery(pull, follows: false)
+        #expect(try HubChangesQuery(QueryItems(limited.items.text)) == limited)
+        #expect(try !HubChangesQuery(QueryItems("collection=a&through=2")).follows)
     }
 
     @Test(
@@ -202,6 +206,7 @@ struct HubMessageTests {
             "collection=a&after=1&after=2",
             "collection=a&line=00", "collection=a&limit=0", "collection=a&wait=1.5", "collection=a&follow=no",
             "collection=%", "collection=%f",
+            "collection=a&through=-1", "collection=a&through=1&wait=1", "collection=a&through=1&follow=true",
             "collection=%ff", "collection=%00", "collection=a&after=9007199254740993", "collection=a&after=%2B1",
         ])
     func malformedQueryItems(text: String) {

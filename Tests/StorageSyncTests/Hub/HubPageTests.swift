@@ -170,6 +170,22 @@ import Testing
         }
     }
 
+    /// A follower of several collections brings one that is behind to the position of the others.
+    @Test("A page ends where it is asked to")
+    func lastPosition() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        try await Self.save(6, to: hub)
+        let head = try await hub.head()
+        var pull = HubPull(behind: head - 4, of: ["notes"])
+        (pull.line, pull.lastPosition) = (hub.line, head - 1)
+        let page = try await hub.pull(pull, as: .full)
+        #expect(page.end == head - 1)
+        #expect(page.changes.map(\.document.id) == ["2", "3", "4"])
+        pull.position = page.end
+        #expect(try await hub.pull(pull, as: .full) == SyncPage(start: head - 1, end: head - 1, changes: []))
+    }
+
     /// So many notes of 3,000 bytes.
     private static func save(_ count: Int, to hub: StoreHub) async throws {
         var one = try await HubClient("one", hub)

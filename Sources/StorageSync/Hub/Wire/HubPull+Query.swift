@@ -29,13 +29,18 @@ package struct HubChangesQuery: Sendable, Equatable {
             pull.limit = Int(limit)
         }
         pull.wait = .seconds(try items.integer("wait") ?? 0)
-        follows = try items.bool("follow") ?? true
+        pull.lastPosition = try items.integer("through")
+        follows = try items.bool("follow") ?? (pull.lastPosition == nil)
+        guard pull.lastPosition == nil || !follows && pull.wait == .zero else {
+            throw .init(name: "through", problem: "ends the answer, so that nothing can be waited for or followed")
+        }
     }
 
     package var items: QueryItems {
         var items = QueryItems()
         for entity in pull.entities.sorted() { items.add("collection", entity) }
         items.add("after", String(pull.position))
+        if let last = pull.lastPosition { items.add("through", String(last)) }
         if let line = pull.line { items.add("line", Hexadecimal.text(line)) }
         if let producer = pull.producer { items.add("producer", producer.value) }
         if let document = pull.document { items.add("document", document) }
