@@ -244,11 +244,9 @@ extension HubEntityTable {
         let changed = columns.indices.filter { ExactValue(row.values[$0]) != ExactValue(old.values[$0]) }
         guard !changed.isEmpty else { return }
         let assignments = changed.map { "\(quoted(columns[$0].stored)) = ?" } + ["_position = ?"]
-        let statement = try writer.statement(
-            "UPDATE \(quoted(entity.stored)) SET \(assignments.joined(separator: ", ")) WHERE \(quoted(key.stored)) = ?"
-        )
-        bind(changed.map { row.values[$0] } + [.integer(writer.nextPosition), row.key], to: statement)
-        try statement.execute()
+        try execute(
+            "UPDATE \(quoted(entity.stored)) SET \(assignments.joined(separator: ", ")) WHERE \(quoted(key.stored)) = ?",
+            changed.map { row.values[$0] } + [.integer(writer.nextPosition), row.key], with: writer)
     }
 
     /// The value of a column's DEFAULT clause; NULL if it has none.
@@ -268,21 +266,28 @@ extension HubEntityTable {
         let given = columns.indices.filter { row.values[$0] != .null || !columns[$0].required }
         let names = ["_position", quoted(key.stored)] + given.map { quoted(columns[$0].stored) }
         let placeholders = names.map { _ in "?" }.joined(separator: ", ")
-        let statement = try writer.statement(
-            "INSERT INTO \(quoted(entity.stored))(\(names.joined(separator: ", "))) VALUES (\(placeholders))")
-        bind([.integer(writer.nextPosition), row.key] + given.map { row.values[$0] }, to: statement)
-        try statement.execute()
+        try execute(
+            "INSERT INTO \(quoted(entity.stored))(\(names.joined(separator: ", "))) VALUES (\(placeholders))",
+            [.integer(writer.nextPosition), row.key] + given.map { row.values[$0] }, with: writer)
     }
 
     func delete(_ key: StorageValue, with writer: LogWriter) throws {
-        let statement = try writer.statement(
-            "DELETE FROM \(quoted(entity.stored)) WHERE \(quoted(self.key.stored)) = ?1")
-        ExactValue(key).bind(to: statement, at: 1)
-        try statement.execute()
+        try execute(
+            "DELETE FROM \(quoted(entity.stored)) WHERE \(quoted(self.key.stored)) = ?1", [key], with: writer)
     }
 
-    private func bind(_ values: [StorageValue], to statement: PreparedStatement) {
+    /// Runs a statement that changes rows.
+    private func execute(_ sql: String, _ values: [StorageValue], with writer: LogWriter) throws {
+        let statement = try writer.statement(sql)
         for (index, value) in values.enumerated() { ExactValue(value).bind(to: statement, at: Int32(index + 1)) }
+        do {
+            try statement.execute()
+        } catch let error as StorageError where error.code == .database {
+            // Unless the schema is the reason, the statement still compiles, and a function of a trigger or a constraint, as json(),
+            // has refused the row's values.
+            _ = try PreparedStatement(writer.database, sql)
+            throw StorageError(.conflict, error.message, remedy: error.remedy, cause: error)
+        }
     }
 }
 

@@ -127,10 +127,12 @@ extension HubBatch {
 }
 
 extension Error {
-    /// Whether the error isn't caused by the written data: the store, the machine or its clock is at fault.
+    /// Whether the error isn't caused by the written data: the store, the machine or its clock is at fault. So is a schema that
+    /// another program has changed, which SQLite reports as it compiles a statement.
     package var isOfTheStore: Bool {
         guard let error = self as? StorageError else { return false }
         return error.isStoreFailure || error.isOfTheMachine
-            || [.closed, .unusable, .readOnly, .busy, .clockAhead, .overloaded, .corrupt].contains(error.code)
+            || [.closed, .unusable, .readOnly, .busy, .clockAhead, .overloaded, .corrupt, .database].contains(
+                error.code)
     }
 }

@@ -95,6 +95,76 @@ struct StoreHubTests {
         }
     }
 
+    // MARK: Refusals
+
+    /// A hub on a table that another program has made, with a producer.
+    private func run(
+        _ statements: String, _ body: (TemporaryStore, StoreHub, inout HubClient) async throws -> Void
+    ) async throws {
+        let store = try TemporaryStore { schema in
+            schema.migration("2026-01-01_notes") { db in
+                try db.execute(sql: "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, n INTEGER, t TEXT)")
+                try db.execute(sql: statements)
+            }
+            schema.adopt("notes")
+        }
+        let hub = try await StoreHub(store.storage)
+        var client = try await HubClient("one", hub)
+        try await body(store, hub, &client)
+    }
+
+    /// A device parks what is invalid, and sends the rest again later.
+    @Test(
+        "A schema that another program has changed isn't the writer's fault",
+        arguments: [
+            "ALTER TABLE notes RENAME COLUMN t TO u",
+            "CREATE TRIGGER x AFTER INSERT ON notes BEGIN INSERT INTO nowhere VALUES (1); END",
+        ])
+    func foreignSchemaChange(statement: String) async throws {
+        try await run("") { store, hub, client in
+            _ = try await hub.write(.save(["n": .text("1")]), to: "1", of: "notes", as: .full)
+            let foreign = try DatabaseQueue(path: store.url.path)
+            try await foreign.write { try $0.execute(sql: statement) }
+            let single = await #expect(throws: StorageError.self) {
+                _ = try await hub.write(.save(["n": .text("2")]), to: "2", of: "notes", as: .full)
+            }
+            #expect(single?.isOfTheStore ?? false)
+            let batch = client.batch([HubWrite(1, .save(["n": .text("3")]), of: "3")])
+            await #expect(throws: SyncFailure.retryable(afterMicroseconds: nil)) {
+                try await hub.push(batch, as: .full)
+            }
+        }
+    }
+
+    @Test(
+        "What a trigger can't compute is invalid",
+        arguments: [
+            "AFTER INSERT ON notes WHEN new.n = 7 BEGIN SELECT json('?'); END",
+            "AFTER UPDATE ON notes WHEN new.n = 7 BEGIN SELECT abs(-9223372036854775807 - 1); END",
+        ])
+    func refusalByTrigger(trigger: String) async throws {
+        try await run("CREATE TRIGGER refusal \(trigger)") { _, hub, client in
+            let isInsert = trigger.contains("INSERT")
+            if !isInsert { _ = try await hub.write(.save(["n": .text("1")]), to: "1", of: "notes", as: .full) }
+            let save = WriteOperation.save(["n": .text("7")])
+            let error = await #expect(throws: HubError.self) {
+                _ = try await hub.write(save, to: "1", of: "notes", as: .full)
+            }
+            guard case .invalid = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            let results = try await client.push(
+                HubWrite(1, save, of: "1"), HubWrite(2, .save(["n": .text("2")]), of: "2"))
+            guard case .rejected(.invalid) = results[0], case .applied = results[1] else {
+                Issue.record("\(results)")
+                return
+            }
+            let count = try await hub.documents(of: "notes", limit: 10, as: .full).documents.count
+            #expect(count == (isInsert ? 1 : 2))
+        }
+    }
+
     // MARK: Followers
 
     /// A follower's copy of what it may see.
