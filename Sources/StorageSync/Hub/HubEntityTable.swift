@@ -272,12 +272,21 @@ extension HubEntityTable {
     }
 
     func delete(_ key: StorageValue, with writer: LogWriter) throws {
-        try execute(
-            "DELETE FROM \(quoted(entity.stored)) WHERE \(quoted(self.key.stored)) = ?1", [key], with: writer)
+        _ = try changes(
+            of: "DELETE FROM \(quoted(entity.stored)) WHERE \(quoted(self.key.stored)) = ?1", [key], with: writer)
     }
 
-    /// Runs a statement that changes rows.
+    /// Runs a statement that changes one row.
+    ///
+    /// - Throws: ``HubError/invalid(_:)`` if a trigger has dropped the change.
     private func execute(_ sql: String, _ values: [StorageValue], with writer: LogWriter) throws {
+        guard try changes(of: sql, values, with: writer) == 1 else {
+            throw HubError.invalid("A trigger of the schema ignores the write. Send values that it accepts.")
+        }
+    }
+
+    /// The number of rows that a statement itself has changed.
+    private func changes(of sql: String, _ values: [StorageValue], with writer: LogWriter) throws -> Int {
         let statement = try writer.statement(sql)
         for (index, value) in values.enumerated() { ExactValue(value).bind(to: statement, at: Int32(index + 1)) }
         do {
@@ -288,6 +297,7 @@ extension HubEntityTable {
             _ = try PreparedStatement(writer.database, sql)
             throw StorageError(.conflict, error.message, remedy: error.remedy, cause: error)
         }
+        return statement.changes
     }
 }
 

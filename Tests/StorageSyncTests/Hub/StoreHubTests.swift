@@ -137,8 +137,10 @@ struct StoreHubTests {
     }
 
     @Test(
-        "What a trigger can't compute is invalid",
+        "What a trigger ignores or can't compute is invalid",
         arguments: [
+            "BEFORE INSERT ON notes WHEN new.n = 7 BEGIN SELECT RAISE(IGNORE); END",
+            "BEFORE UPDATE ON notes WHEN new.n = 7 BEGIN SELECT RAISE(IGNORE); END",
             "AFTER INSERT ON notes WHEN new.n = 7 BEGIN SELECT json('?'); END",
             "AFTER UPDATE ON notes WHEN new.n = 7 BEGIN SELECT abs(-9223372036854775807 - 1); END",
         ])
