@@ -199,6 +199,10 @@ extension HubWriter {
             guard !document.id.utf8.contains(0) else {
                 throw Rejected(rejection: .invalid("An id can't contain a NUL character."))
             }
+            guard !document.entity.isEmpty else {
+                throw Rejected(rejection: .invalid("A collection's name can't be empty. Send one."))
+            }
+            try checkNewId(document.id)
             return Found(key: .text(document.id), isVisible: false)
         }
         guard let table = HubEntityTable(entity) else {
@@ -210,8 +214,14 @@ extension HubWriter {
         // For the client, a document that it couldn't see never existed.
         let deletion = history?.deletion(of: document, in: scope)
         let row = try table.row(key, in: writer.database)
+        if row == nil { try checkNewId(document.id) }
         return Found(
             key: key, row: row, deletion: deletion, isVisible: row.map { scope.sees($0.row, in: table) } ?? false)
+    }
+
+    /// Other programs may have rows whose key is an empty text; no path of a request leads to them.
+    private func checkNewId(_ id: String) throws {
+        guard !id.isEmpty else { throw Rejected(rejection: .invalid("A document's id can't be empty. Send one.")) }
     }
 
     private func check(_ expected: RowPrecondition?, _ found: Found) throws {

@@ -167,6 +167,27 @@ struct StoreHubTests {
         }
     }
 
+    @Test("A collection's name and an id aren't empty", arguments: [("", "1"), ("notes", ""), ("others", "")])
+    func emptyNames(entity: String, id: String) async throws {
+        try await run("") { store, hub, client in
+            let document = DocumentID(entity: entity, id: id)
+            let write = HubWrite(origin: 1, document: document, operation: .save(["n": .text("1")]), base: 0)
+            let results = try await client.push(write)
+            guard case .rejected(.invalid) = results[0] else {
+                Issue.record("\(results)")
+                return
+            }
+        }
+    }
+
+    @Test("A row with an empty id can be changed")
+    func existingEmptyId() async throws {
+        try await run("INSERT INTO notes VALUES ('', 1, NULL)") { _, _, client in
+            let results = try await client.push(HubWrite(1, .patch(["n": .text("2")]), of: ""))
+            #expect(results[0].position != nil)
+        }
+    }
+
     // MARK: Followers
 
     /// A follower's copy of what it may see.
