@@ -52,6 +52,29 @@
             }
         }
 
+        /// A proxy that compresses an answer weakens its tag.
+        @Test("A version is known by a weak tag, and in a list")
+        func weakTagsAndLists() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let created = try await hub.send(.PUT, path, token: token, body: #"{"n":1}"#)
+                let tag = try #require(created.headers.first(name: "ETag"))
+                for (header, tags, status) in [
+                    ("If-None-Match", "W/\(tag)", 304), ("If-None-Match", "\"999\", W/\"a,b\" ,\(tag)", 304),
+                    ("If-None-Match", "\"999\"", 200), ("If-Match", "\"999\"", 412), ("If-Match", "?", 412),
+                    ("If-Match", "\"999\",W/\(tag)", 200), ("If-Match", "*", 200),
+                ] {
+                    let answer = try await hub.send(.GET, path, token: token, headers: [header: tags])
+                    #expect(answer.status == status, "\(header): \(tags)")
+                }
+                for (tags, status) in [("W/\(tag)", 200), ("\"999\", \(tag)", 200), ("\"999\"", 412), ("?", 400)] {
+                    let answer = try await hub.send(
+                        .PUT, path, token: token, body: #"{"n":1}"#, headers: ["If-Match": tags])
+                    #expect(answer.status == status, "\(tags) \(answer.body)")
+                }
+            }
+        }
+
         @Test("Ids are any text")
         func idsOfAnyText() async throws {
             try await ServedHub.run { hub in

@@ -2,7 +2,6 @@
     internal import HTTPTypes
     internal import Hummingbird
     internal import NIOCore
-    internal import StorageKit
     internal import StorageSync
 
     /// An authenticated request to the hub.
@@ -74,29 +73,19 @@
 
         /// The precondition in `If-Match` and `If-None-Match`.
         ///
-        /// - Throws: ``HubProblem`` for anything but one version or `*`.
-        func documentPrecondition() throws -> RowPrecondition? {
-            switch (request.headers[.ifMatch], request.headers[.ifNoneMatch]) {
+        /// - Throws: ``HubProblem`` for anything but versions or `*`.
+        func documentPrecondition() throws -> HubPrecondition? {
+            switch (request.headers[.ifMatch].map(EntityTags.init), request.headers[.ifNoneMatch]) {
             case (nil, nil): return nil
             case (nil, "*"): return .absent
-            case ("*", nil): return .exists
-            case (let tag?, nil):
-                guard let version = Self.version(tag) else { break }
-                return .position(version)
+            case (.any??, nil): return .exists
+            case (.listed(let versions)??, nil) where !versions.contains(nil):
+                return .versions(Set(versions.compactMap(\.self)).sorted())
             default: break
             }
             throw HubProblem(
                 .malformed,
-                "If-Match takes the ETag of one version, or *; If-None-Match takes *; one of them at a time.")
-        }
-
-        /// The version in an ETag.
-        static func version(_ tag: String) -> Int64? {
-            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\""),
-                let version = Int64(tag.dropFirst().dropLast()),
-                version > 0, "\"\(version)\"" == tag
-            else { return nil }
-            return version
+                "If-Match takes the ETags of versions, or *; If-None-Match takes *; one of them at a time.")
         }
     }
 

@@ -64,12 +64,13 @@
         private func read(_ id: String, of entity: String, _ request: HubRequest) async throws -> Response {
             guard request.access.mayRead(entity) else { throw HubError.forbidden }
             let document = try await hub.document(id, of: entity, as: request.access)
-            let tag = "\"\(document.version)\""
-            var response = Response(json: document.json)
-            if let known = request.request.headers[.ifNoneMatch], known == "*" || known == tag {
-                response = Response(status: .notModified)
+            let headers = request.request.headers
+            if let required = headers[.ifMatch], !(EntityTags(required)?.contains(document.version) ?? false) {
+                throw HubError.preconditionFailed
             }
-            response.headers[.eTag] = tag
+            let isKnown = headers[.ifNoneMatch].flatMap(EntityTags.init)?.contains(document.version) ?? false
+            var response = isKnown ? Response(status: .notModified) : Response(json: document.json)
+            response.headers[.eTag] = EntityTags.tag(of: document.version)
             response.headers[.cacheControl] = "private, no-cache"
             return response
         }
@@ -95,13 +96,13 @@
             var response = Response(
                 json: HubWritten(id: id, version: version, position: outcome.position).json,
                 status: outcome.isCreated ? .created : .ok)
-            response.headers[.eTag] = "\"\(version)\""
+            response.headers[.eTag] = EntityTags.tag(of: version)
             return response
         }
 
         private func key(
             of request: HubRequest, for operation: WriteOperation, to id: String, of entity: String,
-            expecting expected: RowPrecondition?
+            expecting expected: HubPrecondition?
         ) throws -> HubRequestKey? {
             guard let value = request.request.headers[.idempotencyKey] else { return nil }
             guard (1...255).contains(value.utf8.count) else {

@@ -98,7 +98,7 @@ extension HubWriter {
     /// - Returns: Whether the document was created.
     /// - Throws: ``Rejected``; ``HubError/preconditionFailed``; ``HubError/outdatedCondition``; errors of the store.
     func change(
-        _ write: HubWrite, from producer: ProducerID?, expecting expected: RowPrecondition? = nil
+        _ write: HubWrite, from producer: ProducerID?, expecting expected: HubPrecondition? = nil
     ) throws -> Bool {
         guard access.mayWrite(write.document.entity) else {
             throw Rejected(rejection: .invalid("Writing to \"\(write.document.entity)\" isn't allowed."))
@@ -224,13 +224,13 @@ extension HubWriter {
         guard !id.isEmpty else { throw Rejected(rejection: .invalid("A document's id can't be empty. Send one.")) }
     }
 
-    private func check(_ expected: RowPrecondition?, _ found: Found) throws {
+    private func check(_ expected: HubPrecondition?, _ found: Found) throws {
         let holds =
             switch expected {
             case nil: true
             case .absent: found.row == nil
             case .exists: found.isVisible
-            case .position(let position): found.isVisible && found.row?.position == position
+            case .versions(let versions): found.isVisible && versions.contains { $0 == found.row?.position }
             }
         guard holds else { throw HubError.preconditionFailed }
     }

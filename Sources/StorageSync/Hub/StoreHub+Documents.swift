@@ -1,6 +1,6 @@
 internal import GRDB
 internal import StorageCore
-package import StorageKit
+internal import StorageKit
 internal import StorageLog
 internal import Synchronization
 
@@ -101,7 +101,7 @@ extension StoreHub {
     /// - Throws: ``HubError``.
     package func write(
         _ operation: WriteOperation, to id: String, of entity: String,
-        expecting expected: RowPrecondition? = nil,
+        expecting expected: HubPrecondition? = nil,
         key: HubRequestKey? = nil, as access: HubAccess
     ) async throws -> HubOutcome {
         guard access.mayWrite(entity) else { throw HubError.forbidden }
@@ -119,7 +119,7 @@ extension StoreHub {
     /// The outcome is read once the commit is made, because triggers may have changed the document after the write, and
     /// stored in the same transaction if the request has a key.
     private func write(
-        _ write: HubWrite, expecting expected: RowPrecondition?, key: HubRequestKey?, as access: HubAccess
+        _ write: HubWrite, expecting expected: HubPrecondition?, key: HubRequestKey?, as access: HubAccess
     ) async throws -> HubOutcome {
         let (limit, lineage) = (limits.keys, lineage)
         // A commit may run more than once; the last run counts.
