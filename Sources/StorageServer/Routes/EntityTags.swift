@@ -30,16 +30,16 @@
             self = .listed(versions)
         }
 
-        /// Whether a version is one of them.
+        /// Whether a version is one of them. Version 0 is that of a row that was written past the log, and names no state.
         func contains(_ version: Int64) -> Bool {
             switch self {
             case .any: true
-            case .listed(let versions): versions.contains(version)
+            case .listed(let versions): version > 0 && versions.contains(version)
             }
         }
 
-        /// The tag of a version.
-        static func tag(of version: Int64) -> String { "\"\(version)\"" }
+        /// The tag of a version; nil for 0.
+        static func tag(of version: Int64) -> String? { version > 0 ? "\"\(version)\"" : nil }
 
         /// What is between the quotes of the next tag.
         private static func tag(from rest: inout Substring) -> Substring? {
