@@ -91,6 +91,16 @@
             }
         }
 
+        @Test("A connection ends with the request that says so", arguments: ["Close", "Close, TE", "te,close"])
+        func closedConnection(connection: String) async throws {
+            try await ServedHub.run { hub in
+                let first = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: \(connection)\r\n\r\n"
+                let second = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                let answers = try await exchange(try await connect(hub), first + second)
+                #expect(answers.components(separatedBy: "HTTP/1.1 200 ").count == 2, "\(answers)")
+            }
+        }
+
         @Test("A body that isn't encoded as it says is malformed")
         func malformedChunks() async throws {
             try await ServedHub.run { hub in

@@ -88,17 +88,4 @@
                 "If-Match takes the ETags of versions, or *; If-None-Match takes *; one of them at a time.")
         }
     }
-
-    extension Substring {
-        fileprivate var trimmed: Substring {
-            var rest = self
-            while rest.first?.isWhitespace == true { rest.removeFirst() }
-            while rest.last?.isWhitespace == true { rest.removeLast() }
-            return rest
-        }
-    }
-
-    extension String {
-        fileprivate var trimmed: Substring { self[...].trimmed }
-    }
 #endif

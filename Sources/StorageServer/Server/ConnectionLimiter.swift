@@ -16,7 +16,8 @@
     /// 4. A server that shuts down waits for ``HubLimits/lastWriteSeconds`` only, and one that is cancelled doesn't
     ///    wait.
     ///
-    /// A client that expects `100-continue` is answered so at once.
+    /// A client that expects `100-continue` is answered so at once. A request is the last one if its `Connection` has `close` among
+    /// others, or in capital letters: Hummingbird only knows the word by itself.
     ///
     /// Isolation: the channel's event loop.
     final class ConnectionLimiter: ChannelDuplexHandler, RemovableChannelHandler {
@@ -109,8 +110,14 @@
 
     extension ConnectionLimiter {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            switch unwrapInboundIn(data) {
-            case .head(let head): if head.headerFields[.expect] != nil { allowBody(context) }
+            var part = unwrapInboundIn(data)
+            switch part {
+            case .head(var head):
+                if head.headerFields[.expect] != nil { allowBody(context) }
+                if head.headerFields[.connection]?.headerList.contains("close") ?? false {
+                    head.headerFields[.connection] = "close"
+                }
+                part = .head(head)
             case .body: break
             case .end:
                 requests += 1
@@ -120,7 +127,7 @@
                     if isLastAnswer { closeWhenWritten(context) }
                 }
             }
-            context.fireChannelRead(data)
+            context.fireChannelRead(wrapInboundOut(part))
         }
 
         /// Lets a client go on that waits with its body (RFC 9110, section 10.1.1). An answer to an earlier request would come
