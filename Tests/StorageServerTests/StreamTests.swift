@@ -79,6 +79,23 @@
             }
         }
 
+        @Test(
+            "A stream is sent to those who accept one",
+            arguments: [
+                ("Text/Event-Stream", true), ("application/json, text/event-stream;charset=utf-8; q=0.5", true),
+                ("text/event-stream;q=0", false), ("text/event-stream; Q=0.0, */*", false),
+                ("text/event-streams", false), ("*/*", false),
+            ])
+        func acceptedStreams(accept: String, isStream: Bool) async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let answer = try await hub.send(
+                    .GET, "/v1/changes?collection=notes&follow=false", token: token, headers: ["Accept": accept])
+                let type = answer.headers.first(name: "Content-Type") ?? ""
+                #expect(type.hasPrefix("text/event-stream") == isStream, "\(type)")
+            }
+        }
+
         /// Also where a page's worth of changes concerns others.
         @Test("A stream ends when all is sent")
         func endWhenAllIsSent() async throws {

@@ -18,6 +18,17 @@
         /// - Throws: ``QueryItems/Malformed``.
         func query() throws -> QueryItems { try QueryItems(request.uri.query ?? "") }
 
+        /// Whether the client accepts a stream of events: `Accept` has the type, with a weight above 0. Source: RFC 9110,
+        /// section 12.5.1.
+        var acceptsEvents: Bool {
+            (request.headers[.accept] ?? "").headerList.contains { range in
+                let parts = range.split(separator: ";").map(\.trimmed)
+                guard parts.first == "text/event-stream" else { return false }
+                let weight = parts.first { $0.hasPrefix("q=") }
+                return weight.map { Double($0.dropFirst(2)) ?? 0 > 0 } ?? true
+            }
+        }
+
         /// Reads the body as JSON.
         ///
         /// - Throws: ``HubProblem`` for another media type, a body that exceeds the limits, and a timeout;

@@ -31,8 +31,7 @@
             let query = try await request.message(QueryBuilder.self)
             // Checked for an answer without a stream too, as the header's form doesn't depend on that.
             let point = try resumePoint(request)
-            let accept = request.request.headers[.accept] ?? ""
-            guard accept.contains("text/event-stream") else {
+            guard request.acceptsEvents else {
                 return Response(json: try await hub.documents(of: entity, matching: query, as: request.access).json)
             }
             return try await live(query, of: entity, after: point, request)

@@ -41,8 +41,7 @@
             query.pull.producer = try query.pull.producer.map { try producer($0.value, request) }
             guard query.pull.entities.contains(where: request.access.mayRead) else { throw HubError.forbidden }
             let last = try lastEvent(request)
-            let accept = request.request.headers[.accept] ?? ""
-            guard accept.contains("text/event-stream") else { return try await page(query.pull, request) }
+            guard request.acceptsEvents else { return try await page(query.pull, request) }
             if let last { (query.pull.line, query.pull.position) = (last.line, last.position) }
             return try await stream(query, request)
         }
