@@ -81,7 +81,7 @@
                     ("GET http://localhost/health HTTP/1.1\r\nHost: localhost", "200"),
                     ("GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example", "400"),
                     ("GET /health HTTP/1.1\r\nHost: evil.example\r\nHost: localhost", "400"),
-                    ("GET /health HTTP/1.1\r\nHost: evil.example", "421"),
+                    ("GET /health HTTP/1.1\r\nHost: evil.example", "421"), ("GET /health HTTP/1.1", "400"),
                 ]
                 for (head, status) in requests {
                     let text = head + "\r\nConnection: close\r\n\r\n"

@@ -189,7 +189,10 @@
                 throw HubProblem(.malformed, "A request has one Host.")
             }
             guard !hosts.isEmpty else { return }
-            var name = (request.head.authority ?? "").lowercased()
+            guard let authority = request.head.authority else {
+                throw HubProblem(.malformed, "A request has one Host.")
+            }
+            var name = authority.lowercased()
             if let port = name.lastIndex(of: ":"), !name.hasSuffix("]") { name = String(name[..<port]) }
             guard hosts.contains(name) else {
                 throw HubProblem(.misdirected, "The hub isn't known by this name.")
