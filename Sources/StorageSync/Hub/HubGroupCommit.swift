@@ -52,7 +52,7 @@ final class HubGroupCommit: Sendable {
         while let jobs = take() {
             do {
                 for (job, outcome) in zip(jobs, try await apply(jobs)) { job.continuation.resume(with: outcome) }
-            } catch let error where jobs.count > 1 && !error.isOfTheStore {
+            } catch let error where jobs.count > 1 && (!error.isOfTheStore || Self.isOfOneTable(error)) {
                 // One of them has rolled back the transaction for all: each is applied by itself.
                 for job in jobs { await applyAlone(job) }
             } catch {
@@ -102,6 +102,9 @@ final class HubGroupCommit: Sendable {
             }
         }
     }
+
+    /// Whether the schema of a table that one of the batches writes to doesn't fit: the others needn't fail with it.
+    private static func isOfOneTable(_ error: any Error) -> Bool { (error as? StorageError)?.code == .database }
 
     /// A batch that rolls back its own transaction is refused: its writes are then sent one by one.
     private static func failure(_ error: any Error, of job: Job) -> any Error {

@@ -136,6 +136,25 @@ struct StoreHubTests {
         }
     }
 
+    @Test("Others in the transaction of a table whose schema was changed are accepted")
+    func othersBesideForeignSchemaChange() async throws {
+        try await run("") { store, hub, client in
+            let foreign = try DatabaseQueue(path: store.url.path)
+            try await foreign.write { try $0.execute(sql: "ALTER TABLE notes RENAME COLUMN t TO u") }
+            let document = DocumentID(entity: "others", id: "1")
+            let other = HubWrite(origin: 1, document: document, operation: .save(["n": .text("1")]), base: 0)
+            var batches = [client.batch([HubWrite(1, .save(["n": .text("1")]))])]
+            for number in 0..<8 { batches.append(try await HubClient("\(number)", hub).batch([other])) }
+            let accepted = await withTaskGroup(of: Bool.self) { group in
+                for batch in batches {
+                    group.addTask { (try? await hub.push(batch, as: .full).first?.result.position) != nil }
+                }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(accepted == 8)
+        }
+    }
+
     @Test(
         "What a trigger ignores or can't compute is invalid",
         arguments: [
