@@ -184,4 +184,69 @@ extension RevertTests {
         #expect(try await rows(storage) == before)
         #expect(try await storage.verify().isSound)
     }
+
+    @Test(
+        "Rows that a foreign key can't change are deleted before the rows that they refer to",
+        arguments: [
+            "NOT NULL REFERENCES a(id) ON DELETE SET NULL", "CHECK (a IS NOT NULL) REFERENCES a(id) ON DELETE SET NULL",
+            "UNIQUE DEFAULT 0 REFERENCES a(id) ON DELETE SET DEFAULT",
+        ], ConflictPolicy.allCases)
+    func rowsThatCannotBeChanged(column: String, policy: ConflictPolicy) async throws {
+        for restores in [false, true] {
+            let storage = try openTable(
+                """
+                CREATE TABLE a(id INTEGER PRIMARY KEY, a INTEGER \(column) DEFERRABLE INITIALLY DEFERRED);
+                CREATE TABLE b(id INTEGER PRIMARY KEY, a INTEGER \(column) DEFERRABLE INITIALLY DEFERRED);
+                """, adopting: ["a", "b"])
+            let point = storage.head
+            let insertion = try await run(
+                "INSERT INTO b(id, a) VALUES (7, 0), (8, 1); INSERT INTO a(id, a) VALUES (0, 0), (1, 1)", storage)
+            let report =
+                try await restores
+                ? storage.engine.restore([], to: .position(point), policy: policy, metadata: CommitMetadata())
+                : storage.revert(insertion, onConflict: policy)
+            #expect(report.outcome.conflicts.isEmpty)
+            #expect(report.outcome.deleted == 4)
+            #expect(try await rows(storage) == [])
+            #expect(try await storage.verify().isSound)
+        }
+    }
+
+    @Test("A later row that a foreign key can't change keeps the one under it", arguments: ConflictPolicy.allCases)
+    func laterRowThatCannotBeChanged(policy: ConflictPolicy) async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, u TEXT);
+            CREATE TABLE b(id INTEGER PRIMARY KEY, a INTEGER NOT NULL REFERENCES a(id) ON DELETE SET NULL);
+            """, adopting: ["a", "b"])
+        let insertion = try await run("INSERT INTO a(id) VALUES (1), (2)", storage)
+        try await run("INSERT INTO b(id, a) VALUES (7, 1)", storage)
+        let reason = "A constraint of the schema refused the change: NOT NULL constraint failed: b.a."
+        try await expectConflict(
+            "a/1", because: "a foreign key can't change a row that refers to it (\(reason))", in: storage, with: policy
+        ) {
+            try await storage.revert(insertion, onConflict: policy, isDryRun: $0)
+        }
+        #expect(try await rows(storage) == (policy == .abort ? ["a1", "a2", "b7"] : ["a1", "b7"]))
+    }
+
+    @Test("To overwrite, a row is deleted once the later rows under it are", arguments: [false, true])
+    func overwritingWithLaterRows(restores: Bool) async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, u TEXT);
+            CREATE TABLE b(id INTEGER PRIMARY KEY, a INTEGER NOT NULL REFERENCES a(id) ON DELETE SET NULL);
+            CREATE TABLE c(id INTEGER PRIMARY KEY, b INTEGER REFERENCES b(id) ON DELETE CASCADE);
+            """, adopting: ["a", "b", "c"])
+        let point = storage.head
+        let insertion = try await run("INSERT INTO a(id) VALUES (1); INSERT INTO b(id, a) VALUES (7, 1)", storage)
+        try await run("INSERT INTO c(id, b) VALUES (9, 7)", storage)
+        let report =
+            try await restores
+            ? storage.engine.restore(["a", "b"], to: .position(point), policy: .overwrite, metadata: CommitMetadata())
+            : storage.revert(insertion, onConflict: .overwrite)
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(report.outcome.deleted == 3)
+        #expect(try await storage.verify().isSound)
+    }
 }

@@ -16,10 +16,12 @@ package final class Restoration {
     private var blocked: [BlockedRow] = []
     /// Rows that couldn't be deleted, because foreign keys would delete or change others with them.
     private var refused: [RefusedRow] = []
+    private var editors: [UInt32: RowEditor] = [:]
 
     private struct RefusedRow {
         let entity: CatalogEntity
         let key: [ExactValue]
+        let reason: String
     }
 
     private struct BlockedRow {
@@ -77,7 +79,7 @@ package final class Restoration {
         Self.bind(key, to: select)
         let find = try PreparedStatement(
             writer.database, "SELECT \(list) FROM \(table)\(Self.condition(entity, []))")
-        let access = try RowEditor(entity, writer)
+        let access = try access(to: entity)
         let keyCount = entity.key.count
         while try select.step() {
             let values = columns.indices.map { ExactValue(select, column: Int32($0)) }
@@ -138,7 +140,7 @@ package final class Restoration {
     private func reinsert(_ cycle: [BlockedRow], from source: Connection) throws -> Bool {
         writer.database.setForeignKeysEnabled(false)
         defer { writer.database.setForeignKeysEnabled(true) }
-        for row in cycle { _ = try RowEditor(row.entity, writer).delete(row.key, withOthers: false) }
+        for row in cycle { _ = try access(to: row.entity).delete(row.key, withOthers: false) }
         try restoreAgain(cycle, from: source)
         // References that were missing before are still counted as such, though the rows may be there by now.
         return try blocked.isEmpty && !writer.hasUnresolvedReferences
@@ -151,10 +153,10 @@ package final class Restoration {
     private func reinsertWithOthers(
         _ cycle: [BlockedRow], of entities: [CatalogEntity], key: [ExactValue]?, from source: Connection
     ) throws -> Bool {
-        for row in cycle where try RowEditor(row.entity, writer).row(row.key) != nil {
-            guard try RowEditor(row.entity, writer).delete(row.key, withOthers: policy == .overwrite) else {
-                return false
-            }
+        for row in cycle {
+            let access = try access(to: row.entity)
+            guard try access.row(row.key) != nil else { continue }
+            guard try access.delete(row.key, withOthers: policy == .overwrite) == nil else { return false }
         }
         try restoreAgain(cycle, from: source)
         // Rows that were deleted with them are restored as well.
@@ -192,7 +194,7 @@ package final class Restoration {
             ORDER BY \(rowid) LIMIT 1
             """)
         let find = try PreparedStatement(source, "SELECT 1 FROM \(table)\(Self.condition(entity, []))")
-        let access = try RowEditor(entity, writer)
+        let access = try access(to: entity)
         var first: Int64? = .min
         while let least = first {
             Self.bind(key, to: next)
@@ -205,8 +207,8 @@ package final class Restoration {
             let wasThere = try find.step()
             find.reset()
             guard !wasThere, !isLeftOut(row, of: entity) else { continue }
-            if try !access.delete(row, withOthers: policy == .overwrite) {
-                refused.append(RefusedRow(entity: entity, key: row))
+            if let reason = try access.delete(row, withOthers: policy == .overwrite) {
+                refused.append(RefusedRow(entity: entity, key: row, reason: reason))
             }
         }
     }
@@ -216,8 +218,11 @@ package final class Restoration {
         while !refused.isEmpty {
             // The last first: a row mostly comes before those that refer to it.
             let waiting = refused.reversed()
-            refused = try waiting.filter { row in
-                try !RowEditor(row.entity, writer).delete(row.key, withOthers: false)
+            refused = try waiting.compactMap { row in
+                guard let reason = try access(to: row.entity).delete(row.key, withOthers: policy == .overwrite) else {
+                    return nil
+                }
+                return RefusedRow(entity: row.entity, key: row.key, reason: reason)
             }
             guard refused.count < waiting.count else {
                 refused.reverse()
@@ -231,8 +236,15 @@ package final class Restoration {
             outcome.add(
                 RevertConflict(
                     table: row.entity.name, key: row.key.map(\.value), column: nil,
-                    reason: "rows that refer to it would be deleted too", expected: nil, found: nil))
+                    reason: row.reason, expected: nil, found: nil))
         }
+    }
+
+    private func access(to entity: CatalogEntity) throws -> RowEditor {
+        if let known = editors[entity.id] { return known }
+        let access = try RowEditor(entity, writer)
+        editors[entity.id] = access
+        return access
     }
 
     private func isLeftOut(_ key: [ExactValue], of entity: CatalogEntity) -> Bool {

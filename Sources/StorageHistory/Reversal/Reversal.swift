@@ -34,6 +34,9 @@ package final class Reversal {
     /// together, last first.
     private var waiting: [[NetRow]] = []
     private var waitingRows: [RowAddress: Int] = [:]
+    /// Whether rows that refer to deleted ones may be deleted with them: only to overwrite, and after all that is possible
+    /// otherwise.
+    private var deletesOthers = false
     /// Whether no further progress is possible.
     private var isLast = false
     /// The number of events visited.
@@ -89,7 +92,7 @@ package final class Reversal {
 
     private func restart() throws {
         try writer.statement("ROLLBACK TO storage_reversal_whole").execute()
-        (outcome, events, isLast) = (wholeRows, 0, false)
+        (outcome, events, deletesOthers, isLast) = (wholeRows, 0, false, false)
         (blocked, settled, waiting, waitingRows, halfReverted) = (leftOut, [:], [], [:], [])
     }
 
@@ -123,7 +126,7 @@ package final class Reversal {
             for event in round.joined() { try revert(event) }
             guard waiting.joined().count == round.joined().count else { continue }
             if !continues { return false }
-            isLast = true
+            if policy == .overwrite, !deletesOthers { deletesOthers = true } else { isLast = true }
         }
         return true
     }
@@ -270,8 +273,9 @@ package final class Reversal {
             }
         }
         // Their own events may still delete the rows that refer to it: they are deleted with it only at the end, to overwrite.
-        if try access.delete(event.row.values, withOthers: policy == .overwrite && isLast) { return }
-        blockOrWait(event, because: "rows that refer to it would be deleted too")
+        if let reason = try access.delete(event.row.values, withOthers: deletesOthers) {
+            blockOrWait(event, because: reason)
+        }
     }
 
     private func revertDelete(

@@ -39,33 +39,37 @@ final class RowEditor {
     /// Deletes a row.
     ///
     /// - Parameter withOthers: Whether rows that foreign keys delete or change with it may be changed too.
-    /// - Returns: Whether it was deleted; false if others would have been changed, in which case all of them stay.
-    func delete(_ key: [ExactValue], withOthers: Bool) throws -> Bool {
-        let sql = "DELETE FROM \(table) WHERE \(RowLookup.condition(of: entity))"
-        guard !withOthers else {
-            try run(sql, key)
-            return true
-        }
+    /// - Returns: Why the row and all others stay; nil if it was deleted. A later try may succeed, once rows that refer to it are
+    ///   gone.
+    /// - Complexity: O(n) in the rows that refer to it; if others must stay, without those that refer to them in turn.
+    func delete(_ key: [ExactValue], withOthers: Bool) throws -> String? {
         try writer.statement("SAVEPOINT storage_reversal").execute()
-        let isAlone = try isOnlyChange { try run(sql, key) }
-        if !isAlone { try writer.statement("ROLLBACK TO storage_reversal").execute() }
+        let obstacle = try obstacle(toDeleting: key, withOthers: withOthers)
+        if obstacle != nil { try writer.statement("ROLLBACK TO storage_reversal").execute() }
         try writer.statement("RELEASE storage_reversal").execute()
-        return isAlone
+        return obstacle
     }
 
-    /// Whether a change of one row changes no other. If not, it may have been made in part.
-    ///
-    /// - Complexity: O(n) in the rows that refer to it, without those that refer to them in turn.
-    private func isOnlyChange(_ change: () throws -> Void) throws -> Bool {
+    /// Deletes a row, and returns why that has to be undone.
+    private func obstacle(toDeleting key: [ExactValue], withOthers: Bool) throws -> String? {
+        let sql = "DELETE FROM \(table) WHERE \(RowLookup.condition(of: entity))"
         // Not by the events: rows of tables without history have none.
         let changes = writer.database.totalChanges
         do {
-            try writer.database.withTriggerDepth(1, change)
+            if withOthers {
+                try run(sql, key)
+                return nil
+            }
+            try writer.database.withTriggerDepth(1) { try run(sql, key) }
+            return writer.database.totalChanges <= changes + 1 ? nil : Self.othersAreDeleted
         } catch let error as StorageError where error.isTriggerDepth {
-            return false
+            return Self.othersAreDeleted
+        } catch let error as StorageError where error.code == .conflict {
+            return "a foreign key can't change a row that refers to it (\(error.message))"
         }
-        return writer.database.totalChanges <= changes + 1
     }
+
+    private static let othersAreDeleted = "rows that refer to it would be deleted too"
 
     func update(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
         let changed = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
@@ -109,7 +113,7 @@ final class RowEditor {
 }
 
 extension StorageError {
-    /// Whether the action of a foreign key has changed a row, and that row's change causes others that the limit doesn't allow.
+    /// Whether the action of a foreign key has changed a row, and that row's change causes others, more deeply than the limit allows.
     fileprivate var isTriggerDepth: Bool {
         code == .database && message.contains("too many levels of trigger recursion")
     }
