@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import StorageLog
 
 /// Which changed rows must be left out of the changes together with another one.
@@ -7,7 +6,7 @@ internal import StorageLog
 /// - A row that is deleted, for one that refers to it before the changes: if that stays as it is, so must its reference. Where a
 ///   foreign key deletes or changes rows itself, they are kept from that one by one.
 ///
-/// - Complexity: O(n log n) in the rows of the changed tables.
+/// - Complexity: O(n log m) for n changed rows of tables with m rows.
 struct DependentRows {
     private struct Dependent {
         let row: RowAddress
@@ -21,6 +20,8 @@ struct DependentRows {
     }
 
     private var changes: [RowAddress: Change] = [:]
+    /// The changed rows, in the order of their first changes.
+    private var rows: [RowAddress] = []
     private var dependents: [RowAddress: [Dependent]] = [:]
 
     /// None.
@@ -34,11 +35,12 @@ struct DependentRows {
         var changes: [RowAddress: Change] = [:]
         for index in start..<view.count {
             let shape = view.shape(of: index)
-            changes[RowAddress(view, at: index), default: Change(existed: !shape.isInsert, exists: true)].exists =
-                !shape.isDelete
+            let row = RowAddress(view, at: index)
+            if changes[row] == nil { rows.append(row) }
+            changes[row, default: Change(existed: !shape.isInsert, exists: true)].exists = !shape.isDelete
         }
         self.changes = changes
-        try Self.forEachReference(among: changes, writer) { _, referring, referred in
+        try writer.forEachReference(among: rows) { _, referring, referred in
             guard let change = changes[referred], !change.existed, change.exists else { return }
             dependents[referred, default: []].append(Dependent(row: referring, isReferring: true))
         }
@@ -47,7 +49,7 @@ struct DependentRows {
     /// Adds the deleted rows to which others refer; the changes are undone.
     mutating func addReferredRows(_ writer: LogWriter) throws {
         let changes = changes
-        try Self.forEachReference(among: changes, writer) { constraint, referring, referred in
+        try writer.forEachReference(among: rows) { constraint, referring, referred in
             guard constraint.hasNoAction, let change = changes[referred], change.existed, !change.exists else { return }
             dependents[referring, default: []].append(Dependent(row: referred, isReferring: false))
         }
@@ -63,33 +65,6 @@ struct DependentRows {
                 ? "it refers to a row of \(other.name) that isn't there"
                 : "\(ChangeText.row(other.name, row.values.map(\.value))) refers to it"
             return InvalidReference.cause(entity, dependent.row.values, because: reason)
-        }
-    }
-
-    /// Calls `body` with the references between changed rows.
-    private static func forEachReference(
-        among changes: [RowAddress: Change], _ writer: LogWriter,
-        _ body: (_ constraint: InvalidReference.Constraint, _ referring: RowAddress, _ referred: RowAddress) -> Void
-    ) throws {
-        let entities = Set(changes.keys.map(\.entity))
-        for constraint in try InvalidReference.constraints(writer) {
-            guard let child = writer.catalog.entity(stored: constraint.table),
-                let parent = writer.catalog.entity(stored: constraint.parent),
-                entities.contains(child.id), entities.contains(parent.id)
-            else { continue }
-            let keys = child.key.map { "c.\(quoted($0.stored))" } + parent.key.map { "p.\(quoted($0.stored))" }
-            let select = try PreparedStatement(
-                writer.database,
-                """
-                SELECT \(keys.joined(separator: ", ")) FROM \(quoted(constraint.table)) AS c
-                JOIN \(quoted(constraint.parent)) AS p ON \(constraint.condition)
-                """)
-            while try select.step() {
-                let cells = keys.indices.map { ExactValue(select, column: Int32($0)) }
-                let referring = RowAddress(entity: child.id, values: Array(cells.prefix(child.key.count)))
-                let referred = RowAddress(entity: parent.id, values: Array(cells.dropFirst(child.key.count)))
-                if changes[referring] != nil { body(constraint, referring, referred) }
-            }
         }
     }
 }

@@ -44,6 +44,66 @@ extension LogWriter {
         return conflicts
     }
 
+    /// Orders rows so that those that refer to others come before them: then each can be deleted in its turn. Rows that refer to each
+    /// other, and those to which they refer, come last.
+    ///
+    /// - Complexity: O(n log m) for n rows of tables with m rows.
+    func referringFirst<Element>(_ elements: [Element], by row: (Element) -> RowAddress) throws -> [Element] {
+        let rows = elements.map(row)
+        let indices = Dictionary(rows.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        var referred = [[Int]](repeating: [], count: rows.count)
+        var waiting = [Int](repeating: 0, count: rows.count)
+        try forEachReference(among: rows) { constraint, referring, other in
+            guard !constraint.hasNoAction, referring != other, let from = indices[referring], let to = indices[other]
+            else { return }
+            referred[from].append(to)
+            waiting[to] += 1
+        }
+        var order = rows.indices.filter { waiting[$0] == 0 }
+        var next = 0
+        while next < order.count {
+            for index in referred[order[next]] {
+                waiting[index] -= 1
+                if waiting[index] == 0 { order.append(index) }
+            }
+            next += 1
+        }
+        return (order + rows.indices.filter { waiting[$0] > 0 }).map { elements[$0] }
+    }
+
+    /// Calls `body` with each reference from one of some rows to one of them.
+    ///
+    /// - Complexity: O(n log m) for n rows of tables with m rows.
+    func forEachReference(
+        among rows: [RowAddress],
+        _ body: (_ constraint: InvalidReference.Constraint, _ referring: RowAddress, _ referred: RowAddress) -> Void
+    ) throws {
+        let known = Set(rows)
+        let tables = Dictionary(grouping: rows, by: \.entity)
+        for constraint in try InvalidReference.constraints(self) {
+            guard let child = catalog.entity(stored: constraint.table),
+                let parent = catalog.entity(stored: constraint.parent), let referring = tables[child.id],
+                tables[parent.id] != nil
+            else { continue }
+            let keys = parent.key.map { "p.\(quoted($0.stored))" }.joined(separator: ", ")
+            let select = try PreparedStatement(
+                database,
+                """
+                SELECT \(keys) FROM (SELECT * FROM \(quoted(child.stored)) WHERE \(RowLookup.condition(of: child))) AS c
+                CROSS JOIN \(quoted(parent.stored)) AS p ON \(constraint.condition)
+                """)
+            for row in referring {
+                for (index, value) in row.values.enumerated() { value.bind(to: select, at: Int32(index + 1)) }
+                while try select.step() {
+                    let key = parent.key.indices.map { ExactValue(select, column: Int32($0)) }
+                    let referred = RowAddress(entity: parent.id, values: key)
+                    if known.contains(referred) { body(constraint, row, referred) }
+                }
+                select.reset()
+            }
+        }
+    }
+
     /// Whether every reference from and to some tables is valid. Reads the tables and those that refer to them completely: for
     /// changes that were made with foreign keys off.
     func referencesAreSound(around tables: [String]) throws -> Bool {

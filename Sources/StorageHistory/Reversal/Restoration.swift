@@ -22,6 +22,8 @@ package final class Restoration {
         let entity: CatalogEntity
         let key: [ExactValue]
         let reason: String
+
+        var row: RowAddress { RowAddress(entity: entity.id, values: key) }
     }
 
     private struct BlockedRow {
@@ -215,9 +217,11 @@ package final class Restoration {
 
     /// Deletes rows under which others were: most of those are gone by now, because they are deleted as well.
     private func deleteRefusedRows() throws {
+        var isSlow = false
         while !refused.isEmpty {
             // The last first: a row mostly comes before those that refer to it.
-            let waiting = refused.reversed()
+            let reversed = Array(refused.reversed())
+            let waiting = try isSlow ? writer.referringFirst(reversed, by: \.row) : reversed
             refused = try waiting.compactMap { row in
                 guard let reason = try access(to: row.entity).delete(row.key, withOthers: policy == .overwrite) else {
                     return nil
@@ -228,6 +232,7 @@ package final class Restoration {
                 refused.reverse()
                 return
             }
+            isSlow = refused.count > waiting.count / 2
         }
     }
 

@@ -118,12 +118,15 @@ package final class Reversal {
             events += 1
             try revert(NetRow(view, event: index))
         }
+        var isSlow = false
         while !waiting.isEmpty {
             // The last row first: it mostly waits for one that came after it. In the other order each round would revert only one
             // row of a chain.
-            let round = waiting.reversed()
+            let reversed = Array(waiting.reversed())
+            let round = try isSlow ? writer.referringFirst(reversed, by: \.[0].row) : reversed
             (waiting, waitingRows) = ([], [:])
             for event in round.joined() { try revert(event) }
+            isSlow = waiting.count > round.count / 2
             guard waiting.joined().count == round.joined().count else { continue }
             if !continues { return false }
             if policy == .overwrite, !deletesOthers { deletesOthers = true } else { isLast = true }
