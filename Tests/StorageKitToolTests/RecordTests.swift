@@ -275,4 +275,19 @@ import Testing
         #expect(try ToolProcess.run(["rebuild"], store: store.path).status == 0)
         #expect(try ToolProcess.run(["verify"], store: store.path).status == 0)
     }
+
+    @Test("What another program replaced or deleted is named when the store is opened to write")
+    func foreignChangesBeforeWriting() async throws {
+        let changes = [
+            ("REPLACE INTO posts(id, title) VALUES ('b', 'N')", "has no position"),
+            ("DELETE FROM seats WHERE place = 2", "is missing"),
+        ]
+        for (sql, state) in changes {
+            let store = try await SampleStore()
+            try store.damage(sql)
+            let outcome = try ToolProcess.run(["exec", "DELETE FROM posts", "--yes"], store: store.path)
+            #expect(outcome.status == 5, "\(outcome.output)")
+            #expect(outcome.errors.contains("a row \(state), and in the log its last change is @"), "\(outcome.errors)")
+        }
+    }
 }

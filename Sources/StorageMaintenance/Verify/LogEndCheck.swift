@@ -54,9 +54,10 @@ package enum LogEndCheck {
 
 extension StorageError {
     fileprivate static func tableBehind(_ entity: CatalogEntity, at found: Int64?, log: Int64) -> StorageError {
-        StorageError(
+        let state = found.map { $0 > 0 ? "has position @\($0)" : "has no position" } ?? "is missing"
+        return StorageError(
             .corrupt,
-            "The table of \"\(entity.name)\" differs from the log: a row was last changed \(found.map { "@\($0)" } ?? "never"), and in the log @\(log).",
+            "The table of \"\(entity.name)\" differs from the log: a row \(state), and in the log its last change is @\(log).",
             remedy: "Show the difference: storagekit verify")
     }
 }
