@@ -93,6 +93,19 @@ import Testing
         #expect(try ToolProcess.run(newest, store: store.path).output == head)
     }
 
+    @Test("Statements that end the transaction are refused, whatever they change", arguments: ["ROLLBACK", "COMMIT"])
+    func endOfTransaction(_ ending: String) async throws {
+        let store = try await SampleStore()
+        for statement in [Self.statement, "SELECT 1"] {
+            for option in ["--yes", "--dry-run"] {
+                let outcome = try ToolProcess.run(["exec", "\(statement); \(ending)", option], store: store.path)
+                #expect(outcome.status == 2, "\(outcome.output)")
+                #expect(outcome.errors.contains("A write ended the transaction"), "\(outcome.errors)")
+            }
+        }
+        #expect(try ToolProcess.run(["verify"], store: store.path).status == 0)
+    }
+
     @Test("Statements are read from standard input")
     func standardInput() async throws {
         let store = try await SampleStore()

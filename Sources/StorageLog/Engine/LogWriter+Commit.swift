@@ -72,10 +72,15 @@ extension LogWriter {
         }
         defer { storage_capture_end_body(capture) }
         try body()
+        try checkBody()
+    }
+
+    /// Checks what a commit's body has done: that its transaction is still open, and that its values and keys can be stored.
+    func checkBody() throws {
         // The body may have ignored the interruption.
         guard storage_capture_outgrown(capture) == 0 else { throw OutgrownCommit() }
         guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
-            throw StorageError.transactionEnded()
+            throw StorageError.transactionEnded().endingTheGroup()
         }
         try checkCapture()
     }

@@ -17,15 +17,16 @@ extension StorageEngine {
             let receipt = try await commit(metadata) { writer, db in
                 let outcome = try body(writer, db)
                 let isKept = !isDryRun && keeps(outcome)
-                // What would fail at the commit's end fails here.
+                report.outcome.withLock { $0 = outcome }
+                guard !isKept else { return }
+                // What would fail after the body, or at the commit's end, fails here.
+                try writer.checkBody()
                 if isDryRun { try writer.checkChanges() }
-                report.outcome.withLock { $0 = (outcome, isKept) }
-                if !isKept { throw DryRun() }
+                throw DryRun()
             }
-            return (report.outcome.withLock { $0?.0 }, receipt)
-        } catch {
-            guard let (outcome, isKept) = report.outcome.withLock({ $0 }), !isKept else { throw error }
-            return (outcome, nil)
+            return (report.outcome.withLock { $0 }, receipt)
+        } catch is DryRun {
+            return (report.outcome.withLock { $0 }, nil)
         }
     }
 }
@@ -34,5 +35,5 @@ extension StorageEngine {
 private struct DryRun: Error {}
 
 private final class Report<Outcome: Sendable>: Sendable {
-    let outcome = Mutex<(Outcome, isKept: Bool)?>(nil)
+    let outcome = Mutex<Outcome?>(nil)
 }
