@@ -253,6 +253,7 @@ size_t storage_capture_count(const storage_capture *capture) { return capture->e
 const storage_event *storage_capture_events(const storage_capture *capture) { return capture->events; }
 const storage_value *storage_capture_values(const storage_capture *capture) { return capture->values; }
 const uint8_t *storage_capture_bytes(const storage_capture *capture) { return capture->bytes; }
+uint64_t storage_capture_unrecorded_count(const storage_capture *capture) { return capture->unrecorded_count; }
 size_t storage_capture_byte_count(const storage_capture *capture) { return capture->byte_count; }
 size_t storage_capture_touch_count(const storage_capture *capture) { return capture->touch_count; }
 const storage_touch *storage_capture_touches(const storage_capture *capture) { return capture->touches; }
@@ -275,7 +276,7 @@ enum { RETAINED_BYTES = 32 << 20, RETAINED_SHAPES = 4096 };
 void storage_capture_reset(storage_capture *capture) {
     truncate_buffer(capture, (buffer_mark){0});
     capture->body.start = (buffer_mark){0};
-    capture->change_count = 0;
+    capture->change_count = capture->unrecorded_count = 0;
     capture->attaches_no_more = 0;
     capture->error = STORAGE_CAPTURE_OK;
     capture->logged = 0;

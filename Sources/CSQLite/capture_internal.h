@@ -14,6 +14,8 @@ typedef struct {
     size_t events, values, bytes, touches, attachments, attached_bytes;
     // Changes that the hook has seen, including those that weren't appended because of an error.
     uint64_t changes;
+    // Those of them in tables that aren't entities.
+    uint64_t unrecorded;
 } buffer_mark;
 
 // The state of the connection with respect to the engine's transactions.
@@ -98,6 +100,8 @@ struct storage_capture {
     int error;
     // The number of the change with the error, and the number of changes so far.
     uint64_t error_change, change_count;
+    // How many of them were in tables that aren't entities.
+    uint64_t unrecorded_count;
     uint32_t error_entity, error_column;
 
     // Scratch for one update: the set of changed columns, and the values of both images.
@@ -158,12 +162,13 @@ static inline void truncate_buffer(storage_capture *capture, buffer_mark mark) {
     // An error of a change that isn't undone remains.
     if (capture->error && capture->error_change > mark.changes) capture->error = STORAGE_CAPTURE_OK;
     capture->change_count = mark.changes;
+    capture->unrecorded_count = mark.unrecorded;
 }
 
 static inline buffer_mark buffer_end(const storage_capture *capture) {
     return (buffer_mark){
         capture->event_count, capture->value_count, capture->byte_count, capture->touch_count, capture->attachment_count,
-        capture->attached_byte_count, capture->change_count};
+        capture->attached_byte_count, capture->change_count, capture->unrecorded_count};
 }
 
 static inline int64_t monotonic_nanoseconds(void) {

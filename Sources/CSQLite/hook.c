@@ -251,6 +251,7 @@ void capture_on_change(
     if (capture->error == STORAGE_CAPTURE_OUTGROWN) return;
     captured_table *table = find_table(capture, name);
     capture->change_count++;
+    if (!table) capture->unrecorded_count++;
     if (is_forbidden(capture, table, name)) fail(capture, STORAGE_CAPTURE_RESERVED_TABLE, 0, 0);
     if (!table || is_outgrown(capture)) return;
     if (sqlite3_preupdate_blobwrite(database) >= 0) {

@@ -93,6 +93,32 @@ import Testing
         #expect(try ToolProcess.run(newest, store: store.path).output == head)
     }
 
+    @Test("Changes of tables without history are kept, with changes that are recorded or alone")
+    func tablesWithoutHistory() throws {
+        let folder = try TemporaryFolder()
+        let store = try DeclaredImportTests.adopt(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 5);
+            CREATE TABLE w(id INTEGER PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO w VALUES (1, 1);
+            """, in: folder, as: "app")
+        func value() throws -> String {
+            try ToolProcess.run(["sql", "SELECT v FROM w", "--format", "csv"], store: store).output
+        }
+        let tried = try ToolProcess.run(["exec", "UPDATE w SET v = 2", "--dry-run"], store: store)
+        #expect(tried.output.contains("Would be done: only changes of tables without history."), "\(tried.output)")
+        #expect(try value() == "v\n1\n")
+        for (sql, stored) in [("UPDATE w SET v = 2", 2), ("UPDATE w SET v = 3; UPDATE t SET a = 5", 3)] {
+            let done = try ToolProcess.run(["exec", sql, "--yes"], store: store)
+            #expect(done.status == 0, "\(done.errors)")
+            #expect(done.output.contains("Done: only changes of tables without history."), "\(done.output)")
+            #expect(try value() == "v\n\(stored)\n")
+        }
+        let both = try ToolProcess.run(["exec", "UPDATE w SET v = 4; UPDATE t SET a = 6", "--yes"], store: store)
+        #expect(both.output.contains("1 row updated"), "\(both.output)")
+        #expect(try value() == "v\n4\n")
+        #expect(try ToolProcess.run(["verify"], store: store).status == 0)
+    }
+
     @Test("Statements that end the transaction are refused, whatever they change", arguments: ["ROLLBACK", "COMMIT"])
     func endOfTransaction(_ ending: String) async throws {
         let store = try await SampleStore()

@@ -144,6 +144,8 @@ int storage_capture_take_schema_undone(storage_capture *capture);
 
 // The buffer. Pointers stay valid until the next captured change.
 size_t storage_capture_count(const storage_capture *capture);
+// The number of changes in tables that aren't entities, since the buffer was last emptied.
+uint64_t storage_capture_unrecorded_count(const storage_capture *capture);
 const storage_event *storage_capture_events(const storage_capture *capture);
 const storage_value *storage_capture_values(const storage_capture *capture);
 const uint8_t *storage_capture_bytes(const storage_capture *capture);

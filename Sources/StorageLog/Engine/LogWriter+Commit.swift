@@ -6,6 +6,9 @@ extension LogWriter {
     /// The number of captured events in the current transaction.
     package var pendingEvents: Int { storage_capture_count(capture) }
 
+    /// The number of changes of the current transaction in tables that aren't entities, so that there are no events of them.
+    package var pendingUnrecordedChanges: Int { Int(storage_capture_unrecorded_count(capture)) }
+
     /// The number of events that were captured before the current commit.
     var commitStart: Int { open.last?.events.upperBound ?? 0 }
 

@@ -3,7 +3,7 @@ import StorageKit
 /// The answer of `exec` and `record`.
 ///
 /// - `dry_run`: Whether nothing was changed.
-/// - `commit`: The commit; null if there was nothing to do.
+/// - `commit`: The commit; null if no row of a table with history changes.
 /// - `inserted`, `updated`, `deleted`: The number of rows.
 /// - `plan`: If nothing was changed, the planned changes, a ``ChangeRecord`` each.
 struct ExecRecord: JSONRecord {

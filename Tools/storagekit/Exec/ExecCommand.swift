@@ -8,9 +8,10 @@ struct ExecCommand: AsyncParsableCommand {
         commandName: "exec", abstract: "Change rows with SQL, recorded as one commit.",
         discussion: """
             INSERT, UPDATE and DELETE of tables with history become events, with those of their triggers and foreign \
-            keys. Several statements are one commit: all of them, or none. --dry-run shows the rows that would change; \
-            on a terminal they are shown before the question. "-" reads the statements from standard input. The schema \
-            is changed by migrations of the store's program, not here.
+            keys. Rows of tables without history change, too, but aren't recorded. Several statements are one commit: \
+            all of them, or none. --dry-run shows the rows that would change; on a terminal they are shown before the \
+            question. "-" reads the statements from standard input. The schema is changed by migrations of the store's \
+            program, not here.
 
               storagekit exec -s app.sqlite "UPDATE users SET name = 'Anna' WHERE id = 42" --reason "ticket 7"
               storagekit exec -s app.sqlite "DELETE FROM sessions WHERE expires < date('now')" --dry-run
@@ -53,13 +54,14 @@ struct ExecCommand: AsyncParsableCommand {
         // With --yes there is no question, so no plan is computed.
         if change.dryRun || !change.yes {
             let plan = try await storage.engine.execute(sql, metadata: change.metadata, isDryRun: true)
-            if change.dryRun || plan.count == 0 { return try write(plan, isDone: !change.dryRun, to: output) }
-            let summary = PlanText.summary(inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted)
+            guard !change.dryRun, plan.count > 0 || plan.isUnrecorded else {
+                return try write(plan, isDone: !change.dryRun, to: output)
+            }
             if output.format == .human {
                 try PlanText.write(plan.plan, of: plan.count, to: output)
                 try output.flush()
             }
-            try change.confirm("\(summary). Continue?")
+            try change.confirm("\(Self.summary(of: plan)). Continue?")
         }
         let report = try await storage.engine.execute(sql, metadata: change.metadata)
         try write(report, isDone: true, to: output)
@@ -68,8 +70,10 @@ struct ExecCommand: AsyncParsableCommand {
     private func write(_ report: ExecutionReport, isDone: Bool, to output: ResultOutput) throws {
         if output.format == .human {
             if !isDone { try PlanText.write(report.plan, of: report.count, to: output) }
-            let summary = PlanText.summary(inserted: report.inserted, updated: report.updated, deleted: report.deleted)
-            if report.count == 0 {
+            let summary = Self.summary(of: report)
+            if report.isUnrecorded {
+                try output.line("\(isDone ? "Done" : "Would be done"): \(summary).")
+            } else if report.count == 0 {
                 try output.line("Nothing to do: no row of a table with history changes.")
             } else if let commit = report.receipt?.commit {
                 try output.line(PlanText.done(summary, in: commit))
@@ -80,5 +84,10 @@ struct ExecCommand: AsyncParsableCommand {
             try output.document(ExecRecord(report: report, isDone: isDone))
         }
         try output.flush()
+    }
+
+    private static func summary(of report: ExecutionReport) -> String {
+        if report.isUnrecorded { return "only changes of tables without history" }
+        return PlanText.summary(inserted: report.inserted, updated: report.updated, deleted: report.deleted)
     }
 }
