@@ -212,6 +212,24 @@ extension RevertTests {
         }
     }
 
+    @Test(
+        "Rows that refer to each other are deleted together", arguments: ["CASCADE", "SET NULL"],
+        ConflictPolicy.allCases)
+    func cycleOfReferences(action: String, policy: ConflictPolicy) async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY,
+                a INTEGER NOT NULL REFERENCES a(id) ON DELETE \(action) DEFERRABLE INITIALLY DEFERRED);
+            """, adopting: ["a"])
+        let point = storage.head
+        try await run("INSERT INTO a(id, a) VALUES (1, 2), (2, 1)", storage)
+        let report = try await storage.engine.restore(
+            [], to: .position(point), policy: policy, metadata: CommitMetadata())
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(report.outcome.deleted == 2)
+        #expect(try await storage.verify().isSound)
+    }
+
     @Test("A later row that a foreign key can't change keeps the one under it", arguments: ConflictPolicy.allCases)
     func laterRowThatCannotBeChanged(policy: ConflictPolicy) async throws {
         let storage = try openTable(

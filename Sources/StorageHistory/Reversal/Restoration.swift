@@ -61,6 +61,7 @@ package final class Restoration {
                 try restoreBlockedRows(of: entities, key: key, from: source)
                 // Restored rows may have referred to them.
                 try deleteRefusedRows()
+                if !refused.isEmpty, try keepingIfTrue(deleteTogether) { refused = [] }
                 reportRefusedRows()
             }
             for conflict in conflicts { outcome.add(conflict) }
@@ -234,6 +235,17 @@ package final class Restoration {
             }
             isSlow = refused.count > waiting.count / 2
         }
+    }
+
+    /// Deletes the rows that are left, which may only refer to each other, without the actions of foreign keys.
+    ///
+    /// - Returns: Whether every reference is valid.
+    private func deleteTogether() throws -> Bool {
+        writer.database.setForeignKeysEnabled(false)
+        defer { writer.database.setForeignKeysEnabled(true) }
+        for row in refused { _ = try access(to: row.entity).delete(row.key, withOthers: false) }
+        return try !writer.hasUnresolvedReferences
+            && writer.referencesAreSound(around: refused.map(\.entity.stored))
     }
 
     private func reportRefusedRows() {
