@@ -234,6 +234,61 @@ struct HostileStoreTests {
         #expect(statuses == ["verify": 5, "log": 5, "undo --yes": 5])
     }
 
+    private func users(_ path: String) throws -> Int? {
+        try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM users") }
+    }
+
+    /// The tables may be the only copy of what the lost segments held.
+    @Test(
+        "A log that lacks segments refuses what would discard rows",
+        arguments: [
+            "", "WHERE position = \(last)",
+            "WHERE position = (SELECT position FROM storage_log ORDER BY position LIMIT 1 OFFSET 2)",
+        ], [["rebuild"], ["doctor", "--fix", "--yes"], ["doctor", "--deep", "--fix", "--yes"]])
+    func lostSegments(_ which: String, command: [String]) async throws {
+        let folder = try await copy("DELETE FROM storage_log \(which)")
+        let rows = try posts(folder.path())
+        let outcome = try ToolProcess.run(command, store: folder.path())
+        #expect(outcome.status == 5, "\(outcome)")
+        #expect(try posts(folder.path()) == rows)
+        #expect(try users(folder.path()) == 1)
+    }
+
+    @Test("An emptied log isn't begun again")
+    func emptiedLog() async throws {
+        let folder = try await copy("DELETE FROM storage_log")
+        let outcome = try ToolProcess.run(["exec", "INSERT INTO users(id) VALUES (9)", "--yes"], store: folder.path())
+        #expect(outcome.status == 5, "\(outcome)")
+        #expect(outcome.errors.contains("storage_catalog"), "\(outcome)")
+        #expect(try users(folder.path()) == 1)
+    }
+
+    @Test("Rows after the log's end aren't discarded, and can be recorded")
+    func rowsAfterLogEnd() async throws {
+        let folder = try await copy("SELECT 1")
+        let path = folder.path()
+        let engine = try SampleStore.open(path)
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "INSERT INTO users(id, name) VALUES (9, 'Zoe')")
+        }
+        try await engine.close()
+        try FileManager.default.removeItem(atPath: path + ".bell")
+        try meddle(path, "DELETE FROM storage_log WHERE position = \(Self.last)")
+        for command in [
+            ["rebuild"], ["doctor", "--fix", "--yes"], ["doctor", "--deep", "--fix", "--yes"],
+            ["exec", "DELETE FROM users WHERE id = 7", "--yes"],
+        ] {
+            let outcome = try ToolProcess.run(command, store: path)
+            #expect(outcome.status == 5, "\(command): \(outcome)")
+        }
+        #expect(try users(path) == 2)
+        for command in [["record", "--yes"], ["verify"], ["rebuild"], ["doctor"]] {
+            let outcome = try ToolProcess.run(command, store: path)
+            #expect(outcome.status == 0, "\(command): \(outcome)")
+        }
+        #expect(try users(path) == 2)
+    }
+
     /// A log that is ahead of its tables: cheap to detect at the end, before a command writes.
     @Test("Tables behind the end of the log aren't written to")
     func tablesBehindLog() async throws {

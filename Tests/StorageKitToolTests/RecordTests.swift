@@ -261,10 +261,10 @@ import Testing
     }
 
     /// The position of a row's last event isn't another program's to change: there is nothing to record, and still a difference.
-    @Test("Changed positions aren't recorded, and are reported")
-    func changedPositions() async throws {
+    @Test("Changed positions aren't recorded, and are reported", arguments: [1, 99])
+    func changedPositions(_ position: Int) async throws {
         let store = try await SampleStore()
-        try store.damage("UPDATE posts SET _position = 1 WHERE id = 'b'")
+        try store.damage("UPDATE posts SET _position = \(position) WHERE id = 'b'")
         for arguments in [["record", "--dry-run"], ["record", "--yes"]] {
             let outcome = try ToolProcess.run(arguments, store: store.path)
             #expect(outcome.status == 0, "\(outcome.errors)")

@@ -11,8 +11,8 @@ extension StorageEngine {
     ///
     /// - Parameter makeProjections: Called on the writer's queue if the store is opened for writing.
     /// - Throws: `busy` if another process writes to it, `not-a-store` for a file of another program, `unsupported-format` for
-    ///   one from a newer version, `corrupt` if acknowledged commits are missing, `conflict` if the file is missing and its
-    ///   write-ahead log isn't: nothing is changed then.
+    ///   one from a newer version, `corrupt` if acknowledged commits or events that other tables know are missing, `conflict` if
+    ///   the file is missing and its write-ahead log isn't: nothing is changed then.
     package static func open(
         path: String, configuration: StorageConfig, makeProjections: InlineProjectionMaker = { _, _ in [] }
     ) throws -> StorageEngine {
@@ -192,6 +192,7 @@ extension StorageEngine {
             }
             try StoreFormat.check(connection, forWriting: true)
             try StoreFormat.checkObjects(connection)
+            try LogCompleteness.checkEnd(connection)
             try PreparedStatement(connection, "UPDATE storage_meta SET writer_epoch = writer_epoch + 1").execute()
             let select = try PreparedStatement(connection, "SELECT writer_epoch FROM storage_meta")
             if try select.step() { epoch = select.integer(0) }

@@ -121,8 +121,9 @@ package struct Rebuild: Sendable {
     }
 
     private func begin() async throws -> [UInt32: Int64] {
-        let (names, keepsOld) = (names, options.keepsOld)
+        let (names, keepsOld, swaps) = (names, options.keepsOld, options.swaps)
         return try await engine.withWriter { writer, db in
+            if swaps { try LogCompleteness.check(writer.database) }
             let annotations = CatalogEntity.reserved.filter { CatalogEntity.isAnnotation($0.id) }
             let entities =
                 try names.isEmpty
@@ -325,14 +326,7 @@ extension Rebuild {
             guard let entity = catalog.entity(id: shadow.entity), shadow.fits(catalog) else {
                 throw RebuildWriter.Outdated()
             }
-            let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
-            let names = columns.map { quoted($0.stored) }
-            let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
-            let rows = try comparison.run(
-                PreparedStatement(connection, RowComparison.selectEntity(shadow.table, names, keys: entity.key.count)),
-                PreparedStatement(
-                    connection, RowComparison.selectEntity(quoted(entity.stored), names, keys: entity.key.count))
-            ) { difference in
+            let rows = try shadow.compare(with: entity, in: connection) { difference in
                 found.add(RebuildReport.Difference(entity.name, difference))
                 return true
             }
@@ -347,7 +341,7 @@ extension Rebuild {
         try Task.checkCancellation()
         meter.enter(.swapping)
         let keepsOld = options.keepsOld
-        let (rows, position, kept) = try await engine.withWriter { writer, db in
+        let (rows, position, kept) = try await abandoningDamage(entities) { writer, db in
             let rows = try RebuildWriter(writer: writer, db: db).install(entities, keepsOld: keepsOld)
             let kept = writer.catalog.live.filter { keepsOld && entities.contains($0.id) }.map {
                 ($0.name, RetainedTable.name(of: $0))
@@ -358,6 +352,20 @@ extension Rebuild {
         report.position = position
         report.kept = kept
         report.isSwapped = true
+    }
+
+    /// Runs `body` on the writer, and drops the shadows if the tables can't be replaced with them: the next rebuild would end the
+    /// same way.
+    private func abandoningDamage<Result: Sendable>(
+        _ entities: Set<UInt32>, _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await engine.withWriter(body)
+        } catch let error as StorageError where error.code == .corrupt {
+            // The reason why nothing was replaced is the relevant error; a rebuild resumes what is left.
+            try? await abandon(entities)
+            throw error
+        }
     }
 }
 

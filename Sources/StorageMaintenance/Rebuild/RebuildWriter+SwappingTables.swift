@@ -63,6 +63,7 @@ extension RebuildWriter {
     }
 
     private func install(_ shadow: ShadowTable, as entity: CatalogEntity, keepsOld: Bool) throws -> Int {
+        if !keepsOld { try checkIsNotAhead(of: shadow, entity) }
         let table = quoted(entity.stored)
         let fresh = try strict(shadow, entity)
         let count = try PreparedStatement(writer.database, "SELECT count(*) FROM \(fresh)")

@@ -5,18 +5,19 @@ package import StorageLog
 /// Checks the log's end and the most recently changed rows before anything is appended: if the log and its tables come
 /// from different states, this is where they differ first. Tables, indexes and triggers must match the log, too.
 ///
-/// It costs decoding one segment, a look-up for each of a few rows, and one for each table. `verify` checks the rest.
+/// It costs decoding one segment, a look-up for each of a few rows, and two for each table. `verify` checks the rest.
 package enum LogEndCheck {
     /// The most rows that are looked up, and the most segments that they are taken from.
     private static let (rows, batches) = (64, 8)
 
-    /// - Throws: `corrupt` if a row in an entity's table isn't at the position of its last event in the log.
+    /// - Throws: `corrupt` if a row in an entity's table isn't at the position of its last event in the log, or after its end.
     package static func run(_ database: Connection) throws {
         let reader = LogReader(database)
         let head = try reader.head()
         guard head.position > 0 else { return }
         let catalog = try Catalog.load(database)
         try ForeignSchemaChange.check(catalog, in: database)
+        for entity in catalog.live { try checkLastRow(of: entity, head: head.position, database) }
         var (rowsLeft, batchesLeft) = (rows, batches)
         var followed: Set<Int64> = []
         try reader.forEachBatch(in: 1...head.position, descending: true) { batch in
@@ -28,6 +29,16 @@ package enum LogEndCheck {
             batchesLeft -= 1
             return rowsLeft > 0 && batchesLeft > 0
         }
+    }
+
+    /// The row with the largest rowid was mostly inserted last, so it shows whether the log has lost its end.
+    private static func checkLastRow(of entity: CatalogEntity, head: Int64, _ database: Connection) throws {
+        let rowid = entity.rowidName ?? "rowid"
+        let select = try PreparedStatement(
+            database, "SELECT _position FROM \(quoted(entity.stored)) ORDER BY \(rowid) DESC LIMIT 1")
+        guard try select.step(), select.integer(0) > head, Limits.numbers.contains(select.integer(0)) else { return }
+        throw StorageError.incompleteLog(
+            "it ends at @\(head), and a row of \"\(entity.name)\" was last changed @\(select.integer(0))")
     }
 
     private typealias Row = (entity: CatalogEntity, key: [StorageValue])

@@ -17,6 +17,8 @@ struct Checkup: Sendable {
     let remedy: String
     /// A repair that only touches derived data; nil if there is none.
     let repair: Repair?
+    /// Whether the file or the log is damaged, so that a rebuild from it could lose rows.
+    var isDamage = false
 
     enum Repair: Hashable, Sendable {
         /// Rebuilds tables of entities from the log.
@@ -43,5 +45,22 @@ struct Checkup: Sendable {
         _ name: String, _ message: String, remedy: String, repair: Repair? = nil
     ) -> Checkup {
         Checkup(name: name, status: .failed, message: message, remedy: remedy, repair: repair)
+    }
+
+    /// A failed check of what tables are rebuilt from.
+    static func damaged(_ name: String, _ message: String, remedy: String) -> Checkup {
+        var check = failed(name, message, remedy: remedy)
+        check.isDamage = true
+        return check
+    }
+
+    /// The check without the advice to rebuild tables, for a store whose log is damaged.
+    var withoutRebuild: Checkup {
+        guard case .rebuild = repair else { return self }
+        return .failed(
+            name, message,
+            remedy:
+                "Restore a backup: storagekit restore BACKUP -o NEW. Tables aren't rebuilt from a damaged log: they may have rows that it has lost."
+        )
     }
 }

@@ -18,7 +18,9 @@ extension Doctor {
             let rows = try sample(of: entity)
             looked += rows.count
             let drifted = try drifted(rows, of: entity, in: log, head: head) + lost(of: entity, log, head)
-            if drifted > 0 { found.append(try failure(entity, drifted)) }
+            guard drifted > 0 else { continue }
+            let isAhead = rows.contains { $0.position > head && Limits.numbers.contains($0.position) }
+            found.append(isAhead ? ahead(entity, head) : try failure(entity, drifted))
         }
         guard found.isEmpty else { return found }
         return [
@@ -26,6 +28,16 @@ extension Doctor {
                 "drift",
                 "\(NumberText.count(looked, "row")) of a sample match the log; --deep compares all")
         ]
+    }
+
+    /// What only the table has isn't discarded: the log may have lost it.
+    private func ahead(_ entity: CatalogEntity, _ head: Int64) -> Checkup {
+        .failed(
+            "drift",
+            "\(TargetArgument(table: entity.name)) has rows that were changed after @\(head), where the log ends: the log may have lost events",
+            remedy:
+                "Restore a backup: storagekit restore BACKUP -o NEW. Without one, make events of what the tables have: storagekit record -s \(quotedPath)"
+        )
     }
 
     private func failure(_ entity: CatalogEntity, _ drifted: Int) throws -> Checkup {

@@ -29,11 +29,17 @@ struct Doctor {
                 if (cause as? StorageError)?.isOfTheMachine ?? false { throw cause }
                 // Damage can make any statement fail: then the error is the finding, and the other checks continue.
                 let error = CommandError(wrapping: cause)
-                found.append(.failed(name, error.what, remedy: "storagekit verify -s \(quotedPath)"))
+                let remedy = "storagekit verify -s \(quotedPath)"
+                found.append(
+                    Self.ofLog.contains(name)
+                        ? .damaged(name, error.what, remedy: remedy) : .failed(name, error.what, remedy: remedy))
             }
         }
-        return found
+        return found.contains(where: \.isDamage) ? found.map(\.withoutRebuild) : found
     }
+
+    /// The checks of what tables are rebuilt from.
+    private static let ofLog: Set = ["file", "positions", "verify"]
 
     private var checks: [(String, () throws -> [Checkup])] {
         var checks: [(String, () throws -> [Checkup])] = [
@@ -83,7 +89,7 @@ extension Doctor {
         }
         guard problems != ["ok"] else { return [.ok("file", "SQLite's quick check passes")] }
         return [
-            .failed(
+            .damaged(
                 "file", problems.joined(separator: "; "),
                 remedy: "Restore a backup: storagekit restore BACKUP -o NEW. What can still be read: storagekit export")
         ]
@@ -208,25 +214,14 @@ extension Doctor {
 
 extension Doctor {
     private func positions() throws -> [Checkup] {
-        let gap = try PreparedStatement(
-            database,
-            """
-            SELECT position, expected FROM (
-              SELECT position, first_commit, last, last_commit,
-                     lag(last, 1, 0) OVER (ORDER BY position) + 1 AS expected,
-                     lag(last_commit, 1, 0) OVER (ORDER BY position) AS commit_before
-              FROM storage_log)
-            WHERE position <> expected OR last < position OR first_commit NOT IN (commit_before, commit_before + 1)
-               OR last_commit < first_commit
-            LIMIT 1
-            """)
-        if try gap.step() {
+        if let gap = try LogCompleteness.gap(in: database) {
             return [
-                .failed(
-                    "positions", "the log has a gap at @\(gap.integer(1)): it continues at @\(gap.integer(0))",
+                .damaged(
+                    "positions", "the log has a gap at @\(gap.expected): it continues at @\(gap.found)",
                     remedy: "storagekit verify -s \(quotedPath)")
             ]
         }
+        try LogCompleteness.check(database)
         let head = try LogHead.load(database)
         return [
             .ok(
@@ -312,8 +307,12 @@ extension Doctor {
         let tables = isOfEntities ? Set(names.compactMap(\.self)).sorted() : []
         // If a rebuild would lose what was added to a table, the check of the schema says what to do first.
         let repair = try isDerived ? rebuild(tables) : nil
+        let isOfLog = report.findings.contains { ["log", "event"].contains($0.kind) }
         return report.findings.prefix(5).map { finding in
-            .failed(
+            if isOfLog {
+                return .damaged("verify", "\(finding)", remedy: "storagekit verify -s \(quotedPath)")
+            }
+            return .failed(
                 "verify", "\(finding)",
                 remedy: repair != nil
                     ? "storagekit doctor -s \(quotedPath) --deep --fix" : "storagekit verify -s \(quotedPath)",

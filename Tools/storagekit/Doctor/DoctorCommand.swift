@@ -10,7 +10,8 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Each line is a check: ok, warn or fail, the finding, and the command that repairs it. Compares a sample \
             of rows with the log; --deep reads every byte, like verify. --fix changes derived data only: it rebuilds \
-            tables that differ, retries failed projections, completes the write guard, seals the log and checkpoints. Repairs are recorded: \
+            tables that differ, retries failed projections, completes the write guard, seals the log and checkpoints. If the file or the log is \
+            damaged, it rebuilds nothing, because tables may have rows that the log has lost. Repairs are recorded: \
             storagekit log --table storage_operation -p
 
             Exits with status 5 if a check fails, 8 if --fix could repair only a part.
