@@ -234,6 +234,18 @@ struct HostileStoreTests {
         #expect(statuses == ["verify": 5, "log": 5, "undo --yes": 5])
     }
 
+    /// By these columns a reader skips segments, so what can't be right must not hide events. 4777 is the id of no entity.
+    @Test(
+        "Damaged entities of a segment are reported",
+        arguments: ["x''", "x'80'", "x'00'", "x'ffffffff7f'", "entities || entities", "x'a925'"])
+    func damagedEntities(_ entities: String) async throws {
+        let folder = try await copy("UPDATE storage_log SET entities = \(entities)")
+        for command in ["verify", "export", "log"] {
+            let outcome = try ToolProcess.run([command], store: folder.path())
+            #expect(outcome.status == 5, "\(command): \(outcome)")
+        }
+    }
+
     private func users(_ path: String) throws -> Int? {
         try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM users") }
     }

@@ -21,10 +21,21 @@ package struct SegmentHeader: Equatable, Sendable {
         guard [first, last, firstCommit, lastCommit].allSatisfy(Limits.numbers.contains),
             (0..<Int64(Limits.segmentEvents)).contains(last - first),
             // Each commit has an event, and so has each entity.
-            (0...last - first).contains(lastCommit - firstCommit), entities.count <= count,
+            (0...last - first).contains(lastCommit - firstCommit), !entities.isEmpty, entities.count <= count,
+            entitiesAscend,
             Limits.times.contains(firstTime), Limits.times.contains(lastTime), firstTime <= lastTime
         else { throw StorageError.corruptLog("the numbers of row @\(first) make no sense") }
         return self
+    }
+
+    /// Whether the ids are as an encoder writes them: each once, in rising order, and each one that an entity can have.
+    private var entitiesAscend: Bool {
+        var previous: UInt32 = 0
+        for entity in entities {
+            guard entity > previous, StreamIdentifier.isEntity(UInt64(entity)) else { return false }
+            previous = entity
+        }
+        return true
     }
 
     func with(size: Int) -> SegmentHeader {

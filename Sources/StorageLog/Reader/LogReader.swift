@@ -16,6 +16,9 @@ package final class LogReader {
     /// The most recently read outlines: rows whose histories are read one after another were often changed together.
     private var recentOutlines: [SegmentOutline] = []
     private lazy var bases = SegmentBaseCache(database)
+    /// The users' entities that were found in the catalog, so that each is looked up once.
+    private var knownEntities: Set<UInt32> = []
+    private var catalogued: PreparedStatement?
 
     package init(_ database: Connection) { self.database = database }
 
@@ -42,7 +45,11 @@ package final class LogReader {
         var count = 0
         while try select.step() {
             let header = try Self.header(of: select)
-            guard header.last >= positions.lowerBound, wanted(header) else { continue }
+            guard header.last >= positions.lowerBound else { continue }
+            guard wanted(header) else {
+                try checkSkipped(select, header)
+                continue
+            }
             count += 1
             guard count > Self.fewRows else {
                 if try !body(try decode(select, header)) { return }
@@ -148,11 +155,35 @@ package final class LogReader {
         if let start = bytes.baseAddress {
             var reader = ByteReader(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
             while reader.remaining > 0, !reader.failed, header.entities.count <= Limits.segmentEvents {
-                header.entities.append(UInt32(truncatingIfNeeded: reader.varint()))
+                header.entities.append(UInt32(reader.varint(atMost: Int(UInt32.max))))
+            }
+            guard !reader.failed else {
+                throw StorageError.corruptLog("the entities of row @\(header.first) can't be read")
             }
         }
         header.size = Int(truncatingIfNeeded: row.integer(8))
         return try header.checked()
+    }
+
+    /// Decodes a segment that is skipped because of its entities if the catalog doesn't know one of them: skipping it would hide
+    /// its events if the column was damaged, which decoding detects.
+    private func checkSkipped(_ row: PreparedStatement, _ header: SegmentHeader) throws {
+        for entity in header.entities where !CatalogEntity.isReserved(entity) && !knownEntities.contains(entity) {
+            guard try isCatalogued(entity) else {
+                _ = try decode(row, header)
+                return
+            }
+            knownEntities.insert(entity)
+        }
+    }
+
+    private func isCatalogued(_ entity: UInt32) throws -> Bool {
+        let select =
+            try catalogued ?? PreparedStatement(database, "SELECT 1 FROM storage_catalog WHERE id = ? AND entity = 0")
+        catalogued = select
+        select.bind(Int64(entity), at: 1)
+        defer { select.reset() }
+        return try select.step()
     }
 
     private func decode(
@@ -212,7 +243,11 @@ extension LogReader {
         select.bind(positions.upperBound, at: 2)
         while try select.step() {
             let header = try Self.header(of: select)
-            guard header.last >= positions.lowerBound, wanted(header) else { continue }
+            guard header.last >= positions.lowerBound else { continue }
+            guard wanted(header) else {
+                try checkSkipped(select, header)
+                continue
+            }
             try checkFormat(select, header)
             if try !body(try outlines.outline(of: select.bytes(10), header, base: base(of: select))) { return }
         }
@@ -228,7 +263,11 @@ extension LogReader {
         var least: ExactValue?
         while try select.step() {
             let header = try Self.header(of: select)
-            guard header.last >= positions.lowerBound, header.entities.contains(entity) else { continue }
+            guard header.last >= positions.lowerBound else { continue }
+            guard header.entities.contains(entity) else {
+                try checkSkipped(select, header)
+                continue
+            }
             try checkFormat(select, header)
             let found = try outlines.leastKey(
                 of: entity, at: positions, in: select.bytes(10), header, base: base(of: select))
