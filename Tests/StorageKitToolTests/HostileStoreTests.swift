@@ -246,6 +246,19 @@ struct HostileStoreTests {
         }
     }
 
+    @Test(
+        "Damage of the store's own tables isn't the user's mistake",
+        arguments: [
+            "DROP TABLE storage_log", "DROP TABLE storage_catalog", "UPDATE storage_catalog SET type = x''",
+        ])
+    func damagedOwnTables(_ sql: String) async throws {
+        let folder = try await copy(sql)
+        for command in [["verify"], ["doctor"], ["export"], ["log"], ["rebuild"]] {
+            let outcome = try ToolProcess.run(command, store: folder.path())
+            #expect(outcome.status == 5, "\(command): \(outcome)")
+        }
+    }
+
     private func users(_ path: String) throws -> Int? {
         try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM users") }
     }

@@ -21,10 +21,14 @@ struct CatalogRow: Equatable {
     /// A row whose fields are all NULL.
     init() { values = Array(repeating: .null, count: Field.allCases.count) }
 
-    /// - Throws: `invalid-value` for a name that isn't valid UTF-8 text.
+    /// - Throws: `corrupt` for a name that isn't valid UTF-8 text.
     init(_ row: RowReader) throws {
-        values = try Catalog.columns.enumerated().map { index, column in
-            column.type == "TEXT" ? .text(try row.text(at: Int32(index))) : row.value(at: Int32(index))
+        do {
+            values = try Catalog.columns.enumerated().map { index, column in
+                column.type == "TEXT" ? .text(try row.text(at: Int32(index))) : row.value(at: Int32(index))
+            }
+        } catch let error as StorageError where error.code == .invalidValue {
+            throw StorageError.corruptLog("the catalog holds a value that no engine has written", cause: error)
         }
     }
 

@@ -13,7 +13,7 @@ package enum StoreFormat {
         return try select.step() && select.integer(0) == 1
     }
 
-    /// - Throws: `not-a-store` or `unsupported-format`.
+    /// - Throws: `not-a-store` or `unsupported-format`; `corrupt` if one of the engine's tables is missing.
     static func check(_ connection: Connection, forWriting: Bool = false) throws {
         guard try isStore(connection) else {
             throw StorageError(
@@ -34,6 +34,18 @@ package enum StoreFormat {
                 remedy: "Open it with the version of StorageKit that wrote it, or a newer one.")
         }
         try checkFeatures(connection, forWriting: forWriting)
+        try checkTables(connection)
+    }
+
+    /// Checks that the tables exist, so that no statement fails later as if the user's SQL was wrong.
+    private static func checkTables(_ connection: Connection) throws {
+        let select = try PreparedStatement(
+            connection, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'storage_*'")
+        var found: Set<String> = []
+        while try select.step() { found.insert(select.string(0)) }
+        let tables = StoreSchema.objects.filter { $0.sql.hasPrefix("CREATE TABLE") }.map(\.name)
+        guard let missing = tables.first(where: { !found.contains($0) }) else { return }
+        throw StorageError.corruptLog("it has no table \(missing)")
     }
 
     /// Checks the bits in which a newer version records the features that a store uses: this version knows the write guard.
