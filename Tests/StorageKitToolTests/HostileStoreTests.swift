@@ -250,12 +250,14 @@ struct HostileStoreTests {
         "Damage of the store's own tables isn't the user's mistake",
         arguments: [
             "DROP TABLE storage_log", "DROP TABLE storage_catalog", "UPDATE storage_catalog SET type = x''",
+            "PRAGMA application_id = 0",
         ])
     func damagedOwnTables(_ sql: String) async throws {
         let folder = try await copy(sql)
         for command in [["verify"], ["doctor"], ["export"], ["log"], ["rebuild"]] {
             let outcome = try ToolProcess.run(command, store: folder.path())
             #expect(outcome.status == 5, "\(command): \(outcome)")
+            #expect(!sql.hasPrefix("PRAGMA") || outcome.errors.contains("PRAGMA application_id = 1398"), "\(outcome)")
         }
     }
 

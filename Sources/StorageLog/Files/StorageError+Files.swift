@@ -10,6 +10,15 @@ extension StorageError {
             cause: cause)
     }
 
+    /// An error for a file with the tables of a store, whose `application_id` was changed.
+    static func withoutMark(_ path: String) -> StorageError {
+        StorageError(
+            .corrupt, "\(path) has the tables of a store, but its application_id isn't that of StorageKit.",
+            remedy:
+                "Set it in a copy of the file, then check the copy: sqlite3 COPY 'PRAGMA application_id = \(StoreSchema.applicationId)', storagekit verify -s COPY. Or restore a backup."
+        )
+    }
+
     /// An error of opening a file, with the file's name.
     static func opening(_ path: String, _ error: any Error) -> any Error {
         let error = wrapping(error)

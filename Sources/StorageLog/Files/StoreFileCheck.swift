@@ -143,10 +143,13 @@ enum StoreFileCheck {
         let connection = try Connection(opening: path, flags: flags, orFailWith: "\(path) can't be opened")
         defer { connection.close() }
         storage_disable_checkpoint_on_close(connection.handle)
+        let hasLostMark: Bool
         do {
-            if try !StoreFormat.isEmpty(connection) { try StoreFormat.check(connection) }
+            hasLostMark = try StoreFormat.hasLostMark(connection)
+            if try !hasLostMark && !StoreFormat.isEmpty(connection) { try StoreFormat.check(connection) }
         } catch {
             throw StorageError.opening(path, error)
         }
+        if hasLostMark { throw StorageError.withoutMark(path) }
     }
 }

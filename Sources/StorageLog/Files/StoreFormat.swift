@@ -8,6 +8,14 @@ package enum StoreFormat {
         return try identity.step() && identity.integer(0) == StoreSchema.applicationId
     }
 
+    /// Whether the file has the tables of a store without the mark of one.
+    static func hasLostMark(_ connection: Connection) throws -> Bool {
+        let select = try PreparedStatement(
+            connection,
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('storage_meta', 'storage_log')")
+        return try !isStore(connection) && select.step() && select.integer(0) == 2
+    }
+
     static func isEmpty(_ connection: Connection) throws -> Bool {
         let select = try PreparedStatement(connection, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")
         return try select.step() && select.integer(0) == 1
