@@ -293,8 +293,9 @@ extension Doctor {
         let entities = Set(try Catalog.load(database).live.map(\.name))
         // Not the catalog, by which tables are rebuilt, nor what belongs to projections of programs.
         let annotations = Set(CatalogEntity.reserved.filter { CatalogEntity.isAnnotation($0.id) }.map(\.name))
-        let isDerived = report.findings.allSatisfy { finding in
+        let isDerived = try report.findings.allSatisfy { finding in
             switch finding.kind {
+            case "file": try entity(withIndexOf: finding) != nil
             case "projection", "full-text":
                 finding.table.map { entities.contains($0) || annotations.contains($0) } ?? false
             case "tombstone": true
@@ -302,7 +303,7 @@ extension Doctor {
             }
         }
         // A rebuild of everything includes the store's own tables and tombstones, which can't be named.
-        let names = report.findings.map(\.table)
+        let names = try report.findings.map { try $0.table ?? entity(withIndexOf: $0) }
         let isOfEntities = !report.isTruncated && names.allSatisfy { $0.map(entities.contains) ?? false }
         let tables = isOfEntities ? Set(names.compactMap(\.self)).sorted() : []
         // If a rebuild would lose what was added to a table, the check of the schema says what to do first.
@@ -318,6 +319,21 @@ extension Doctor {
                     ? "storagekit doctor -s \(quotedPath) --deep --fix" : "storagekit verify -s \(quotedPath)",
                 repair: repair)
         }
+    }
+
+    /// The entity with an index that doesn't fit its table, if that is what SQLite's check has found: a rebuild creates the index
+    /// with the table.
+    private func entity(withIndexOf finding: VerifyReport.Finding) throws -> String? {
+        let phrases = ["missing from index ", "wrong # of entries in index "]
+        guard finding.kind == "file", let phrase = phrases.compactMap({ finding.message.range(of: $0) }).first else {
+            return nil
+        }
+        let select = try PreparedStatement(
+            database, "SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?1")
+        select.bind(text: String(finding.message[phrase.upperBound...]), at: 1)
+        guard try select.step() else { return nil }
+        let table = select.string(0)
+        return try Catalog.load(database).live.first { $0.stored == table }?.name
     }
 
     /// Rebuilds entities' tables, unless that would lose what another program has added to the tables themselves: a column that
