@@ -18,6 +18,14 @@ import Testing
             (["at", "t:3", "SELECT * FROM history_posts"], "storagekit sql"),
             (["log", "--since", "soon"], "Points look like"), (["log", "--wher", "x"], "storagekit log --help"),
             (["-s", "app.sqlite"], "storagekit log -s app.sqlite"),
+            (["diff", "-1.5h", "t:3", "--exit-code"], "'-1.5h' isn't a point in history"),
+            (["revert", "-1h30", "--yes"], "'-1h30' isn't a point in history"),
+            (["restore-state", "-1M", "posts"], "'-1M' isn't a point in history"),
+            (["restore-state", "t:3", "-1.5h"], "'-1.5h' isn't a point in history"),
+            (["log", "-1.5h..", "--oneline"], "'-1.5h' isn't a point in history"),
+            (["log", "-1.5h"], "'-1.5h' isn't a point in history"),
+            (["at", "-1.5h", "posts"], "'-1.5h' isn't a point in history"),
+            (["tag", "-2h"], "Put -- before it"), (["note", "t:3", "-2h"], "Put -- before it"),
         ])
     func mistypedWords(_ words: [String], answer: String) async throws {
         let store = try await SampleStore.shared.value

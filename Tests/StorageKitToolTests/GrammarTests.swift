@@ -1,3 +1,4 @@
+import ArgumentParser
 import TestSupport
 import Testing
 
@@ -50,22 +51,46 @@ import Testing
 
     @Test("Relative points aren't taken for options")
     func relativePoints() throws {
-        let words = ["at", "-2h", "-1d..head", "-2", "-x", "--actor", "-2h", "--", "-2h"]
+        let words = ["diff", "-2h", "-1d..head", "-2", "-1.5h", "-x", "--actor", "-2h", "--", "-2h"]
         #expect(
-            HyphenArguments.protected(words) == [
-                "at", "now-2h", "now-1d..head", "-2", "-x", "--actor", "-2h", "--", "-2h",
+            try HyphenArguments.protected(words) == [
+                "diff", "now-2h", "now-1d..head", "now-2", "now-1.5h", "-x", "--actor", "-2h", "--", "-2h",
             ])
-        #expect(HyphenArguments.protected(["at", "t:1", "SELECT 1", "--each", "-2h,head"]).last == "now-2h,head")
-        // Text isn't made into a point; it needs a -- before it.
-        for (words, text) in [
-            (["grep", "-2h"], 1), (["note", "-1h", "-2h"], 2), (["grep", "-s", "x", "-2h", "-1d..head"], 3),
-        ] {
-            let output = HyphenArguments.protected(words)
-            #expect(output[text] == "-2h")
-            #expect(
-                output.enumerated().filter { $0.offset != text && $0.element.hasPrefix("now") }.count
-                    == words.count { $0.hasPrefix("-1") })
+        #expect(try HyphenArguments.protected(["at", "t:1", "SELECT 1", "--each", "-2h,head"]).last == "now-2h,head")
+    }
+
+    @Test(
+        "Names and texts aren't made into points; they need a -- before them",
+        arguments: [
+            ["grep", "-2h"], ["note", "-1h", "-2h"], ["grep", "-s", "x", "-2h", "-1d..head"], ["tag", "-2h"],
+            ["backup", "-2h"], ["history", "-2h/1"], ["at", "-1h", "-2h"],
+        ])
+    func textLikePoint(words: [String]) throws {
+        let error = try #require(throws: CommandError.self) { try HyphenArguments.protected(words) }
+        #expect(error.status == .usage)
+        #expect(error.next.hasPrefix("Put -- before it: -- -2h"))
+    }
+
+    @Test("Every option with a value is known, so that no value is made into a point")
+    func optionsWithValues() throws {
+        var known = HyphenArguments.optionsWithText.union(HyphenArguments.optionsWithPoints)
+        func forget(_ command: CommandDescription) {
+            for argument in command.arguments ?? [] where argument.kind == .option {
+                for name in argument.names ?? [] {
+                    #expect(
+                        HyphenArguments.optionsWithText.contains(name.text)
+                            || HyphenArguments.optionsWithPoints.contains(name.text), "\(name.text)")
+                    known.remove(name.text)
+                }
+            }
+            for subcommand in command.subcommands ?? [] { forget(subcommand) }
         }
+        forget(try CommandDescription.read(StorageKitTool._dumpHelp()))
+        #expect(known.isEmpty, "no option has these names")
+    }
+
+    @Test("A relative point means the same after its options are parsed")
+    func completedPoints() throws {
         #expect(try PointArgument("now-2h", now: Self.now) == PointArgument("-2h", now: Self.now))
         #expect(try PointArgument("now", now: Self.now) == .time(Self.now))
         #expect(try PointRange("now-2h..-1h", now: Self.now) == PointRange("-2h..-1h", now: Self.now))

@@ -1,19 +1,32 @@
-/// Lets `-2h` be typed where an argument is expected.
+/// Lets `-2h` be typed where a point is expected.
 ///
-/// ArgumentParser parses every word that begins with a hyphen as options. No option of ours begins with a digit, so a word that is a point or range
-/// of that kind becomes `now-2h`, which means the same, before it is parsed.
+/// ArgumentParser parses every word that begins with a hyphen as options: in `-1.5h` it would find `-h`. No option of ours begins with a digit, so
+/// where a command expects a point, such a word becomes `now-2h`, which means the same. If it isn't a point, that is the error. Any other argument
+/// is a name or a text, which must not be changed, and needs a `--` before it.
 enum HyphenArguments {
     /// The word after one of these options is always a value.
-    private static let optionsWithText: Set<String> = [
+    static let optionsWithText: Set<String> = [
         "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "-m", "--table", "--column",
         "--at", "--note", "--ignore", "--in", "--to", "--break", "--watch", "--old", "--new", "--projection",
         "--format", "--color", "--time", "--where", "--changed", "--correlation", "-n", "--limit", "--of", "--key",
-        "--template", "--fields",
-        "--schema", "--op",
+        "--template", "--fields", "--schema", "--op", "--aggregate", "--by", "--for", "--from", "--group",
+        "--host", "--host-name", "--include", "--key-column", "--link", "--maximum-body", "--maximum-bytes",
+        "--maximum-connections", "--maximum-rate", "--on-conflict", "--order", "--origin", "-o", "--output", "--pace",
+        "--page", "--path", "--port", "--position", "--read", "--run", "--search", "--sql", "--tenant",
+        "--tenant-column", "--time-limit", "--tls-certificate", "--tls-key", "--write", "--write-only",
     ]
+    /// ArgumentParser accepts a value with a hyphen after these only in the other form.
+    static let optionsWithPoints: Set<String> = ["--each", "--diff-with", "--expires"]
 
-    /// Commands with a free-text argument, and its index among the arguments.
-    private static let textIndices = ["grep": 1, "note": 2]
+    /// The indices of the arguments that may be points, by command.
+    private static let pointIndices: [String: ClosedRange<Int>] = [
+        "log": 0...Int.max, "show": 0...Int.max, "diff": 0...Int.max, "grep": 1...Int.max, "bisect": 0...Int.max,
+        "at": 0...0, "ui": 0...Int.max, "replay": 0...Int.max, "compare-replay": 0...Int.max, "tag": 1...1,
+        "note": 0...0, "revert": 0...Int.max, "undo": 0...Int.max, "redo": 0...Int.max,
+        "restore-state": 0...Int.max,
+        // The first one is the subcommand.
+        "schema": 1...Int.max,
+    ]
 
     /// Commands that list a number of items, newest first.
     private static let countingCommands: Set<String> = ["log", "tail", "history", "grep"]
@@ -22,10 +35,12 @@ enum HyphenArguments {
         word.count > 1 && word.hasPrefix("-") && word.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     }
 
-    static func protected(_ arguments: [String]) -> [String] {
+    /// - Throws: `usage` if a name or a text begins like a point.
+    static func protected(_ arguments: [String]) throws(CommandError) -> [String] {
         var output: [String] = []
         var isLiteral = false
-        var index = 0
+        // The command itself is the first argument.
+        var index = -1
         for argument in arguments {
             let isValue = isLiteral || optionsWithText.contains(output.last ?? "")
             if !isValue, countingCommands.contains(output.first ?? ""), isCount(argument) {
@@ -38,9 +53,15 @@ enum HyphenArguments {
                 continue
             }
             let isRelative = !isValue && isRelative(argument)
-            // Free text isn't changed: ArgumentParser reports that it needs a -- before it.
-            let isText = index > 0 && index == textIndices[output.first ?? ""]
-            output.append(isRelative && !isText ? "now" + argument : argument)
+            let isPoint =
+                optionsWithPoints.contains(output.last ?? "")
+                || pointIndices[output.first ?? ""]?.contains(index) ?? false
+            if isRelative, !isPoint, index >= 0 {
+                throw CommandError(
+                    .usage, "'\(argument)' begins with a hyphen, as options do.",
+                    next: "Put -- before it: -- \(ShellWords.quoted(argument))")
+            }
+            output.append(isRelative && isPoint ? "now" + argument : argument)
             // After this every word is an argument anyway.
             if argument == "--" { isLiteral = true }
             if !isValue, isRelative || !argument.hasPrefix("-") { index += 1 }
@@ -49,10 +70,6 @@ enum HyphenArguments {
     }
 
     private static func isRelative(_ word: String) -> Bool {
-        guard word.hasPrefix("-"), word.dropFirst().first?.isNumber == true else { return false }
-        return (try? PointArgument(word, now: 0)) != nil || (try? PointRange(word, now: 0)) != nil
-            || PointList(argument: word) != nil
-            // Almost a point: the error of its parser says what to write.
-            || PointSuggestion.likely(word) != nil
+        word.hasPrefix("-") && word.dropFirst().first?.isNumber == true
     }
 }

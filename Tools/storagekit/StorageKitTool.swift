@@ -72,7 +72,7 @@ struct StorageKitTool: AsyncParsableCommand {
                 return .done
             }
             if isPaged, CommandWords.isHelp(words) { Pager.request() }
-            var command = try parseAsRoot(HyphenArguments.protected(words))
+            var command = try parseAsRoot(try HyphenArguments.protected(words))
             if isPaged, (command as? any PagedCommand)?.isPaged ?? false { Pager.request() }
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
@@ -124,7 +124,7 @@ struct StorageKitTool: AsyncParsableCommand {
         let error =
             code == .validationFailure
             ? usageError(message(for: error), whole: fullMessage(for: error))
-            : CommandError(wrapping: error).naming(store: namedStore)
+            : asTyped(CommandError(wrapping: error)).naming(store: namedStore)
         report(error.rendered(style: Terminal(descriptor: 2).style(.auto)))
         return error.status
     }
@@ -132,9 +132,7 @@ struct StorageKitTool: AsyncParsableCommand {
     /// Returns the error for the words, with the line that does here what they do in another tool.
     private static func usageError(_ message: String, whole: String) -> CommandError {
         let words = Array(CommandLine.arguments.dropFirst())
-        // As it was typed: `HyphenArguments` writes -2h as now-2h.
-        let typed = words.contains { $0.hasPrefix("now-") } ? message : message.replacing("'now-", with: "'-")
-        let error = CommandError(usage: typed, of: whole)
+        let error = asTyped(CommandError(usage: message, of: whole))
         // Words that can't be ordered are reported by their own error.
         let ordered = (try? CommandWords.ordered(words, for: Self.self)) ?? words
         guard let next = FirstGuesses.next(for: message, ordered, root: Self.self) else {
@@ -143,6 +141,15 @@ struct StorageKitTool: AsyncParsableCommand {
         // The command's name here is a better suggestion than a similar word.
         let what = error.what.range(of: " Did you mean '").map { String(error.what[..<$0.lowerBound]) } ?? error.what
         return CommandError(.usage, what, next: next).naming(store: namedStore)
+    }
+
+    /// Returns an error with relative points as they were typed: `HyphenArguments` writes -2h as now-2h.
+    private static func asTyped(_ error: CommandError) -> CommandError {
+        guard !CommandLine.arguments.contains(where: { $0.contains("now-") }) else { return error }
+        func typed(_ text: String) -> String {
+            (0...9).reduce(text) { $0.replacing("now-\($1)", with: "-\($1)") }
+        }
+        return CommandError(error.status, typed(error.what), why: typed(error.why), next: typed(error.next))
     }
 
     /// The store as it was named on the command line.

@@ -46,11 +46,22 @@ struct EntityNames {
                     + ShellWords.quoted("SELECT * FROM \(quoted(name))"))
         }
         let similar = Suggestions.nearest(to: name, among: names)
+        if similar.isEmpty { try Self.checkPoint(name) }
         throw CommandError(
             .notFound, "There is no table \"\(name)\".",
             why: names.isEmpty ? "The store has no tables." : "The tables are \(Suggestions.list(names)).",
             next: Self.row(name, among: names).map { "Did you mean the row \($0)?" }
                 ?? (similar.isEmpty ? Self.hint(for: name) : "Did you mean \(similar.joined(separator: ", "))?"))
+    }
+
+    /// Refuses a mistyped relative point: `HyphenArguments` writes -1.5h as now-1.5h.
+    private static func checkPoint(_ name: String) throws(CommandError) {
+        guard name.hasPrefix("now-") else { return }
+        do throws(GrammarError) {
+            _ = try PointArgument(name, now: 0)
+        } catch {
+            throw CommandError(wrapping: error)
+        }
     }
 
     /// A row as other tools write it: users.42, users:42.
