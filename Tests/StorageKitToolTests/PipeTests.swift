@@ -30,6 +30,37 @@ import Testing
         #expect(outcome.output.contains(" complete \(shell) "))
     }
 
+    #if os(Linux)  // Elsewhere there is no /dev/full.
+        @Test(
+            "A change whose report can't be written is known to be stored",
+            arguments: [
+                "exec 'UPDATE posts SET views = 7' --yes", "tag kept", "note head kept", "guard on", "rebuild",
+                "backup $STORAGEKIT_STORE.copy", "restore $STORAGEKIT_STORE -o $STORAGEKIT_STORE.copy",
+            ])
+        func unwrittenReport(command: String) async throws {
+            for (output, reason) in [("/dev/full", "No space left on device."), ("&-", "Standard output is closed.")] {
+                let store = try await SampleStore()
+                let outcome = try ToolProcess.shell("storagekit \(command) >\(output)", store: store.path)
+                #expect(outcome.status == 8, "\(command): \(outcome.errors)")
+                #expect(outcome.errors.contains("; only its report couldn't be written."), "\(outcome.errors)")
+                #expect(outcome.errors.contains("why: \(reason)"), "\(outcome.errors)")
+                #expect(try ToolProcess.run(["verify"], store: store.path).status == 0)
+            }
+        }
+
+        @Test("An answer that can't be written says why")
+        func unwrittenAnswer() async throws {
+            let store = try await SampleStore.shared.value
+            let full = try ToolProcess.shell("storagekit log >/dev/full", store: store.path)
+            #expect(full.status == 4)
+            #expect(full.errors.contains("Free some space"), "\(full.errors)")
+            let closed = try ToolProcess.shell("storagekit log >&-", store: store.path)
+            #expect(closed.status == 4)
+            #expect(closed.errors.contains("Standard output is closed."), "\(closed.errors)")
+            #expect(!closed.errors.contains("Free some space"), "\(closed.errors)")
+        }
+    #endif
+
     #if os(Linux)  // Opening a pseudo-terminal differs elsewhere.
         @Test("Lines fit the terminal")
         func linesFitTerminal() async throws {

@@ -46,6 +46,7 @@ struct StorageKitTool: AsyncParsableCommand {
     ///
     /// ArgumentParser's own `main` would exit with its own statuses; ours are a contract (`ExitStatus`).
     static func main() async {
+        StandardDescriptors.occupy()
         // If the output's reader exits early, the write must fail and not end the process.
         signal(SIGPIPE, SIG_IGN)
         storage_give_back_large_memory()
@@ -114,7 +115,7 @@ struct StorageKitTool: AsyncParsableCommand {
         if error is BrokenPipe { return .done }
         if let status = error as? ExitStatus { return status }
         // Only the parser's own errors can be help. It formats its help to find out, which takes longer than most commands.
-        let isOwn = error is CommandError || error is StorageError
+        let isOwn = error is CommandError || error is StorageError || error is OutputFailure
         let code = isOwn ? ExitCode.failure : exitCode(for: error)
         if code == .success {
             // Help and version were requested, so they go to standard output.

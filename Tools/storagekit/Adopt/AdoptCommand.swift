@@ -98,7 +98,11 @@ struct AdoptCommand: AsyncParsableCommand {
     private func finish(_ plan: AdoptionPlan, store: String?, backup: String?) throws {
         let answer = AdoptionAnswer(
             plan: plan, database: database, store: store, backup: backup, isDryRun: change.dryRun)
-        try answer.write(to: ResultOutput(format))
+        let isStored = !change.dryRun && !plan.adopted.isEmpty
+        try OutputFailure.reporting(
+            isStored ? "The tables were adopted" : nil,
+            next: "Type: storagekit schema -s \(ShellWords.quoted(store ?? database))"
+        ) { try answer.write(to: ResultOutput(format)) }
         if plan.left.contains(where: { $0.obstacle?.isExpected == false }) { throw ExitStatus.partial }
     }
 }

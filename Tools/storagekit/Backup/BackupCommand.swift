@@ -49,7 +49,9 @@ struct BackupCommand: AsyncParsableCommand {
         ) { bars.update($0, done: $1, of: $2) }
         try await storage.close()
         bars.finish()
-        try write(backup)
+        try OutputFailure.reporting(
+            "The backup was made", next: "Type: storagekit stats -s \(ShellWords.quoted(destination))"
+        ) { try write(backup) }
     }
 
     private func write(_ backup: StoreBackup) throws {

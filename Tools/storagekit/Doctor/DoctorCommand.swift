@@ -53,7 +53,10 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         let output = ResultOutput(format)
         let plan = change.dryRun ? repairs.map(\.plan) : []
-        try DoctorAnswer(path: path, checks: found, plan: plan, mended: mended).write(to: output)
+        let answer = DoctorAnswer(path: path, checks: found, plan: plan, mended: mended)
+        try OutputFailure.reporting(mended.isEmpty ? nil : "The repairs were made", next: "Type: storagekit doctor") {
+            try answer.write(to: output)
+        }
         guard found.contains(where: { $0.status == .failed }) else { return }
         throw mended.isEmpty ? ExitStatus.corrupt : ExitStatus.partial
     }

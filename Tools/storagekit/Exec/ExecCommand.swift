@@ -64,7 +64,9 @@ struct ExecCommand: AsyncParsableCommand {
             try change.confirm("\(Self.summary(of: plan)). Continue?")
         }
         let report = try await storage.engine.execute(sql, metadata: change.metadata)
-        try write(report, isDone: true, to: output)
+        try OutputFailure.reporting(commit: report.receipt?.commit) {
+            try write(report, isDone: true, to: output)
+        }
     }
 
     private func write(_ report: ExecutionReport, isDone: Bool, to output: ResultOutput) throws {

@@ -53,15 +53,17 @@ struct GuardCommand: AsyncParsableCommand {
             isOn
                 ? "Other programs won't be able to write to \(NumberText.count(before.tables, "table")). Continue?"
                 : "Other programs will be able to write past the log. Continue?")
-        try await set(isOn)
-        try write(try await status())
+        let commit = try await set(isOn)
+        let after = try await status()
+        try OutputFailure.reporting(commit: commit) { try write(after) }
     }
 
-    private func set(_ isOn: Bool) async throws {
+    /// - Returns: The commit that records it.
+    private func set(_ isOn: Bool) async throws -> Int64? {
         let (operation, metadata) = (StorageOperation("guard \(action.rawValue)"), change.metadata)
-        try await store.write(isDryRun: false) { storage in
+        return try await store.write(isDryRun: false) { storage in
             try await storage.setWriteGuard(isOn)
-            try await storage.engine.record(operation, metadata: metadata)
+            return try await storage.engine.record(operation, metadata: metadata).commit
         }
     }
 

@@ -63,7 +63,7 @@ struct ImportCommand: AsyncParsableCommand {
             try await storage.seal()
             try await storage.close()
             bar.finish()
-            if !quiet { try print(summary, took: ContinuousClock.now - started) }
+            if !quiet { try report(summary, took: ContinuousClock.now - started) }
             if summary.skippedLines > 0 { throw ExitStatus.partial }
         } catch {
             // Commits before the error stay; an error of closing would only hide it.
@@ -82,6 +82,13 @@ struct ImportCommand: AsyncParsableCommand {
             why: "Rows of a table have no operation, actor or time.",
             next: "Read them with .import of sqlite3 into a table with a primary key. Then type: "
                 + "storagekit adopt DATABASE -s STORE")
+    }
+
+    private func report(_ summary: ImportSummary, took: Duration) throws {
+        let isStored = !change.dryRun && summary.operations > 0
+        try OutputFailure.reporting(
+            isStored ? "The import is complete" : nil, next: "Type: storagekit log --schema -1"
+        ) { try print(summary, took: took) }
     }
 
     private func print(_ summary: ImportSummary, took: Duration) throws {

@@ -143,7 +143,9 @@ extension OutboxCommand {
             let done = try await store.write(isDryRun: false) { storage in
                 try await storage.engine.withWriter { writer, db in try command.change(writer, db) }
             }
-            try report.write(done, isDryRun: false)
+            try OutputFailure.reporting(
+                done.isEmpty ? nil : "The change was stored", next: "Type: storagekit outbox"
+            ) { try report.write(done, isDryRun: false) }
         } catch let error as StorageError where error.code == .busy {
             throw CommandError(
                 .unavailable, error.message,

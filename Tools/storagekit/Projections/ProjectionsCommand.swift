@@ -54,7 +54,10 @@ struct ProjectionsCommand: AsyncParsableCommand {
     }
 
     private func list() async throws {
-        let found = try await projections().filter { name == nil || $0.name == name }
+        try write(try await projections().filter { name == nil || $0.name == name })
+    }
+
+    private func write(_ found: [ProjectionStatus]) throws {
         let output = ResultOutput(format)
         if output.format == .human {
             try writeText(found, to: output)
@@ -139,7 +142,10 @@ struct ProjectionsCommand: AsyncParsableCommand {
                 try projections.instruct(name, to: instruction, recording: (operation, metadata), on: writer, db)
             }
         }
-        try await list()
+        let after = try await projections()
+        try OutputFailure.reporting("The change was stored", next: "Type: storagekit projections") {
+            try write(after.filter { $0.name == name })
+        }
     }
 }
 

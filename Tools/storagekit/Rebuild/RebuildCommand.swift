@@ -74,7 +74,8 @@ struct RebuildCommand: AsyncParsableCommand {
             }
             return (report, try await record(report, in: storage))
         }
-        try write(report, recorded, took: ContinuousClock.now - started)
+        let duration = ContinuousClock.now - started
+        try OutputFailure.reporting(commit: recorded) { try write(report, recorded, took: duration) }
         if !report.isSwapped, !report.differences.isEmpty { throw ExitStatus.negative }
     }
 
@@ -100,7 +101,9 @@ struct RebuildCommand: AsyncParsableCommand {
                 "rebuild --abandon", outcome: LeftoversRecord(leftovers: leftovers))
             return try await storage.engine.record(operation, metadata: change.metadata)
         }
-        try writeAbandoned(leftovers, recorded: receipt.commit)
+        try OutputFailure.reporting(commit: receipt.commit) {
+            try writeAbandoned(leftovers, recorded: receipt.commit)
+        }
     }
 
     private func entities(_ catalog: Catalog) throws -> [String] {

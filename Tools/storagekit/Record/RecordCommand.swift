@@ -47,7 +47,9 @@ struct RecordCommand: AsyncParsableCommand {
         let report = try await store.write(isDryRun: false, mends: true) { storage in
             try await DriftRecording(storage.engine, names).run(metadata: command.change.metadata).changes
         }
-        try write(report, isDone: true, to: output)
+        try OutputFailure.reporting(commit: report.receipt?.commit) {
+            try write(report, isDone: true, to: output)
+        }
     }
 
     private func entities(_ store: HistoryReader) throws -> [String] {

@@ -55,6 +55,13 @@ struct RestoreCommand: AsyncParsableCommand {
                 position, to: output, replacing: force, recording: (operation, change.metadata))
         }
         bars.finish()
+        try OutputFailure.reporting(
+            change.dryRun ? nil : "The store was restored",
+            next: "Type: storagekit stats -s \(ShellWords.quoted(output))"
+        ) { try report(outcome) }
+    }
+
+    private func report(_ outcome: PointRestore.Outcome) throws {
         let result = ResultOutput(format)
         if result.format == .human {
             try write(outcome, to: result)

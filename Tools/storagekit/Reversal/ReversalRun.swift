@@ -53,7 +53,7 @@ struct ReversalRun: Sendable {
         if !change.yes, format.format == .human { try showPlan(plan) }
         try change.confirm(plan.question)
         let done = try await apply(plan, in: storage)
-        try write(done, isDone: true)
+        try OutputFailure.reporting(commit: done.report.receipt?.commit) { try write(done, isDone: true) }
         return done.report.outcome.conflicts.isEmpty ? nil : .partial
     }
 

@@ -33,7 +33,8 @@ struct TagRun: Sendable {
             try change.confirm("\(sentence(plan.change, plan.position, isDone: false)). Continue?")
         case .made, .annotated(isReplacing: false), .none: break
         }
-        try write(try await body(storage, change.metadata, false))
+        let report = try await body(storage, change.metadata, false)
+        try OutputFailure.reporting(commit: report.receipt?.commit) { try write(report) }
     }
 
     private func sentence(_ change: TagReport.Change, _ position: Int64, isDone: Bool) -> String {

@@ -96,6 +96,8 @@ struct CommandError: Error, Sendable {
         switch error {
         case let error as CommandError: self = error
         case let error as StorageError: self.init(error)
+        case let error as OutputFailure:
+            self.init(.unavailable, "Writing the output failed.", why: error.reason, next: error.remedy)
         case let error as GrammarError: self.init(.usage, error.problem, next: error.examples)
         case let error as InputError:
             self.init(.usage, "Byte \(error.offset + 1): \(error.problem).", next: error.remedy)

@@ -19,7 +19,7 @@ enum ExitStatus: Int32, Error, Sendable {
     case inconclusive = 6
     /// The change conflicts with the current state.
     case conflict = 7
-    /// A part was done and the rest is listed.
+    /// A part was done and the rest is listed, or all was done and its report couldn't be written.
     case partial = 8
 
     /// The status of an error of the library.

@@ -6,7 +6,7 @@ import StorageCore
 /// On a terminal every write is flushed at once. Elsewhere bytes are flushed when the buffer is full, or at a write after the oldest have waited a
 /// while, so that the first lines of a long search arrive early. Call `flush` before the program exits or waits.
 ///
-/// The process must ignore SIGPIPE; then a closed reader is reported as `BrokenPipe`.
+/// The process must ignore SIGPIPE; then a closed reader is reported as `BrokenPipe`. Any other failure is an `OutputFailure`.
 final class StandardOutput {
     private static let bufferSize = 1 << 16
     private static let longestWait = Duration.milliseconds(30)
@@ -58,9 +58,7 @@ final class StandardOutput {
                 } else if errno == EPIPE {
                     throw BrokenPipe()
                 } else if errno != EINTR {
-                    throw CommandError(
-                        .unavailable, "Writing the output failed.", why: String(cString: strerror(errno)),
-                        next: "Free some space, or write to another disk.")
+                    throw OutputFailure(code: errno)
                 }
             }
         }
