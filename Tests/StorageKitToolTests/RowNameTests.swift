@@ -53,6 +53,37 @@ struct RowNameTests {
         #expect(wrong.errors.contains("%2C"), "\(wrong.errors)")
     }
 
+    @Test("A key with a code is found as it is written, and never taken for another row")
+    func keysWithCodes() async throws {
+        let folder = try TemporaryFolder()
+        let engine = try SampleStore.open(folder.path())
+        let create = "CREATE TABLE u(id TEXT PRIMARY KEY, name TEXT, _position INTEGER NOT NULL DEFAULT 0)"
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(db, "u", create)
+            for key in ["a/b", "a%2Fb", "x%2Fy", "v/w", "p#q", "p%23q"] {
+                try db.execute(sql: "INSERT INTO u VALUES (?, ?, 0)", arguments: [key, key])
+            }
+        }
+        try await engine.close()
+        func history(_ target: String) throws -> ToolProcess.Outcome {
+            try ToolProcess.run(["history", target, "--format", "jsonl"], store: folder.path())
+        }
+        // What is typed, and the row that is meant.
+        for (typed, key) in [
+            ("u/x%2Fy", "x%2Fy"), ("u/v%2Fw", "v/w"), ("u/a/b", "a/b"), ("u/a%252Fb", "a%2Fb"), ("u/p#q", "p#q"),
+            ("u/p%23q", "p#q"), ("u/p%2523q", "p%23q"),
+        ] {
+            let found = try history(typed)
+            #expect(found.output.contains("\"id\":\"\(key)\""), "\(typed): \(found.output)\(found.errors)")
+        }
+        for words in [["history", "u/a%2Fb"], ["restore-state", "@0", "u/a%2Fb", "--dry-run"]] {
+            let outcome = try ToolProcess.run(words, store: folder.path())
+            #expect(outcome.status == 2, "\(outcome.output)")
+            let advice = "Write u/a%252Fb for the first, u/a/b for the second."
+            #expect(outcome.errors.contains(advice), "\(outcome.errors)")
+        }
+    }
+
     @Test("A row is shown by its own name, however it was typed")
     func oneColumn() async throws {
         let folder = try TemporaryFolder()

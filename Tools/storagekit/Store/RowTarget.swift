@@ -19,9 +19,9 @@ struct RowTarget {
 }
 
 extension HistoryReader {
-    /// Finds the row that a target names.
+    /// Finds the row that a target names. The key may be written as it is, or with codes; see `TargetArgument`.
     ///
-    /// - Throws: `notFound` with similar tables, rows or columns.
+    /// - Throws: `notFound` with similar tables, rows or columns; `usage` if both ways of reading the key name a row.
     func row(_ target: TargetArgument) throws -> RowTarget {
         let names = EntityNames(self)
         let entities = try names.entities(named: target.table)
@@ -29,13 +29,41 @@ extension HistoryReader {
             throw CommandError(
                 .usage, "\"\(target)\" names a table, not a row.", next: "Write \(target)/ID, such as \(target)/42.")
         }
-        if let column = target.column { try names.check(column: column, of: entities) }
+        do {
+            if let column = target.column { try names.check(column: column, of: entities) }
+            guard let row = try row(target, in: entities) else { throw try missing(target, id: id, in: entities[0]) }
+            return row
+        } catch let error as CommandError where error.status == .notFound {
+            guard let whole = target.whole, let row = try row(whole, in: entities) else { throw error }
+            return row
+        }
+    }
+
+    private func row(_ target: TargetArgument, in entities: [CatalogEntity]) throws -> RowTarget? {
+        guard let id = target.id else { return nil }
+        let decoded = try row(withKey: id, of: target, in: entities)
+        guard let written = target.writtenID, !written.utf8.elementsEqual(id.utf8),
+            let literal = try row(withKey: written, of: target, in: entities)
+        else { return decoded }
+        guard let decoded, decoded.address != literal.address else { return literal }
+        // A name as commands print it always means its row.
+        if decoded.target(in: target.table).shownID == written { return decoded }
+        let names = [literal, decoded].map { ShellWords.quoted($0.target(in: target.table).description) }
+        throw CommandError(
+            .usage, "\(target.table)/\(written) may be either of two rows.",
+            why: "Their keys are \(written) and \(id).",
+            next: "Write \(names[0]) for the first, \(names[1]) for the second.")
+    }
+
+    private func row(
+        withKey id: String, of target: TargetArgument, in entities: [CatalogEntity]
+    ) throws -> RowTarget? {
         for entity in entities {
             for key in try Self.keys(id, of: entity) where try log.lastPosition(of: key, in: entity) != nil {
                 return RowTarget(entity: entity, key: key, column: target.column)
             }
         }
-        throw try missing(target, id: id, in: entities[0])
+        return nil
     }
 
     /// Returns the keys that a text can mean, likeliest first, depending on the types of the key's columns.

@@ -1,11 +1,16 @@
 /// The target of a command: a table `users`, a row `users/42`, or a cell `users/42#name`.
 ///
 /// The first `/` ends the table and the last `#` after it begins the column, so ids may contain `/`. If a name contains these characters, write `%2F`
-/// and `%23`, and `%25` for a percent sign before one of these codes. Any other `%` is literal.
-struct TargetArgument: Equatable, Sendable {
+/// and `%23`, and `%25` for a percent sign before one of these codes. Any other `%` is literal. A key may also be meant as it is written, so that is
+/// kept for the look-up of the row, see `HistoryReader.row`.
+struct TargetArgument: Sendable {
     let table: String
     let id: String?
     let column: String?
+    /// The id before its codes were decoded; nil if it wasn't parsed.
+    private(set) var writtenID: String?
+    /// The same of the id and the column together, which may be a key with a `#`; nil if there is no column.
+    private var writtenCell: String?
 
     static let examples =
         "Targets look like users, users/42, users/42#name; write %2F for / in a table, %23 for # in a table or id."
@@ -30,6 +35,15 @@ struct TargetArgument: Equatable, Sendable {
             return
         }
         try self.init(text, table: text[..<slash], id: rest[..<hash], column: rest[rest.utf8.index(after: hash)...])
+        writtenCell = String(rest)
+    }
+
+    /// The row whose key is the id with the column; nil if there is no column.
+    var whole: TargetArgument? {
+        guard let writtenCell else { return nil }
+        var row = TargetArgument(table: table, id: Self.unescaped(writtenCell[...]))
+        row.writtenID = writtenCell
+        return row
     }
 
     private init(_ text: String, table: Substring, id: Substring?, column: Substring?) throws(GrammarError) {
@@ -40,6 +54,7 @@ struct TargetArgument: Equatable, Sendable {
         self.table = Self.unescaped(table)
         self.id = id.map(Self.unescaped)
         self.column = column.map(Self.unescaped)
+        writtenID = id.map { String($0) }
     }
 
     private static let escapes: [(code: String, byte: UInt8)] = [
@@ -76,11 +91,21 @@ struct TargetArgument: Equatable, Sendable {
     }
 }
 
+extension TargetArgument: Equatable {
+    /// Ignores how the target was written.
+    static func == (one: TargetArgument, other: TargetArgument) -> Bool {
+        one.table == other.table && one.id == other.id && one.column == other.column
+    }
+}
+
 extension TargetArgument: CustomStringConvertible {
+    /// The id as it can be typed again.
+    var shownID: String? { id.map { Self.escaped($0, "%#") } }
+
     /// The target as it can be typed again.
     var description: String {
         var text = Self.escaped(table, "%/#")
-        if let id { text += "/" + Self.escaped(id, "%#") }
+        if let shownID { text += "/" + shownID }
         if let column { text += "#" + Self.escaped(column, "%#") }
         return text
     }

@@ -15,7 +15,8 @@ enum PointHelp {
         RANGES: A..B is what came after A, up to and including B; A.. ends at the head, ..B begins with the first event.
 
         TARGETS: users is a table, users/42 a row, users/42#name a cell. Write %2F for / in a table's name, %23 for #, \
-        %2C for a comma inside one part of a key of several columns, and %25 for a percent sign before such a code.
+        %2C for a comma inside one part of a key of several columns, and %25 for a percent sign before such a code. \
+        A row whose key has such a code itself is found as it is written; if that could be two rows, they are named.
 
         ZONE: on a terminal, times are read and shown in your time zone (TZ), elsewhere in UTC; --time utc or --time local \
         decides, and so does STORAGEKIT_TIME. JSON, CSV and Markdown always have UTC.
