@@ -197,6 +197,40 @@ struct AdviceTests {
         #expect(condition.status == 2 && !condition.errors.contains("SELECT"), "\(condition.errors)")
     }
 
+    @Test("The remedy belongs to the mistake")
+    func remedies() throws {
+        let store = try adopted(
+            """
+            CREATE TABLE "my table"(id INTEGER PRIMARY KEY); CREATE TABLE "a..b"(id INTEGER PRIMARY KEY);
+            INSERT INTO "my table" VALUES (1); INSERT INTO "a..b" VALUES (1)
+            """)
+        let mistakes: [([String], Int32, String)] = [
+            (["at", "t:1~", "SELECT 1"], 2, "Did you mean t:0?"),
+            (["at", "tomorrow", "SELECT 1"], 2, "Points look like"),
+            (["at", "t:1", "SELECT", "1"], 2, "in quotes"), (["at", "SELECT", "1"], 2, "in quotes"),
+            (["diff", "t:1", "t:2", "t:3"], 2, "diff compares two points, and 't:3' is a third."),
+            (["history", "-dash/-1"], 2, "Put -- before it: -- -dash/-1"),
+            (["at", "t:1", "my tabel"], 3, "Did you mean my table?"),
+            (["log", "a..b"], 2, "--table a..b"),
+        ]
+        for (words, status, answer) in mistakes {
+            let outcome = try ToolProcess.run(words + ["-s", store], store: nil)
+            #expect(outcome.status == status, "\(words): \(outcome.output)\(outcome.errors)")
+            #expect(outcome.errors.contains(answer), "\(words): \(outcome.errors)")
+        }
+        let found = try ToolProcess.run(["log", "--table", "a..b", "-s", store], store: nil)
+        #expect(found.status == 0, "\(found.errors)")
+    }
+
+    @Test("A store that may not be read is reported as such", .disabled(if: getuid() == 0, "root may read every file"))
+    func unreadableStore() throws {
+        let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY)")
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: store)
+        let outcome = try ToolProcess.run(["log"], store: store)
+        #expect(outcome.status == 4)
+        #expect(outcome.errors.contains("can't be read: Permission denied."), "\(outcome.errors)")
+    }
+
     /// What was there when the history began is nobody's change.
     @Test("Undo skips an adoption")
     func undoSkipsAdoption() throws {

@@ -35,7 +35,7 @@ enum HyphenArguments {
         word.count > 1 && word.hasPrefix("-") && word.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     }
 
-    /// - Throws: `usage` if a name or a text begins like a point.
+    /// - Throws: `usage` if a name or a text begins like an option.
     static func protected(_ arguments: [String]) throws(CommandError) -> [String] {
         var output: [String] = []
         var isLiteral = false
@@ -56,7 +56,8 @@ enum HyphenArguments {
             let isPoint =
                 optionsWithPoints.contains(output.last ?? "")
                 || pointIndices[output.first ?? ""]?.contains(index) ?? false
-            if isRelative, !isPoint, index >= 0 {
+            let isText = isRelative ? !isPoint : !isValue && isTarget(argument)
+            if isText, index >= 0 {
                 throw CommandError(
                     .usage, "'\(argument)' begins with a hyphen, as options do.",
                     next: "Put -- before it: -- \(ShellWords.quoted(argument))")
@@ -67,6 +68,11 @@ enum HyphenArguments {
             if !isValue, isRelative || !argument.hasPrefix("-") { index += 1 }
         }
         return output
+    }
+
+    /// Returns whether a word is a row or a cell: no option has these signs in its name.
+    private static func isTarget(_ word: String) -> Bool {
+        word.hasPrefix("-") && word.prefix { $0 != "=" }.contains { $0 == "/" || $0 == "#" }
     }
 
     private static func isRelative(_ word: String) -> Bool {

@@ -143,6 +143,11 @@ struct DiffSelection {
             for position in [from, to] {
                 if try Catalog.load(store.connection, at: position).entity(named: table)?.isReserved == false { return }
             }
+            if (try? PointArgument(table, now: 0)) != nil {
+                throw CommandError(
+                    .usage, "diff compares two points, and '\(table)' is a third.",
+                    next: "Compare two of them at a time, or name tables after them.")
+            }
             throw error
         }
     }

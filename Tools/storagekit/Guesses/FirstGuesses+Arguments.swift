@@ -51,10 +51,11 @@ extension FirstGuesses {
             if command == "at", arguments.count == 2, (try? PointArgument(arguments[1], now: 0)) != nil {
                 return "The point comes first: storagekit at \(rest) \(ShellWords.quoted(first))"
             }
-            // What begins with a digit is meant as a time, and the error of the point says which forms there are.
-            let isTime = first.first?.isNumber ?? false
-            if command == "at", isTime, (try? PointArgument(first, now: 0)) == nil { return nil }
-            return arguments.count > 1 && !first.contains(" ") ? "Write the SQL as one word, in quotes." : nil
+            let isStatement = ["select", "with", "values"].contains(first.lowercased())
+            // The error of the point says which forms there are.
+            if command == "at", !isStatement, (try? PointArgument(first, now: 0)) == nil { return nil }
+            let complete = command == "at" && !isStatement ? 2 : 1
+            return arguments.count > complete && !first.contains(" ") ? "Write the SQL as one word, in quotes." : nil
         case "show" where first.contains("/"):
             return "The versions of a row: storagekit history \(ShellWords.quoted(first))"
         case "show" where first.allSatisfy({ $0.isLetter || $0 == "_" }) && !first.isEmpty:

@@ -135,8 +135,14 @@ private final class SnapshotQueries {
             return "SELECT * FROM \(quoted(entity.stored))"
         }
         // The same error as other commands for a table that doesn't exist.
-        if isWord { _ = try EntityNames(store).users(named: words) }
+        if isWord || isMisspelled(words, among: names.map(\.name)) { _ = try EntityNames(store).users(named: words) }
         return words
+    }
+
+    /// Returns whether several words are a table's name with a typing error, and no query.
+    private func isMisspelled(_ words: String, among names: [String]) -> Bool {
+        let isQuery = ["select", "with", "values"].contains { words.lowercased().hasPrefix($0) }
+        return !isQuery && !Suggestions.nearest(to: words, among: names).isEmpty
     }
 
     private func state(_ point: PointArgument) throws -> MaterializedSnapshot {

@@ -1,3 +1,4 @@
+import Foundation
 import StorageKit
 
 extension StoreOption {
@@ -5,7 +6,14 @@ extension StoreOption {
     func openForReading() throws -> Storage {
         var configuration = StorageConfig()
         configuration.isReadOnly = true
-        return try Storage.open(path: path(), configuration: configuration)
+        let path = try path()
+        // SQLite only reports that it can't open the file.
+        if access(path, R_OK) != 0, errno == EACCES {
+            throw CommandError(
+                .unavailable, "The store \(path) can't be read: \(String(cString: strerror(EACCES))).",
+                next: "Who may read it: ls -l \(ShellWords.quoted(path))")
+        }
+        return try Storage.open(path: path, configuration: configuration)
     }
 
     /// Runs `body` on one state of the store.

@@ -31,7 +31,7 @@ struct CommandError: Error, Sendable {
     ///   - message: Its message. It quotes our own error about a word, which has the advice on a second line.
     ///   - whole: The message with lines about the usage, the last of which names the command's help.
     init(usage message: String, of whole: String) {
-        let lines = Self.valuesOnOneLine(message).split(separator: "\n", maxSplits: 1).map(String.init)
+        let lines = Self.valuesOnOneLine(Self.likeliest(message)).split(separator: "\n", maxSplits: 1).map(String.init)
         let help = whole.split(separator: "\n").last.flatMap { line in
             line.ranges(of: "See '").first.map { String(line[$0.upperBound...].prefix { $0 != "'" }) }
         }
@@ -42,6 +42,12 @@ struct CommandError: Error, Sendable {
         self.init(
             .usage, what.hasSuffix(".") || what.hasSuffix("?") ? what : what + ".",
             next: lines.count > 1 ? lines[1] : seeHelp)
+    }
+
+    /// The parser lists every way in which it tried to read the words.
+    private static func likeliest(_ message: String) -> String {
+        message.split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("or: ") }.joined(separator: "\n")
     }
 
     /// The parser lists more than a few values below each other.
@@ -88,7 +94,9 @@ struct CommandError: Error, Sendable {
         {
             cause = ""
         }
-        self.init(ExitStatus(of: error.code), error.message, why: cause, next: error.remedy)
+        // Commands that can work so open the store for reading only as it is.
+        let remedy = error.remedy.replacing(", or open the store for reading only", with: "")
+        self.init(ExitStatus(of: error.code), error.message, why: cause, next: remedy)
     }
 
     /// Any error that reaches the top of a command.
