@@ -65,6 +65,28 @@ import Testing
         #expect(Timestamp.text(time) == utc)
     }
 
+    @Test(
+        "A time that no clock shows, and an unknown zone, are refused",
+        arguments: [
+            ("America/New_York", "'2024-03-10 02:30'", "clocks are set forward then"),
+            ("Nope/Zone", "'2024-05-01 10:00'", "TZ names an unknown time zone, 'Nope/Zone'"),
+        ])
+    func refusedTimes(zone: String, point: String, answer: String) async throws {
+        let store = try await SampleStore.shared.value
+        let line = "export TZ=\(zone); storagekit at \(point) posts --time local"
+        let outcome = try ToolProcess.shell(line, store: store.path)
+        #expect(outcome.status == 2, "\(outcome.output)")
+        #expect(outcome.errors.contains(answer), "\(outcome.errors)")
+    }
+
+    @Test("Rules, files and UTC are zones")
+    func knownZones() {
+        for zone in ["UTC", "GMT", "EST5EDT", "<+03>-3", "EST5EDT,M3.2.0/2,M11.1.0/2", "", ":UTC"] {
+            #expect(TimeDisplay.unknownZone(["TZ": zone]) == nil, "\(zone)")
+        }
+        #expect(TimeDisplay.unknownZone(["TZ": "Nope/Zone"]) == "Nope/Zone")
+    }
+
     #if os(Linux)  // Opening a pseudo-terminal differs elsewhere.
         @Test("A terminal shows the zone of the user")
         func terminalZone() async throws {

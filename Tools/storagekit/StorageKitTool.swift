@@ -54,6 +54,7 @@ struct StorageKitTool: AsyncParsableCommand {
         do {
             try checkArguments()
             try checkLinks()
+            try checkZone()
         } catch {
             Foundation.exit(status(reporting: error).rawValue)
         }
@@ -108,6 +109,15 @@ struct StorageKitTool: AsyncParsableCommand {
     private static func checkLinks() throws(CommandError) {
         guard isatty(1) == 1, case .failure(let error) = PointLinks.current else { return }
         throw CommandError(.usage, error.problem, next: error.examples)
+    }
+
+    /// Where local times were asked for, an unknown zone would silently be UTC.
+    private static func checkZone() throws(CommandError) {
+        let environment = ProcessInfo.processInfo.environment
+        guard TimeDisplay.chosen(CommandLine.arguments, environment: environment, isTerminal: false) == .local,
+            let zone = TimeDisplay.unknownZone(environment)
+        else { return }
+        throw CommandError(.usage, "TZ names an unknown time zone, '\(zone)'.", next: TimeDisplay.zoneRemedy)
     }
 
     /// Reports why the command ended, if there is something to report.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Points given by a time: `2h`, `yesterday 14:00`, `2024-05-01`.
 extension PointArgument {
     /// `2h`, `1d12h` before now.
@@ -42,20 +44,40 @@ extension PointArgument {
         }
         guard complete.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let isLocal = !hasOffset(complete)
+        let isDay = complete.count == 10
         switch complete.count {
         case 10: complete += "T00:00:00Z"
         case 16: complete += ":00Z"
         default: if isLocal { complete += "Z" }
         }
+        let time: Int64
         do throws(TimestampProblem) {
-            let time = try Timestamp.parse(complete)
-            return .time(isLocal ? zone.time(ofClock: time) : time)
+            time = try Timestamp.parse(complete)
         } catch .notRFC3339 {
             return nil
         } catch {
             throw GrammarError(
                 problem: "'\(text)' isn't a point in history: \(error.rawValue).", examples: error.remedy)
         }
+        return .time(try isLocal && zone == .local ? local(time, of: text, isDay: isDay) : time)
+    }
+
+    /// Returns the time at which clocks in the user's zone show `clock`, the first if they do so twice. The start of a day that they skip is
+    /// the moment of the change.
+    private static func local(_ clock: Int64, of text: String, isDay: Bool) throws(GrammarError) -> Int64 {
+        if let zone = TimeDisplay.unknownZone(ProcessInfo.processInfo.environment) {
+            throw GrammarError(
+                problem: "'\(text)' isn't a point in history: TZ names an unknown time zone, '\(zone)'.",
+                examples: TimeDisplay.zoneRemedy)
+        }
+        let time = TimeDisplay.local.time(ofClock: clock)
+        let shown = time + TimeDisplay.local.offsetSeconds(at: time) * Timestamp.perSecond
+        guard shown == clock || isDay else {
+            throw GrammarError(
+                problem: "'\(text)' isn't a point in history: clocks are set forward then, and never show it.",
+                examples: "Write an earlier or a later time, or one with an offset, such as 2024-05-01T10:00:00+02:00.")
+        }
+        return time
     }
 
     /// Returns whether a time has an offset: after the date, these characters occur in nothing else.

@@ -23,6 +23,21 @@ enum TimeDisplay: String, CaseIterable, Sendable {
         return environment[environmentKey].flatMap { TimeDisplay(rawValue: $0) } ?? (isTerminal ? .local : .utc)
     }
 
+    static let zoneRemedy = "Set TZ to one that exists, such as Europe/Berlin, or write --time utc."
+
+    /// Returns the zone that TZ names and the system doesn't know, so that it would mean UTC; nil if there is none.
+    static func unknownZone(_ environment: [String: String]) -> String? {
+        guard let zone = environment["TZ"], !zone.isEmpty else { return nil }
+        let name = zone.hasPrefix(":") ? String(zone.dropFirst()) : zone
+        // Rules of POSIX, such as EST5EDT or <+03>-3, have an offset after a name.
+        let isRule = name.prefix { $0 != "," && $0 != "/" }.contains(where: \.isNumber)
+        let folders = [
+            environment["TZDIR"] ?? "", "/usr/share/zoneinfo", "/var/db/timezone/zoneinfo", "/usr/lib/zoneinfo",
+        ]
+        let isKnown = ([""] + folders.map { $0 + "/" }).contains { FileManager.default.fileExists(atPath: $0 + name) }
+        return isRule || isKnown || ["UTC", "GMT"].contains(name) ? nil : zone
+    }
+
     /// Returns the seconds east of UTC at a time in microseconds since 1970.
     func offsetSeconds(at microseconds: Int64) -> Int64 {
         guard self == .local else { return 0 }
@@ -38,7 +53,7 @@ enum TimeDisplay: String, CaseIterable, Sendable {
     }
 
     /// Returns the same for a zone with given offsets. If clocks are set back, it is the first of the two times; in the hour that is skipped when
-    /// they are set forward, the offset before the change applies.
+    /// they are set forward, which `PointArgument` refuses, the offset before the change applies.
     static func time(ofClock microseconds: Int64, offsetSeconds: (_ time: Int64) -> Int64) -> Int64 {
         // An offset must be valid at the resulting time; around a change the earlier one is tried first.
         let offsets = [-Timestamp.perDay, Timestamp.perDay].map {

@@ -19,7 +19,8 @@ enum PointHelp {
         A row whose key has such a code itself is found as it is written; if that could be two rows, they are named.
 
         ZONE: on a terminal, times are read and shown in your time zone (TZ), elsewhere in UTC; --time utc or --time local \
-        decides, and so does STORAGEKIT_TIME. JSON, CSV and Markdown always have UTC.
+        decides, and so does STORAGEKIT_TIME. A time that clocks show twice is the first one. JSON, CSV and Markdown always \
+        have UTC.
 
         """
 }
