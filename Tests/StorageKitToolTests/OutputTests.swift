@@ -30,6 +30,9 @@ import Testing
         #expect(
             TerminalText.visible("a\nb\tc\r\u{1b}[31m\u{7f}\u{9b}\u{202e}")
                 == #"a\nb\tc\r\u{1b}[31m\u{7f}\u{9b}\u{202e}"#)
+        // What has no width would be hidden, but joiners belong to words and emoji.
+        #expect(TerminalText.visible("a\u{200b}b\u{2060}\u{fff9}") == #"a\u{200b}b\u{2060}\u{fff9}"#)
+        #expect(TerminalText.visible("👨\u{200d}👩 می\u{200c}خواهم") == "👨\u{200d}👩 می\u{200c}خواهم")
     }
 
     private func table(width: Int?) -> TableLayout {

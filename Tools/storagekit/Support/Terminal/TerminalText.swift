@@ -2,7 +2,8 @@
 enum TerminalText {
     /// Returns text with control characters shown as escapes.
     ///
-    /// Stored text could otherwise move the cursor, change colours, or reorder the text (bidirectional overrides).
+    /// Stored text could otherwise move the cursor, change colours, reorder the text (bidirectional overrides), or hide characters. The joiners
+    /// U+200C and U+200D are left, because words and emoji need them.
     static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnfit) else { return text }
         var output = ""
@@ -21,7 +22,7 @@ enum TerminalText {
     private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7f..<0xa0: true
-        case 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x061c, 0xfeff: true
+        case 0x2028...0x202e, 0x2060...0x206f, 0x200b, 0x200e, 0x200f, 0x061c, 0x180e, 0xfeff, 0xfff9...0xfffb: true
         default: false
         }
     }
