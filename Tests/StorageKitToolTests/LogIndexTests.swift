@@ -43,6 +43,28 @@ import Testing
         try await engine.close()
     }
 
+    @Test("Changes of a commit are the same, however many segments it is in")
+    func changesInSegments() async throws {
+        var answers: [[String]] = []
+        for segmentLength in [1024, 4, 2] {
+            let store = try await SampleStore(segmentLength: segmentLength)
+            let engine = try SampleStore.open(store.path, segmentLength: segmentLength)
+            for rows in [1, 20, 3] {
+                _ = try await engine.commit(CommitMetadata()) { _, db in
+                    for row in 0..<rows { try db.execute(sql: "INSERT INTO users(name) VALUES (?)", arguments: [row]) }
+                }
+            }
+            try await engine.close()
+            answers.append(
+                try [["-p"], ["-p", "--reverse"], ["-p", "users", "--format", "jsonl"]].map {
+                    try ToolProcess.run(["log"] + $0, store: store.path).output
+                })
+        }
+        #expect(answers[0].allSatisfy { !$0.isEmpty })
+        #expect(answers[1] == answers[0])
+        #expect(answers[2] == answers[0])
+    }
+
     private static func check(_ store: HistoryReader, _ made: [Made]) throws {
         for commit in made {
             let found = try #require(try store.index.commit(commit.number))

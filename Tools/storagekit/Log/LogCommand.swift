@@ -123,8 +123,10 @@ private final class LogPrinter {
         }
         if output.format == .csv || output.format == .md { try output.titles(Self.titles) }
         var count = 0
-        try scan.forEachCommit(descending: descending, namingRows: namesRows) { commit, rows in
-            try write(commit, rows, isFirst: count == 0)
+        try scan.forEachCommit(
+            descending: descending, namingRows: namesRows, keepingEvents: content == .changes
+        ) { commit, scanned in
+            try write(commit, scanned, isFirst: count == 0)
             try output.flushIfDue()
             count += 1
             return count < limit
@@ -144,19 +146,19 @@ private final class LogPrinter {
         return content == .counts && output.format == .human
     }
 
-    private func write(_ summary: CommitSummary, _ rows: ChangedRows, isFirst: Bool) throws {
+    private func write(_ summary: CommitSummary, _ scanned: ScannedCommit, isFirst: Bool) throws {
         let entry = try AnnotatedCommit(summary, scan.store.tags)
         switch output.format {
         case .human:
             if content == .line { return try output.line(oneLine(entry)) }
             if case .template(let template) = content {
-                return try output.text(template.text(of: entry, rows: rows, now: SystemTime.now) + "\n")
+                return try output.text(template.text(of: entry, rows: scanned.rows, now: SystemTime.now) + "\n")
             }
             if !isFirst { try output.line() }
-            try writeBlock(entry, rows)
+            try writeBlock(entry, scanned)
         case .json, .jsonl:
             let events = JSONStream { body in
-                try self.forEachEvent(of: entry) { try body(PositionedChangeRecord(event: $0)) }
+                try self.forEachEvent(of: entry, scanned.parts) { try body(PositionedChangeRecord(event: $0)) }
             }
             try output.record(LogRecord(commit: entry, events: content == .changes ? events : nil))
         case .csv, .md:
@@ -172,7 +174,7 @@ private final class LogPrinter {
         }
     }
 
-    private func writeBlock(_ entry: AnnotatedCommit, _ rows: ChangedRows) throws {
+    private func writeBlock(_ entry: AnnotatedCommit, _ scanned: ScannedCommit) throws {
         try output.line(entry.headline)
         let metadata = entry.info.metadata
         if metadata.reason != nil { try output.line("    " + CommitText.reason(metadata)) }
@@ -183,11 +185,11 @@ private final class LogPrinter {
             let name = TerminalText.visible(table)
             var line = StyledLine("    \(name)" + String(repeating: " ", count: widest - DisplayWidth.of(name) + 2))
             counts.add(to: &line)
-            line.addWord(rows.text(of: table, changes: counts.total))
+            line.addWord(scanned.rows.text(of: table, changes: counts.total))
             try output.line(line)
         }
         guard content == .changes else { return }
-        try forEachEvent(of: entry) { event in
+        try forEachEvent(of: entry, scanned.parts) { event in
             try output.line(event.changeLine(indent: 4, showsPosition: true))
             for line in event.columnLines(indent: 8) { try output.line(line) }
         }
@@ -210,15 +212,21 @@ private final class LogPrinter {
         return line
     }
 
-    /// Calls `body` with the matching events of a commit, oldest first. They are read a second time instead of being kept, because a commit may be
-    /// larger than memory.
-    private func forEachEvent(of entry: AnnotatedCommit, _ body: (StorageEvent) throws -> Void) throws {
+    /// Calls `body` with the matching events of a commit, oldest first. Those of a commit in many segments are read a second time, because they may
+    /// be larger than memory.
+    private func forEachEvent(
+        of entry: AnnotatedCommit, _ parts: CommitParts, _ body: (StorageEvent) throws -> Void
+    ) throws {
+        let catalog = scan.store.catalog
+        guard !parts.isComplete else {
+            return try parts.forEachEvent { try body($0.event(at: $1, catalog: catalog, commit: $2)) }
+        }
         var filter = scan.filter
         filter.logRange.after = max(filter.logRange.after, entry.positions.lowerBound - 1)
         filter.logRange.through = min(filter.logRange.through, entry.positions.upperBound)
         filter.query.positions = filter.logRange.positions
         try ChangeScan(store: scan.store, filter: filter).forEachEvent(descending: false) { batch, index, commit in
-            try body(batch.event(at: index, catalog: scan.store.catalog, commit: commit))
+            try body(batch.event(at: index, catalog: catalog, commit: commit))
             return true
         }
     }

@@ -115,23 +115,25 @@ struct ChangeScan {
 extension ChangeScan {
     /// Calls `body` with the commits that have passing events, until it returns false.
     ///
-    /// - Parameter namingRows: Whether to pass the first rows of each commit, too; none otherwise.
+    /// - Parameters:
+    ///   - namingRows: Whether to pass the first rows of each commit, too.
+    ///   - keepingEvents: Whether to pass the events of commits in few segments, so that they needn't be decoded again.
     func forEachCommit(
-        descending: Bool, namingRows: Bool = false, _ body: (CommitSummary, ChangedRows) throws -> Bool
+        descending: Bool, namingRows: Bool = false, keepingEvents: Bool = false,
+        _ body: (CommitSummary, ScannedCommit) throws -> Bool
     ) throws {
         var assembly = CommitAssembly(store.index, store.catalog, descending: descending)
         // A part may end both the previous commit and its own.
-        var (before, current) = (ChangedRows(commit: 0), ChangedRows(commit: 0))
+        var (before, current) = (ScannedCommit(number: 0), ScannedCommit(number: 0))
         var isStopped = false
         try forEachPart(descending: descending) { batch, part in
-            if namingRows {
-                if part.info.number != current.commit {
-                    (before, current) = (current, ChangedRows(commit: part.info.number))
-                }
-                current.add(part, of: batch, store.catalog)
+            if part.info.number != current.number {
+                (before, current) = (current, ScannedCommit(number: part.info.number))
             }
+            if namingRows { current.rows.add(part, of: batch, store.catalog) }
+            if keepingEvents { current.parts.add(part, of: batch) }
             isStopped = try !assembly.add(part, of: batch) {
-                try body($0, before.commit == $0.info.number ? before : current)
+                try body($0, before.number == $0.info.number ? before : current)
             }
             return !isStopped
         }

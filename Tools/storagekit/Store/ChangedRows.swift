@@ -6,10 +6,7 @@ struct ChangedRows {
     /// The maximum number of rows of a table to name; the rest is counted.
     static let limit = 3
 
-    let commit: Int64
     private var ids: [ExactText: [String]] = [:]
-
-    init(commit: Int64) { self.commit = commit }
 
     /// Adds rows of a part of the commit, up to the limit.
     mutating func add(_ part: CommitPart, of batch: EventBatch, _ catalog: Catalog) {
