@@ -53,7 +53,7 @@ struct RowNameTests {
         #expect(wrong.errors.contains("%2C"), "\(wrong.errors)")
     }
 
-    @Test("A key with a code is found as it is written, and never taken for another row")
+    @Test("A key with a code is found as it is written, and never means another row")
     func keysWithCodes() async throws {
         let folder = try TemporaryFolder()
         let engine = try SampleStore.open(folder.path())
