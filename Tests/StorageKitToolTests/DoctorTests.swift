@@ -123,6 +123,32 @@ struct DoctorTests {
         #expect(try await rows(path) == before)
     }
 
+    /// Changes what SQLite has noted of an object's definition, and nothing else.
+    private func setSchema(_ path: String, of name: String, to sql: String, version: Int) throws {
+        let sql = sql.replacingOccurrences(of: "'", with: "''")
+        let update = "UPDATE sqlite_schema SET sql = '\(sql)' WHERE name = '\(name)'"
+        try meddle(path, "PRAGMA writable_schema = ON; \(update); PRAGMA schema_version = \(version)")
+    }
+
+    @Test("A value that its column forbids is drift of the table, and not damage of the file")
+    func forbiddenValue() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await filled(folder)
+        let before = try await rows(path)
+        let definition = "SELECT sql FROM sqlite_schema WHERE name = 'articles'"
+        let known = try await DatabaseQueue(path: path).read { try String.fetchOne($0, sql: definition) }
+        let whole = try #require(known)
+        #expect(whole.contains("NOT NULL"))
+        let lenient = whole.replacingOccurrences(of: "NOT NULL", with: "NULL")
+        try setSchema(path, of: "articles", to: lenient, version: 7_001)
+        try meddle(path, "UPDATE articles SET title = NULL WHERE id = 700")
+        try setSchema(path, of: "articles", to: whole, version: 7_002)
+        let fixed = try ToolProcess.run(["doctor", "--fix", "--yes"], store: path)
+        #expect(fixed.status == 0, "\(fixed.output)\(fixed.errors)")
+        #expect(try await rows(path) == before)
+        #expect(try ToolProcess.run(["verify"], store: path).status == 0)
+    }
+
     /// The index is made to skip a row while that is deleted, so it keeps an entry without a row.
     @Test("An index that doesn't fit its table is repaired")
     func damagedIndex() async throws {
@@ -132,11 +158,10 @@ struct DoctorTests {
         try await storage.write { try $0.execute("CREATE INDEX by_title ON articles(title)") }
         try await storage.close()
         let before = try await rows(path)
-        let schema = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = '%@' WHERE name = 'by_title'; "
         let whole = "CREATE INDEX by_title ON articles(title)"
-        try meddle(path, String(format: schema, whole + " WHERE id <> 700") + "PRAGMA schema_version = 7001")
+        try setSchema(path, of: "by_title", to: whole + " WHERE id <> 700", version: 7_001)
         try meddle(path, "DELETE FROM articles WHERE id = 700")
-        try meddle(path, String(format: schema, whole) + "PRAGMA schema_version = 7002")
+        try setSchema(path, of: "by_title", to: whole, version: 7_002)
         let found = try ToolProcess.run(["verify"], store: path)
         #expect(found.output.contains("wrong # of entries in index by_title"), "\(found.output)")
         let fixed = try ToolProcess.run(["doctor", "--deep", "--fix", "--yes"], store: path)

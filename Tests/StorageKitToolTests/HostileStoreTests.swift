@@ -261,6 +261,15 @@ struct HostileStoreTests {
         }
     }
 
+    @Test("A store that lacks a table which isn't read is read as before, and named damaged")
+    func missingTableOfOperations() async throws {
+        let folder = try await copy("DROP TABLE storage_import")
+        #expect(try ToolProcess.run(["export"], store: folder.path()).status == 0)
+        let found = try ToolProcess.run(["verify"], store: folder.path())
+        #expect(found.status == 5)
+        #expect(found.output.contains("storage_import"), "\(found.output)")
+    }
+
     private func users(_ path: String) throws -> Int? {
         try DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM users") }
     }

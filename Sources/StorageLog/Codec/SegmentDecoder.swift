@@ -142,7 +142,7 @@ final class SegmentDecoder {
         let parts: Parts
         do {
             guard !reader.failed else { throw StorageError.corruptLog("the head of a row makes no sense") }
-            _ = try header.checked()
+            _ = try header.checkedWithEntities()
             parts = try readParts(&reader, header: header)
         } catch {
             pool.give(memory)

@@ -21,11 +21,18 @@ package struct SegmentHeader: Equatable, Sendable {
         guard [first, last, firstCommit, lastCommit].allSatisfy(Limits.numbers.contains),
             (0..<Int64(Limits.segmentEvents)).contains(last - first),
             // Each commit has an event, and so has each entity.
-            (0...last - first).contains(lastCommit - firstCommit), !entities.isEmpty, entities.count <= count,
-            entitiesAscend,
+            (0...last - first).contains(lastCommit - firstCommit), entities.count <= count,
             Limits.times.contains(firstTime), Limits.times.contains(lastTime), firstTime <= lastTime
         else { throw StorageError.corruptLog("the numbers of row @\(first) make no sense") }
         return self
+    }
+
+    /// Returns the header if its numbers and its entities are valid: where the entities are read as well.
+    func checkedWithEntities() throws -> SegmentHeader {
+        guard !entities.isEmpty, entitiesAscend else {
+            throw StorageError.corruptLog("the entities of row @\(first) make no sense")
+        }
+        return try checked()
     }
 
     /// Whether the ids are as an encoder writes them: each once, in rising order, and each one that an entity can have.

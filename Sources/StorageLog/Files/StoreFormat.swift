@@ -45,15 +45,19 @@ package enum StoreFormat {
         try checkTables(connection)
     }
 
+    /// The tables without which nothing can be read. Before a write, ``checkObjects(_:)`` looks for all, and `verify` reports them.
+    private static let needed = ["storage_log", "storage_lineage", "storage_catalog", "storage_tombstone"]
+
     /// Checks that the tables exist, so that no statement fails later as if the user's SQL was wrong.
     private static func checkTables(_ connection: Connection) throws {
         let select = try PreparedStatement(
             connection, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'storage_*'")
         var found: Set<String> = []
         while try select.step() { found.insert(select.string(0)) }
-        let tables = StoreSchema.objects.filter { $0.sql.hasPrefix("CREATE TABLE") }.map(\.name)
-        guard let missing = tables.first(where: { !found.contains($0) }) else { return }
-        throw StorageError.corruptLog("it has no table \(missing)")
+        guard let missing = needed.first(where: { !found.contains($0) }) else { return }
+        throw StorageError(
+            .corrupt, "The store is damaged: it has no table \(missing).",
+            remedy: "Restore a backup: storagekit restore BACKUP -o NEW")
     }
 
     /// Checks the bits in which a newer version records the features that a store uses: this version knows the write guard.

@@ -12,13 +12,13 @@ package enum LogCompleteness {
         SELECT name, position FROM (
           SELECT 'storage_catalog' AS name, max(_position) AS position FROM storage_catalog
           UNION ALL SELECT 'storage_lineage', max(fork) FROM storage_lineage
-          UNION ALL SELECT 'storage_checkpoint', max(position) FROM storage_checkpoint
+          UNION ALL SELECT 'storage_tag', max(_position) FROM storage_tag
           UNION ALL SELECT 'storage_operation', _position FROM storage_operation
             WHERE id = (SELECT max(id) FROM storage_operation))
         WHERE typeof(position) = 'integer' AND position > ?1
         """
 
-    /// - Complexity: O(rows of the catalog and of checkpoints).
+    /// - Complexity: O(rows of the catalog and tags).
     /// - Throws: `corrupt` if one of the engine's tables has a position after the log's end.
     static func checkEnd(_ database: Connection) throws {
         let head = try LogHead.load(database).position

@@ -162,7 +162,7 @@ package final class LogReader {
             }
         }
         header.size = Int(truncatingIfNeeded: row.integer(8))
-        return try header.checked()
+        return try header.checkedWithEntities()
     }
 
     /// Decodes a segment that is skipped because of its entities if the catalog doesn't know one of them: skipping it would hide

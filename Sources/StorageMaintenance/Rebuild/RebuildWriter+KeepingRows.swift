@@ -14,9 +14,14 @@ extension RebuildWriter {
         throw StorageError(
             .corrupt,
             "The table \"\(entity.name)\" can't be replaced: its last change is @\(last), and the log ends at @\(head). The log may have lost events, whose rows a rebuild would discard.",
-            remedy:
-                "Restore a backup: storagekit restore BACKUP -o NEW. Without one, make events of what the tables have: storagekit record. To rebuild anyway, and keep a copy of the old table: storagekit rebuild --keep"
-        )
+            remedy: "Restore a backup: storagekit restore BACKUP -o NEW. " + Self.alternative(to: entity))
+    }
+
+    private static func alternative(to entity: CatalogEntity) -> String {
+        // Neither recorded nor kept as a copy.
+        guard !entity.isReserved else { return "To rebuild tables of yours only, name them: storagekit rebuild TABLE" }
+        return
+            "Without one, make events of what the tables have: storagekit record. To rebuild anyway, and keep a copy of the old table: storagekit rebuild --keep"
     }
 
     /// The largest possible position of the entity's rows and tombstones; nil if there is no table that has any.

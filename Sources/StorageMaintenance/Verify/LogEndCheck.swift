@@ -37,8 +37,12 @@ package enum LogEndCheck {
         let select = try PreparedStatement(
             database, "SELECT _position FROM \(quoted(entity.stored)) ORDER BY \(rowid) DESC LIMIT 1")
         guard try select.step(), select.integer(0) > head, Limits.numbers.contains(select.integer(0)) else { return }
-        throw StorageError.incompleteLog(
-            "it ends at @\(head), and a row of \"\(entity.name)\" was last changed @\(select.integer(0))")
+        throw StorageError(
+            .corrupt,
+            "The table of \"\(entity.name)\" differs from the log: a row has position @\(select.integer(0)), and the log ends at @\(head). The log may have lost events.",
+            remedy:
+                "Show the difference: storagekit verify. Restore a backup; without one, make events of what the tables have: storagekit record. If only positions differ: storagekit rebuild"
+        )
     }
 
     private typealias Row = (entity: CatalogEntity, key: [StorageValue])

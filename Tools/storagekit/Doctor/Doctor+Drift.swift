@@ -36,7 +36,7 @@ extension Doctor {
             "drift",
             "\(TargetArgument(table: entity.name)) has rows that were changed after @\(head), where the log ends: the log may have lost events",
             remedy:
-                "Restore a backup: storagekit restore BACKUP -o NEW. Without one, make events of what the tables have: storagekit record -s \(quotedPath)"
+                "Restore a backup: storagekit restore BACKUP -o NEW. Without one, make events of what the tables have: storagekit record -s \(quotedPath). If only positions differ: storagekit rebuild -s \(quotedPath)"
         )
     }
 

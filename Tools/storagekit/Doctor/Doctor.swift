@@ -88,11 +88,11 @@ extension Doctor {
             problems.append(problem)
         }
         guard problems != ["ok"] else { return [.ok("file", "SQLite's quick check passes")] }
-        return [
-            .damaged(
-                "file", problems.joined(separator: "; "),
-                remedy: "Restore a backup: storagekit restore BACKUP -o NEW. What can still be read: storagekit export")
-        ]
+        let text = problems.joined(separator: "; ")
+        let remedy = "Restore a backup: storagekit restore BACKUP -o NEW. What can still be read: storagekit export"
+        // Values that a constraint forbids are a table's, which the log has: no page is damaged.
+        let isOfRows = problems.allSatisfy { $0.contains(" value in ") || $0.hasPrefix("CHECK constraint failed in ") }
+        return [isOfRows ? .failed("file", text, remedy: remedy) : .damaged("file", text, remedy: remedy)]
     }
 
     private func references() throws -> [Checkup] {
