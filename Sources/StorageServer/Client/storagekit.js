@@ -984,7 +984,10 @@ class Session {
             const [name, { position }] = unloaded ?? followed.find(([, { position }]) => position < top) ?? [null, {}];
             if (names.length === 0) await this.#bells.follow.wait(signal);
             else if (name === null) await this.#reading(session, names, () => this.#stream(session, names, top, signal));
-            else await this.#reading(session, [name], () => this.#catchUp(session, name, position, unloaded ? null : top, signal));
+            else {
+                const through = unloaded ? Math.max(top, session.head) : top;
+                await this.#reading(session, [name], () => this.#catchUp(session, name, position, through, signal));
+            }
         }
     }
 
@@ -1000,18 +1003,20 @@ class Session {
         }
     }
 
-    /** @param {number | null} through The position at which it ends; null for that of the hub. */
+    /** Receives a collection up to a position: the hub's own moves on while others write. */
     async #catchUp(session, name, position, through, signal) {
         const query = this.#query(session, [name], position);
-        if (through !== null) query.set("through", through);
+        query.set("through", through);
         for (;;) {
             query.set("after", position);
             const page = await this.#hub.get(`/v1/changes?${query}`, signal);
             await this.#take(session, [name], page, position);
             // An empty page may be one of many: the last one is the one that doesn't advance.
-            if (page.end === position || page.end === through) return;
+            if (page.end === position) break;
             position = page.end;
         }
+        // The hub was replaced by an older copy meanwhile, which the next hello finds out.
+        if (position < through) throw new SessionOver();
     }
 
     /** Follows some collections, which are at one position, until there is another one. */
@@ -1370,7 +1375,7 @@ class LocalStore {
             if (refused?.state === "waiting") move(writes, refused, "parked", { reason: "invalid", detail: refusal.detail });
             return {
                 session: {
-                    ...session, line: lines.at(-1).id, lastNumber, isIdle: false, unreadable: new Set(),
+                    ...session, line: lines.at(-1).id, head, lastNumber, isIdle: false, unreadable: new Set(),
                 },
                 changed: isBack ? null : new Map(),
             };
@@ -1468,7 +1473,7 @@ class LocalStore {
             for (const { collection, id, operation, position, fields } of changes) {
                 if (operation === "save") documents.put({ collection, id, position, fields });
                 else if (operation === "delete") documents.delete([collection, id]);
-                else throw new StorageKitError("protocol", "The hub tells what a document has become, and not how.");
+                else throw new StorageKitError("protocol", "The hub has sent a change that is neither a save nor a delete.");
             }
             const positions = new Map(changes.map(({ origin, position }) => [origin, position]));
             const own = await Promise.all(

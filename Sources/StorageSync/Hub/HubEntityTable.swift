@@ -271,9 +271,9 @@ extension HubEntityTable {
             [.integer(writer.nextPosition), row.key] + given.map { row.values[$0] }, with: writer)
     }
 
-    func delete(_ key: StorageValue, with writer: LogWriter) throws {
-        _ = try changes(
-            of: "DELETE FROM \(quoted(entity.stored)) WHERE \(quoted(self.key.stored)) = ?1", [key], with: writer)
+    func delete(_ key: StorageValue, with writer: LogWriter) throws -> Bool {
+        try changes(
+            of: "DELETE FROM \(quoted(entity.stored)) WHERE \(quoted(self.key.stored)) = ?1", [key], with: writer) > 0
     }
 
     /// Runs a statement that changes one row.

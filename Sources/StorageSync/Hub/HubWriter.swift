@@ -150,7 +150,8 @@ extension HubWriter {
     private func delete(_ document: DocumentID, _ found: Found, from producer: ProducerID?) throws {
         guard let table = table(document.entity), let row = found.row?.row else { return }
         let position = writer.nextPosition
-        try table.delete(found.key, with: writer)
+        // A trigger may keep the row, as one that marks it instead.
+        guard try table.delete(found.key, with: writer) else { return }
         history?.note(
             HubHistory.Deletion(position: position, producer: producer, row: row, table: table), of: document)
     }
