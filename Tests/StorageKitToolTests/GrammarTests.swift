@@ -57,6 +57,9 @@ import Testing
                 "diff", "now-2h", "now-1d..head", "now-2", "now-1.5h", "-x", "--actor", "-2h", "--", "-2h",
             ])
         #expect(try HyphenArguments.protected(["at", "t:1", "SELECT 1", "--each", "-2h,head"]).last == "now-2h,head")
+        // A flag of one command is an option of another.
+        #expect(try HyphenArguments.protected(["log", "--schema", "-1"]) == ["log", "--schema", "-n", "1"])
+        #expect(try HyphenArguments.protected(["log", "--schema", "-2h"]) == ["log", "--schema", "now-2h"])
     }
 
     @Test(
@@ -81,6 +84,11 @@ import Testing
                         HyphenArguments.optionsWithText.contains(name.text)
                             || HyphenArguments.optionsWithPoints.contains(name.text), "\(name.text)")
                     known.remove(name.text)
+                }
+            }
+            for argument in command.arguments ?? [] where argument.kind == .flag {
+                for name in argument.names ?? [] where HyphenArguments.optionsWithText.contains(name.text) {
+                    #expect(HyphenArguments.flags[command.commandName]?.contains(name.text) ?? false, "\(name.text)")
                 }
             }
             for subcommand in command.subcommands ?? [] { forget(subcommand) }

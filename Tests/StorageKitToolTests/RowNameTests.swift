@@ -82,6 +82,11 @@ struct RowNameTests {
             let advice = "Write u/a%252Fb for the first, u/a/b for the second."
             #expect(outcome.errors.contains(advice), "\(outcome.errors)")
         }
+        // What looks like a column is a part of the key.
+        let whole = try ToolProcess.run(["restore-state", "@0", "u/p#q", "--dry-run"], store: folder.path())
+        #expect(whole.output.contains("u/p%23q"), "\(whole.output)\(whole.errors)")
+        let cell = try ToolProcess.run(["restore-state", "@0", "u/v/w#name", "--dry-run"], store: folder.path())
+        #expect(cell.errors.contains("Only whole rows can be restored"), "\(cell.errors)")
     }
 
     @Test("A row is shown by its own name, however it was typed")

@@ -15,6 +15,8 @@ enum HyphenArguments {
         "--page", "--path", "--port", "--position", "--read", "--run", "--search", "--sql", "--tenant",
         "--tenant-column", "--time-limit", "--tls-certificate", "--tls-key", "--write", "--write-only",
     ]
+    /// Those of them that are flags of other commands.
+    static let flags: [String: Set<String>] = ["log": ["--schema"], "tail": ["--schema"]]
     /// ArgumentParser accepts a value with a hyphen after these only in the other form.
     static let optionsWithPoints: Set<String> = ["--each", "--diff-with", "--expires"]
 
@@ -42,7 +44,7 @@ enum HyphenArguments {
         // The command itself is the first argument.
         var index = -1
         for argument in arguments {
-            let isValue = isLiteral || optionsWithText.contains(output.last ?? "")
+            let isValue = isLiteral || takesValue(output.last ?? "", of: output.first ?? "")
             if !isValue, countingCommands.contains(output.first ?? ""), isCount(argument) {
                 // As in git, -5 is -n 5.
                 output += ["-n", String(argument.dropFirst())]
@@ -70,9 +72,14 @@ enum HyphenArguments {
         return output
     }
 
-    /// Returns whether a word is a row or a cell: no option has these signs in its name.
+    private static func takesValue(_ option: String, of command: String) -> Bool {
+        optionsWithText.contains(option) && !(flags[command]?.contains(option) ?? false)
+    }
+
+    /// Returns whether a word is a row or a cell: no option has these signs in its name. After a short one a value may follow directly.
     private static func isTarget(_ word: String) -> Bool {
-        word.hasPrefix("-") && word.prefix { $0 != "=" }.contains { $0 == "/" || $0 == "#" }
+        !optionsWithText.contains(String(word.prefix(2))) && word.hasPrefix("-")
+            && word.prefix { $0 != "=" }.contains { $0 == "/" || $0 == "#" }
     }
 
     private static func isRelative(_ word: String) -> Bool {

@@ -51,7 +51,7 @@ enum ManualText {
         (.unavailable, "The store is busy, read-only, or of a newer format."),
         (.corrupt, "Stored bytes aren't what was written."), (.inconclusive, "Inconclusive."),
         (.conflict, "Conflict, or an invalid line of input."),
-        (.partial, "Partly done; the rest is listed."),
+        (.partial, "Partly done, and the rest is listed; or done, and the report couldn't be written."),
     ]
 
     static let environment = [

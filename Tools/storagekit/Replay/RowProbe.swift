@@ -3,14 +3,15 @@ import StorageKit
 
 /// Detects events that change one row, or one cell of it.
 struct RowProbe {
+    /// The row as commands print it, which the given target may not be.
     let target: TargetArgument
     private let row: RowTarget
     private let address: RowAddress
 
     /// - Throws: `notFound` for a row or column that never existed.
     init(_ target: TargetArgument, _ store: HistoryReader) throws {
-        self.target = target
         row = try store.row(target)
+        self.target = row.target(in: target.table)
         address = row.address
     }
 

@@ -26,9 +26,6 @@ struct RestoreStateCommand: ReversalCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if targets.contains(where: { $0.column != nil }) {
-            throw ValidationError("Only whole rows can be restored: omit the column.")
-        }
         if targets.count > 1, targets.contains(where: { $0.id != nil }) {
             throw ValidationError("Restore one row at a time, or whole tables.")
         }
@@ -45,6 +42,12 @@ struct RestoreStateCommand: ReversalCommand {
             if let row = command.targets.first, row.id != nil {
                 _ = try names.users(named: row.table)
                 let found = try store.row(row)
+                // What looks like a column may be a part of the key.
+                guard found.column == nil else {
+                    throw CommandError(
+                        .usage, "Only whole rows can be restored: omit the column.",
+                        next: "Type: storagekit restore-state --help")
+                }
                 return (position, [found.entity.name], [found.key])
             }
             let tables = try command.targets.map { target in

@@ -131,10 +131,12 @@ extension ChangeScan {
                 (before, current) = (current, ScannedCommit(number: part.info.number))
             }
             if namingRows { current.rows.add(part, of: batch, store.catalog) }
-            if keepingEvents { current.parts.add(part, of: batch) }
+            if keepingEvents, !part.matching.isEmpty { current.parts.add(part, of: batch) }
             isStopped = try !assembly.add(part, of: batch) {
                 try body($0, before.number == $0.info.number ? before : current)
             }
+            // It is complete.
+            before = ScannedCommit(number: 0)
             return !isStopped
         }
         if !isStopped { _ = try assembly.finish { try body($0, current) } }

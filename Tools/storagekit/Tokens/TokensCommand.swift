@@ -88,6 +88,13 @@ struct TokensCommand: AsyncParsableCommand {
         let (token, text) = try await tokens.create(
             name: name, grants: try grants(), tenant: tenant.map { HubTenant($0, column: tenantColumn) },
             administers: admin, expiresAt: try expires.map(Self.expiry))
+        // Without its text the token is of no use.
+        try OutputFailure.reporting(
+            "The token \(token.id) was created", next: "Type: storagekit tokens revoke \(token.id)"
+        ) { try write(token, text) }
+    }
+
+    private func write(_ token: HubToken, _ text: String) throws {
         let output = ResultOutput(format)
         if output.format == .human {
             try output.text("\(text)\n")
@@ -103,7 +110,7 @@ struct TokensCommand: AsyncParsableCommand {
         guard let token = try await tokens.revoke(id) else {
             throw CommandError(.notFound, "There is no token \"\(id)\".", next: "Type: storagekit tokens")
         }
-        try write([token])
+        try OutputFailure.reporting("The token was revoked", next: "Type: storagekit tokens") { try write([token]) }
     }
 
     private func list(_ tokens: HubTokenFile) async throws {

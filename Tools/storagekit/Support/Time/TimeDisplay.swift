@@ -34,7 +34,11 @@ enum TimeDisplay: String, CaseIterable, Sendable {
         let folders = [
             environment["TZDIR"] ?? "", "/usr/share/zoneinfo", "/var/db/timezone/zoneinfo", "/usr/lib/zoneinfo",
         ]
-        let isKnown = ([""] + folders.map { $0 + "/" }).contains { FileManager.default.fileExists(atPath: $0 + name) }
+        let paths = name.hasPrefix("/") ? [name] : folders.map { "\($0)/\(name)" }
+        let isKnown = paths.contains { path in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+        }
         return isRule || isKnown || ["UTC", "GMT"].contains(name) ? nil : zone
     }
 
