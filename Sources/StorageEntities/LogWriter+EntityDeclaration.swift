@@ -70,8 +70,8 @@ extension LogWriter {
 
     /// Adds columns to an entity's table, and looks at the schema once, at their end.
     ///
-    /// - Parameter references: Foreign keys beside the declared ones, as SQL for the definition of each column. If the column has
-    ///   a default, foreign keys must be off.
+    /// - Parameter constraints: A collation and foreign keys beside the declared ones, as SQL for the definition of each column. If
+    ///   the column has a default, foreign keys must be off.
     func add(_ columns: [EntityDefinition.Column], to entity: CatalogEntity, constraints: String = "") throws {
         for column in columns { try addToTable(column, of: entity, constraints: constraints) }
         try schemaChanged()

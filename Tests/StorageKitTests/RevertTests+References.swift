@@ -241,7 +241,7 @@ extension RevertTests {
         try await run("INSERT INTO b(id, a) VALUES (7, 1)", storage)
         let reason = "A constraint of the schema refused the change: NOT NULL constraint failed: b.a."
         try await expectConflict(
-            "a/1", because: "a foreign key can't change a row that refers to it (\(reason))", in: storage, with: policy
+            "a/1", because: "a row that refers to it prevents this (\(reason))", in: storage, with: policy
         ) {
             try await storage.revert(insertion, onConflict: policy, isDryRun: $0)
         }

@@ -65,7 +65,7 @@ final class RowEditor {
         } catch let error as StorageError where error.isTriggerDepth {
             return Self.othersAreDeleted
         } catch let error as StorageError where error.code == .conflict {
-            return "a foreign key can't change a row that refers to it (\(error.message))"
+            return "a row that refers to it prevents this (\(error.message))"
         }
     }
 
