@@ -162,7 +162,7 @@ import Testing
             let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
             let output = StandardOutput(descriptor: full.fileDescriptor, isTerminal: false)
             try output.write("text")
-            #expect(try #require(throws: CommandError.self) { try output.flush() }.status == .unavailable)
+            #expect(try #require(throws: OutputFailure.self) { try output.flush() }.code == ENOSPC)
         }
     #endif
 }

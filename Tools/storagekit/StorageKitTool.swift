@@ -6,7 +6,15 @@ import StorageCore
 /// The entry point of the executable.
 package enum CommandLineTool {
     /// Runs the command that the process's arguments name and ends the process with its status.
-    package static func main() async { await StorageKitTool.main() }
+    package static func main() -> Never {
+        // Before anything asynchronous, which opens descriptors of its own.
+        StandardDescriptors.occupy()
+        Task {
+            await StorageKitTool.main()
+            Foundation.exit(ExitStatus.done.rawValue)
+        }
+        dispatchMain()
+    }
 
     /// Runs one command in a process that continues afterwards.
     ///
@@ -46,7 +54,6 @@ struct StorageKitTool: AsyncParsableCommand {
     ///
     /// ArgumentParser's own `main` would exit with its own statuses; ours are a contract (`ExitStatus`).
     static func main() async {
-        StandardDescriptors.occupy()
         // If the output's reader exits early, the write must fail and not end the process.
         signal(SIGPIPE, SIG_IGN)
         storage_give_back_large_memory()

@@ -55,13 +55,17 @@ struct VerifyCommand: AsyncParsableCommand {
         } catch let error as StorageError where error.code == .notAStore && error.cause != nil {
             throw CommandError(.corrupt, error.message, next: error.remedy)
         } catch let error as StorageError where error.code == .corrupt {
-            // Errors of the library recommend this command.
             throw CommandError(
                 .corrupt, error.message,
-                next:
-                    "Restore a backup: storagekit restore BACKUP -o NEW. Without one, sqlite3 STORE .recover may save rows."
-            )
+                next: recommendsThisCommand(error)
+                    ? "Restore a backup: storagekit restore BACKUP -o NEW. Without one, sqlite3 STORE .recover may save rows."
+                    : error.remedy)
         }
+    }
+
+    /// Errors of the library mostly do; a copy of the file is something else.
+    private static func recommendsThisCommand(_ error: StorageError) -> Bool {
+        error.remedy.replacingOccurrences(of: "storagekit verify -s COPY", with: "").contains("storagekit verify")
     }
 
     /// Returns the number of sealed segments; nil if damage prevents counting them.
