@@ -208,7 +208,7 @@ struct AdviceTests {
             (["at", "t:1~", "SELECT 1"], 2, "Did you mean t:0?"),
             (["at", "tomorrow", "SELECT 1"], 2, "Points look like"),
             (["at", "t:1", "SELECT", "1"], 2, "in quotes"), (["at", "SELECT", "1"], 2, "in quotes"),
-            (["diff", "t:1", "t:2", "t:3"], 2, "diff compares two points, and 't:3' is a third."),
+            (["diff", "t:0", "t:1", "t:1"], 2, "diff compares two points, and 't:1' is a third."),
             (["history", "-dash/-1"], 2, "Put -- before it: -- -dash/-1"),
             (["at", "t:1", "my tabel"], 3, "Did you mean my table?"),
             (["log", "a..b"], 2, "--table a..b"),
