@@ -232,18 +232,16 @@ import Testing
     }
 
     /// A table that a migration has created, whose column has the constraints.
-    private func fillRatedPoems(_ constraints: String) async throws {
-        let first = try open { schema in
-            schema.migration("v1 poems") { db in
-                try db.execute(
-                    sql: """
-                        CREATE TABLE poems (
-                          id TEXT NOT NULL PRIMARY KEY, rating INTEGER NOT NULL \(constraints), updatedAt DATETIME NOT NULL);
-                        INSERT INTO poems VALUES ('1', 7, '2026-01-01 00:00:00.000');
-                        """)
-            }
+    private func addRatedPoems(_ constraints: String, to schema: inout Schema) {
+        schema.migration("v1 poems") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE poems (
+                      id TEXT NOT NULL PRIMARY KEY, rating INTEGER NOT NULL \(constraints), updatedAt DATETIME NOT NULL);
+                    INSERT INTO poems VALUES ('1', 7, '2026-01-01 00:00:00.000');
+                    """)
         }
-        try await first.close()
+        schema.adopt("poems")
     }
 
     private func goodPoems(_ storage: Storage) async throws -> [String] {
@@ -252,9 +250,9 @@ import Testing
 
     @Test("A converted column keeps its collation")
     func collationOfConvertedColumn() async throws {
-        try await fillRatedPoems("COLLATE NOCASE")
+        try await open { addRatedPoems("COLLATE NOCASE", to: &$0) }.close()
         let storage = try open {
-            $0.retire("v1 poems")
+            addRatedPoems("COLLATE NOCASE", to: &$0)
             $0.convertColumn("rating", of: "poems", to: String.self) { _ in "Good" }
             $0.autoSchema(Rated.PoemRecord.self)
         }
@@ -271,9 +269,9 @@ import Testing
             "CHECK (rating > 0)", "DEFAULT (1 + 1) check(rating < 10)", "CONSTRAINT \"a, b\" CHECK /* one */ (rating)",
         ])
     func checkOfConvertedColumn(_ constraints: String) async throws {
-        try await fillRatedPoems(constraints)
+        try await open { addRatedPoems(constraints, to: &$0) }.close()
         let error = refusal {
-            $0.retire("v1 poems")
+            addRatedPoems(constraints, to: &$0)
             $0.convertColumn("rating", of: "poems", to: String.self) { _ in "Good" }
         }
         #expect(error?.code == .schemaMismatch)

@@ -19,7 +19,7 @@ extension RebuildWriter {
 
     private static func alternative(to entity: CatalogEntity) -> String {
         // Neither recorded nor kept as a copy.
-        guard !entity.isReserved else { return "To rebuild tables of yours only, name them: storagekit rebuild TABLE" }
+        guard !entity.isReserved else { return "To rebuild your own tables only, name them: storagekit rebuild TABLE" }
         return
             "Without one, make events of what the tables have: storagekit record. To rebuild anyway, and keep a copy of the old table: storagekit rebuild --keep"
     }
