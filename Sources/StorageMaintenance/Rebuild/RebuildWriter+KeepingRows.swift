@@ -4,8 +4,8 @@ internal import StorageLog
 
 /// Keeping rows that the log may have lost.
 ///
-/// A row or tombstone with a position after the log's end is of a lost event, or another program has written that position. These
-/// can't be told apart, so such a table is replaced only if that changes nothing but positions.
+/// A row or tombstone with a position after the log's end is of a lost event, or another program has written that position. Nothing
+/// distinguishes the two, so such a table is replaced only if that changes nothing but positions.
 extension RebuildWriter {
     /// - Throws: `corrupt` if replacing the entity's table with the shadow, which is at the end of the log, could lose rows.
     func checkIsNotAhead(of shadow: ShadowTable, _ entity: CatalogEntity) throws {
