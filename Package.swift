@@ -363,7 +363,7 @@ let package = Package(
             name: "crash-worker",
             dependencies: [
                 "StorageEntities", "StorageMaintenance", "StorageProjections", "StorageSync", "StorageLifecycle",
-                "StorageKit", "StorageLog", "StorageCore",
+                "StorageKit", "StorageLog", "StorageCore", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -22,7 +22,8 @@ struct Mark {
 /// `refolding`, `refreshing` and `paging` (fetch a query source, at once and in pages), `rebuilding`, `swapping`, `restoring` (PREFIX is the position to go back to), `serving` (in a service group
 /// that SIGTERM ends), `asked` (as many commits as the next byte of standard input says) or `hold`. Others don't write:
 /// `listening` prints the commits of another process, `asking` asks such a one for PREFIX commits and ends when it has seen
-/// them, `checkpoint` and `checkpoint-unasked` do what only a writer may, for PREFIX seconds.
+/// them, `checkpoint` and `checkpoint-unasked` do what only a writer may, for PREFIX seconds. `sending` commits while a side
+/// effect waits, in a projection of the mode PREFIX.
 @main
 struct CrashWorker {
     static func main() async throws {
@@ -35,6 +36,9 @@ struct CrashWorker {
         configuration.segmentLength = 64
         if arguments[2] == "listening" { return try await listen(arguments[1]) }
         if arguments[2] == "asking" { return try await ask(arguments[1], for: Int(arguments[3]) ?? 1) }
+        if arguments[2] == "sending" {
+            return try await SlowSender.run(store: arguments[1], mode: ProjectionMode(rawValue: arguments[3]) ?? .async)
+        }
         if arguments[2] == "fast" {
             configuration.durability = .normal
             try saveWithoutPause(arguments[1], configuration)

@@ -107,7 +107,7 @@ import Testing
     }
 
     /// The position needn't change with the views: that of the one store is the higher one all the time.
-    @Test("Changes in several stores, and of pages, are all noticed", .timeLimit(.minutes(5)))
+    @Test("Changes in several stores, and of pages, are all noticed", .timeLimit(.minutes(10)))
     func changesAtTheSamePosition() async throws {
         let (long, short) = (try await open(cards: 20), try await open(cards: 1))
         let page = PaginatedQuerySubscription(lane("todo", of: long), pageSize: 5, start: .immediate)

@@ -461,7 +461,7 @@ struct WireCard: Hashable, Codable {
         }
     }
 
-    @Test("Behind a conversion the whole is sent", .timeLimit(.minutes(5)))
+    @Test("Behind a conversion the whole is sent", .timeLimit(.minutes(10)))
     func resumingBehindConversion() async throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
@@ -474,7 +474,7 @@ struct WireCard: Hashable, Codable {
         try await storage.close()
     }
 
-    @Test("If the past can't be read, the whole is sent", .timeLimit(.minutes(5)))
+    @Test("If the past can't be read, the whole is sent", .timeLimit(.minutes(10)))
     func unreadablePast() async throws {
         let storage = try await open((0..<3).map { Self.card($0) })
         func expectWhole(_ ids: [Int], of query: Query<Card>, since position: Int64) async throws {
@@ -497,7 +497,7 @@ struct WireCard: Hashable, Codable {
     }
 
     /// A group that is kept, or that came before another one, is where it is because of what this reader has seen.
-    @Test("Groups that their rows don't determine are sent as a whole", .timeLimit(.minutes(5)))
+    @Test("Groups that their rows don't determine are sent as a whole", .timeLimit(.minutes(10)))
     func resumingGroups() async throws {
         let unordered = try await resumed(Lanes(sortGroupsBy: .custom { $0.count < $1.count }))
         #expect(unordered.whole != nil)
@@ -531,7 +531,7 @@ struct WireCard: Hashable, Codable {
         return difference
     }
 
-    @Test("The results of a full-text search are sent as a whole", .timeLimit(.minutes(5)))
+    @Test("The results of a full-text search are sent as a whole", .timeLimit(.minutes(10)))
     func resumingSearch() async throws {
         let storage = try await open((0..<5).map { Self.card($0) })
         let search = storage.query(Card.self).liveSearch("card", configuration: .fullText())

@@ -8,7 +8,7 @@ import Testing
 @testable import StorageKit
 
 /// What is shown before it is stored, and what becomes of it.
-@Suite(.timeLimit(.minutes(5))) struct OptimisticTests {
+@Suite(.timeLimit(.minutes(10))) struct OptimisticTests {
     private struct Refused: Error {}
 
     private func open(_ ids: some Sequence<Int>, limit: Int = 3) async throws -> (
@@ -458,7 +458,7 @@ import Testing
         for (index, kind) in kinds.enumerated() {
             let fresh = try #require(try await kind.fresh(), "\(kind.name)")
             do {
-                try await eventually(within: .seconds(30)) { shown.texts.withLock { $0[index] } == fresh }
+                try await eventually { shown.texts.withLock { $0[index] } == fresh }
             } catch {
                 Issue.record("\(kind.name) shows \(shown.texts.withLock { $0[index] }), not \(fresh)")
             }

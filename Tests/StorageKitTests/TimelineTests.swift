@@ -161,7 +161,7 @@ import Testing
         #expect(totals.groups.map(\.value) == [2, 2, 2])
     }
 
-    @Test("Moments before a conversion are shown as they are read", .timeLimit(.minutes(5)))
+    @Test("Moments before a conversion are shown as they are read", .timeLimit(.minutes(10)))
     func momentsBeforeConversion() async throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }

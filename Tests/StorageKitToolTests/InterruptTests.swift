@@ -65,7 +65,7 @@ struct InterruptTests {
         try await shell.session.wait { $0.hasSuffix("\n:") }
         try shell.session.press("C-c")
         // The end is there only once the command has ended. less drops keys that come with the interrupt.
-        try await eventually(within: .seconds(20)) {
+        try await eventually {
             try shell.session.press("G")
             return try shell.session.screen().hasSuffix("(END)")
         }

@@ -103,7 +103,7 @@ struct PagerTests {
         try await session.wait { $0.hasSuffix("\n:") }
         try session.press("C-c")
         // The end is there only once the command has ended. less drops keys that come with the interrupt.
-        try await eventually(within: .seconds(20)) {
+        try await eventually {
             try session.press("G")
             return try session.screen().hasSuffix("(END)")
         }

@@ -7,7 +7,7 @@
     import Testing
 
     /// `Examples/Notes/start` as a process.
-    @Suite(.timeLimit(.minutes(2))) struct NotesExampleTests {
+    @Suite(.timeLimit(.minutes(10))) struct NotesExampleTests {
         private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples/Notes/start").path
 

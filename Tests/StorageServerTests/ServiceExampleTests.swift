@@ -8,7 +8,7 @@
     import Testing
 
     /// `Examples/Service` as a process: what its README shows.
-    @Suite(.timeLimit(.minutes(5))) struct ServiceExampleTests {
+    @Suite(.timeLimit(.minutes(10))) struct ServiceExampleTests {
         private struct Ticket: Codable, Equatable {
             var id: String
             var title: String

@@ -6,7 +6,7 @@ import Testing
 @testable import StorageViews
 
 /// When a reader of pending changes reads again.
-@Suite(.timeLimit(.minutes(1))) struct OptimisticReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct OptimisticReaderTests {
     /// A store whose value is its position, and in which something happens while it is read.
     private final class Store: Sendable {
         private struct State {

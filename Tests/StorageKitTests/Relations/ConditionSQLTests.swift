@@ -6,7 +6,7 @@ import Testing
 @testable import StorageViews
 
 /// Live queries with conditions in SQL that read tables beside the row.
-@MainActor @Suite(.timeLimit(.minutes(2))) struct ConditionSQLTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct ConditionSQLTests {
     private func novels(_ storage: Storage, _ sql: String, _ values: StorageValue...) -> Query<Novel> {
         storage.query(Novel.self).where { _ in .sql(sql, values) }
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import StorageViews
 
 /// What a live query says of the tables that it follows.
-@MainActor @Suite(.timeLimit(.minutes(2))) struct LiveExplanationTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct LiveExplanationTests {
     private func text(_ live: LiveQuery<some Sendable, some Sendable>) async throws -> String {
         "\(try #require(await live.explain()))"
     }

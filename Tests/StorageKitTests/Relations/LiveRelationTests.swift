@@ -68,7 +68,7 @@ import Testing
         return Watched {
             let fresh = text(
                 try await query.fetch(aggregating: \.novels, repeat each aggregates, matching: novels))
-            let end = ContinuousClock.now + .seconds(20)
+            let end = ContinuousClock.now + .seconds(120)
             while latest.value != fresh, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
             return latest.value == fresh ? nil : "\(name) shows \(latest.value ?? []) instead of \(fresh)"
         }

@@ -6,7 +6,7 @@ import Testing
 @testable import StorageViews
 
 /// SQL of one's own, followed.
-@Suite(.timeLimit(.minutes(2))) struct LiveSQLTests {
+@Suite(.timeLimit(.minutes(10))) struct LiveSQLTests {
     private struct Total: Decodable, FetchableRecord, Identifiable, Equatable {
         var id: String
         var pages: Int

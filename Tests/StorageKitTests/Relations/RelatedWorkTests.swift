@@ -6,7 +6,7 @@ import Testing
 @testable import StorageViews
 
 /// What a commit costs live queries across tables: as much as it changes, however many rows there are.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct RelatedWorkTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct RelatedWorkTests {
     private struct Work: Equatable {
         var statements: Int
         var rowReads: Int

@@ -7,7 +7,7 @@ import Testing
 @testable import StorageKit
 
 /// Plain SQL runs again only for changes of its rows.
-@Suite(.timeLimit(.minutes(2))) struct RowFilterTests {
+@Suite(.timeLimit(.minutes(10))) struct RowFilterTests {
     /// A table whose columns convert and compare values in every way.
     ///
     /// - Parameter key: The declaration of its key.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Queries that are bounded to rows that a user may read.
-@Suite(.timeLimit(.minutes(2))) struct ScopeTests {
+@Suite(.timeLimit(.minutes(10))) struct ScopeTests {
     private func open() async throws -> Storage {
         let storage = try await Library.filled()
         try await storage.save([Chapter(id: 1, pages: 10, novelId: 1), Chapter(id: 2, pages: 30, novelId: 3)])

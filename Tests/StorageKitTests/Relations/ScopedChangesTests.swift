@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The changes that a scope lets through.
-@Suite(.timeLimit(.minutes(2))) struct ScopedChangesTests {
+@Suite(.timeLimit(.minutes(10))) struct ScopedChangesTests {
     private func novels(_ changes: [CommitChanges]) -> [String] {
         changes.flatMap(\.events).map { event in
             let fields = (event.new ?? event.old ?? []).filter { $0.column != "updatedAt" }

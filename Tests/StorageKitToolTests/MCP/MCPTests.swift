@@ -194,7 +194,7 @@ import Testing
         try await eventually { kill(command, 0) != 0 }
     }
 
-    @Test("A pipe that ends is answered", .timeLimit(.minutes(1)))
+    @Test("A pipe that ends is answered", .timeLimit(.minutes(10)))
     func pipe() async throws {
         let lines = """
             {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}

@@ -69,7 +69,7 @@ final class DifferenceReader<Entity: LibraryEntity>: DifferenceReading {
 
     func fault(inTheEnd library: LibraryRows) async throws -> String? {
         let expected = random.find(in: library)
-        let end = ContinuousClock.now + .seconds(10)
+        let end = ContinuousClock.now + .seconds(120)
         while true {
             let rows = shown.withLock { $0.rows }
             if rows == expected { return nil }
