@@ -103,30 +103,25 @@ let package = Package(
                 "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        .target(
-            name: "StorageMacros",
-            dependencies: [
-                .product(name: "SwiftSyntax", package: "swift-syntax"),
-                .product(name: "SwiftParser", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
-            ]),
         // No test may depend on it: everything that is tested would be built twice, for the host as well.
         .macro(
-            name: "StorageMacrosPlugin",
+            name: "StorageMacros",
             dependencies: [
-                "StorageMacros",
-                .product(name: "SwiftSyntax", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftParserDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
             ]),
         .target(
             name: "StorageKit",
             dependencies: [
                 "StorageViews", "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities",
                 "StorageHistory", "StorageLog", "StorageSQLiteClient", "StorageCore",
-                "StorageMacrosPlugin", "CSQLite",
+                "StorageMacros", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
@@ -134,7 +129,7 @@ let package = Package(
             dependencies: [
                 "StorageKit", "StorageViews", "StorageEntities", "StorageHistory", "StorageLog", "StorageRecords",
                 "StorageCore",
-                "StorageMacrosPlugin",
+                "StorageMacros",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -417,20 +412,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),
             ]),
-        .testTarget(
-            name: "StorageMacrosTests",
-            dependencies: [
-                "StorageMacros",
-                .product(name: "SwiftSyntax", package: "swift-syntax"),
-                .product(name: "SwiftParser", package: "swift-syntax"),
-                .product(name: "SwiftParserDiagnostics", package: "swift-syntax"),
-                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
-            ],
-            exclude: ["Fixtures"]),
+        // It runs the plug-in, which every build of the package makes.
+        .testTarget(name: "StorageMacrosTests", dependencies: ["TestSupport"], exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )

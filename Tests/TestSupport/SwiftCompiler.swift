@@ -18,6 +18,9 @@ package enum SwiftCompiler {
         return folder
     }()
 
+    /// The plug-in with the macros.
+    package static let macros = products.appendingPathComponent("StorageMacros-tool")
+
     /// Where the compiler finds our modules, the C libraries that they are built on, and the macros.
     private static let search: [String] = {
         let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
@@ -26,11 +29,10 @@ package enum SwiftCompiler {
             scratch.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite"),
         ]
         let map = products.appendingPathComponent("CSQLite.build/module.modulemap")
-        let macros = products.appendingPathComponent("StorageMacrosPlugin-tool")
         return folders.flatMap { ["-I", $0.path] }
             + [
                 "-Xcc", "-fmodule-map-file=\(map.path)", "-load-plugin-executable",
-                "\(macros.path)#StorageMacrosPlugin",
+                "\(macros.path)#StorageMacros",
             ]
     }()
 

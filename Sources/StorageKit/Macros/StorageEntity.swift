@@ -16,4 +16,4 @@
 @attached(extension, conformances: RegisteredEntity, names: named(Record))
 @attached(peer, names: suffixed(Record))
 public macro StorageEntity(table: String? = nil) =
-    #externalMacro(module: "StorageMacrosPlugin", type: "StorageEntityMacro")
+    #externalMacro(module: "StorageMacros", type: "StorageEntityMacro")

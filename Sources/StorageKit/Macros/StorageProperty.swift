@@ -5,7 +5,7 @@ public import StorageCore
 /// Queries can't search JSON: values to search for belong in columns of their own. Keys are sorted, so equal values are equal text (except for a
 /// `Set`, which has no fixed order); dates are ISO 8601 with full fractional seconds.
 @attached(peer)
-public macro StorageJSON() = #externalMacro(module: "StorageMacrosPlugin", type: "StorageRoleMacro")
+public macro StorageJSON() = #externalMacro(module: "StorageMacros", type: "StorageRoleMacro")
 
 /// Stores the properties of a value as columns of the entity that holds it; the value's type is `Embeddable`.
 ///
@@ -13,7 +13,7 @@ public macro StorageJSON() = #externalMacro(module: "StorageMacrosPlugin", type:
 @attached(peer)
 public macro StorageEmbedded(prefix: String? = nil) =
     #externalMacro(
-        module: "StorageMacrosPlugin", type: "StorageRoleMacro")
+        module: "StorageMacros", type: "StorageRoleMacro")
 
 /// The rows of another entity that refer to this one. The property isn't stored, and is empty in entities that are read; `loadChildren(of:_:)` of
 /// ``EntityReader`` loads it.
@@ -21,7 +21,7 @@ public macro StorageEmbedded(prefix: String? = nil) =
 /// - Parameter foreignKey: The other entity's column that holds this one's id.
 @attached(peer)
 public macro StorageHasMany(foreignKey: String) =
-    #externalMacro(module: "StorageMacrosPlugin", type: "StorageRoleMacro")
+    #externalMacro(module: "StorageMacros", type: "StorageRoleMacro")
 
 /// The row that a column of this entity refers to. The property isn't stored, and is nil in entities that are read;
 /// ``EntityReader/loadParent(_:id:)`` loads it.
@@ -33,4 +33,4 @@ public macro StorageHasMany(foreignKey: String) =
 @attached(peer)
 public macro StorageBelongsTo(foreignKey: String? = nil, onDelete: StorageDeleteRule? = nil) =
     #externalMacro(
-        module: "StorageMacrosPlugin", type: "StorageRoleMacro")
+        module: "StorageMacros", type: "StorageRoleMacro")

@@ -42,7 +42,7 @@ extension QuerySourceProvider {
 /// a new source, which is fetched again; two structs with the same name declare the same sources, whichever modules or functions they are declared
 /// in.
 @attached(extension, conformances: QuerySourceProvider, names: named(querySourceNames))
-public macro QuerySources() = #externalMacro(module: "StorageMacrosPlugin", type: "QuerySourcesMacro")
+public macro QuerySources() = #externalMacro(module: "StorageMacros", type: "QuerySourcesMacro")
 
 extension QuerySourceRegistry {
     /// Returns the source of a provider's property, under its name.

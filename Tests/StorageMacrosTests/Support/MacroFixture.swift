@@ -34,7 +34,7 @@ struct MacroFixture: CustomTestStringConvertible {
     /// What the macros make of it, which is what takes the time of these tests, and so is made once for all of them.
     func expansion() throws -> MacroExpansion {
         if let known = Self.expansions.withLock({ $0[name] }) { return known }
-        let expansion = MacroExpansion(of: try text(of: source))
+        let expansion = try MacroExpansion(of: source)
         Self.expansions.withLock { $0[name] = expansion }
         return expansion
     }

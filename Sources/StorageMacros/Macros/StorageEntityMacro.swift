@@ -1,12 +1,12 @@
-public import SwiftSyntax
+internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
-public import SwiftSyntaxMacros
+internal import SwiftSyntaxMacros
 
 /// Generates the record of an entity and registers the entity with it.
-public struct StorageEntityMacro {}
+struct StorageEntityMacro {}
 
 extension StorageEntityMacro: PeerMacro {
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
@@ -20,7 +20,7 @@ extension StorageEntityMacro: PeerMacro {
 }
 
 extension StorageEntityMacro: ExtensionMacro {
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
         providingExtensionsOf type: some TypeSyntaxProtocol,

@@ -1,10 +1,10 @@
 internal import SwiftDiagnostics
-public import SwiftSyntax
-public import SwiftSyntaxMacros
+internal import SwiftSyntax
+internal import SwiftSyntaxMacros
 
 /// Marks a property for ``StorageEntityMacro``, which does the work. By itself it only reports where it has no effect.
-public struct StorageRoleMacro: PeerMacro {
-    public static func expansion(
+struct StorageRoleMacro: PeerMacro {
+    static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext

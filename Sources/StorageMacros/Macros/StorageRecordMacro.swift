@@ -1,13 +1,13 @@
-public import SwiftSyntax
+internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
-public import SwiftSyntaxMacros
+internal import SwiftSyntaxMacros
 
 /// Adds the conformance of a record that ``StorageEntityMacro`` generated.
 ///
 /// The conformance can't be declared on the record itself: the compiler checks it there before it has registered the
 /// entity, as soon as a column's type is declared inside the entity, and finds that the entity is none.
-public struct StorageRecordMacro: ExtensionMacro {
-    public static func expansion(
+struct StorageRecordMacro: ExtensionMacro {
+    static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
         providingExtensionsOf type: some TypeSyntaxProtocol,

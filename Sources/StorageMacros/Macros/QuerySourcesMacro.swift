@@ -1,10 +1,10 @@
-public import SwiftSyntax
+internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
-public import SwiftSyntaxMacros
+internal import SwiftSyntaxMacros
 
 /// Makes a struct a provider of the query sources that it declares, and gives each a name.
-public struct QuerySourcesMacro: ExtensionMacro {
-    public static func expansion(
+struct QuerySourcesMacro: ExtensionMacro {
+    static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
         providingExtensionsOf type: some TypeSyntaxProtocol,
