@@ -82,6 +82,15 @@
                     ("GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example", "400"),
                     ("GET /health HTTP/1.1\r\nHost: evil.example\r\nHost: localhost", "400"),
                     ("GET /health HTTP/1.1\r\nHost: evil.example", "421"), ("GET /health HTTP/1.1", "400"),
+                    // The target's host replaces that in the header.
+                    ("GET http://localhost:80/health HTTP/1.1\r\nHost: evil.example", "200"),
+                    ("GET HTTP://LOCALHOST/health?x=://evil.example/ HTTP/1.1\r\nHost: evil.example", "200"),
+                    ("GET http://evil.example/health HTTP/1.1\r\nHost: localhost", "421"),
+                    ("GET http://evil.example/health?x=://localhost/ HTTP/1.1\r\nHost: localhost", "421"),
+                    ("GET http://localhost@evil.example/health HTTP/1.1\r\nHost: localhost", "421"),
+                    ("GET http://localhost/health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example", "400"),
+                    ("GET http://localhost/health HTTP/1.1", "400"),
+                    ("GET /health?x=http://evil.example/ HTTP/1.1\r\nHost: localhost", "200"),
                 ]
                 for (head, status) in requests {
                     let text = head + "\r\nConnection: close\r\n\r\n"
@@ -98,6 +107,45 @@
                 let second = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
                 let answers = try await exchange(try await connect(hub), first + second)
                 #expect(answers.components(separatedBy: "HTTP/1.1 200 ").count == 2, "\(answers)")
+            }
+        }
+
+        /// As nginx does by default, and `curl -0` and `ab`. Such a client reads a length, or until the connection ends.
+        @Test("A client of HTTP/1.0 gets what it can read", arguments: ["", "Connection: keep-alive\r\n"])
+        func oldClient(connection: String) async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let path = "/v1/collections/notes/documents/1"
+                let fields =
+                    "Host: localhost\r\nAuthorization: Bearer \(token)\r\n\(connection)Accept: text/event-stream\r\n\r\n"
+                _ = try await hub.send(.PUT, path, token: token, body: #"{"n":1}"#)
+                let document = try await exchange(try await connect(hub), "GET \(path) HTTP/1.0\r\n" + fields)
+                #expect(document.hasPrefix("HTTP/1.0 200 "), "\(document)")
+                #expect(document.lowercased().contains("content-length: "), "\(document)")
+                let stream = "GET /v1/changes?collection=notes&follow=false HTTP/1."
+                let changes = try await exchange(try await connect(hub), stream + "0\r\n" + fields)
+                #expect(changes.hasPrefix("HTTP/1.0 200 "), "\(changes)")
+                #expect(!changes.lowercased().contains("transfer-encoding"), "\(changes)")
+                let body = try #require(changes.range(of: "\r\n\r\n").map { changes[$0.upperBound...] })
+                #expect(body.hasPrefix("event: page\n"), "\(changes)")
+                #expect(body.hasSuffix("\n\n"), "\(changes)")
+                // An earlier request of the same connection is still one of HTTP/1.1.
+                let both = try await exchange(
+                    try await connect(hub), stream + "1\r\n" + fields + stream + "0\r\n" + fields)
+                #expect(both.hasPrefix("HTTP/1.1 200 "), "\(both)")
+                #expect(both.contains("\r\n0\r\n\r\nHTTP/1.0 200 "), "\(both)")
+            }
+        }
+
+        @Test("A client of HTTP/1.0 doesn't wait for 100 Continue")
+        func oldClientWithExpectation() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let request =
+                    "PUT /v1/collections/notes/documents/1 HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{}"
+                let answer = try await exchange(try await connect(hub), request)
+                #expect(answer.hasPrefix("HTTP/1.0 201 "), "\(answer)")
             }
         }
 

@@ -48,6 +48,11 @@
             restLimit = .seconds(Int64(limits.bodySeconds))
         }
 
+        func handlerAdded(context: ChannelHandlerContext) {
+            // Hummingbird adds handlers of its users behind the one that drops what this one needs.
+            do { try RequestLineHandler.add(to: context.pipeline.syncOperations) } catch { context.close(promise: nil) }
+        }
+
         func handlerRemoved(context: ChannelHandlerContext) {
             writeTimer?.cancel()
             restTimer?.cancel()
