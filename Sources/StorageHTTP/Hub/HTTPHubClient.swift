@@ -16,8 +16,8 @@
         let token: @Sendable () async throws -> String?
         let client: HTTPRemoteClient
 
-        /// The longest time until an answer begins, in addition to what a pull waits and a body takes, and then between
-        /// two parts of it.
+        /// The longest time until there is a token, then until an answer begins, in addition to what a pull waits and a
+        /// body takes, and then between two parts of it.
         var timeout = Duration.seconds(30)
 
         /// The slowest rate at which a body is sent; the hub accepts it at this rate, too.
@@ -99,15 +99,16 @@
         }
 
         /// - Parameter limit: The longest time until an answer begins.
-        /// - Throws: ``SyncFailure``, ``RemoteError/notFound``, `CancellationError`.
+        /// - Throws: ``SyncFailure``, ``RemoteError/notFound``, `CancellationError`; errors of ``token``, and
+        ///   ``HTTPRemoteError`` if it doesn't return.
         private func send(_ unsigned: HTTPClientRequest, for limit: Duration) async throws -> [UInt8] {
-            guard let token = try await token() else { throw SyncFailure.unauthorized }
+            let remote = remote(unsigned.url)
+            guard let token = try await remote.credentials(from: "token", token) else { throw SyncFailure.unauthorized }
             // The owner of the token determines which account is asked.
             try await RemotePathCheck.current?()
             var request = unsigned
             request.headers.add(name: "Authorization", value: "Bearer \(token)")
             let signed = request
-            let remote = remote(unsigned.url)
             let deadline = AnswerDeadline(after: limit)
             do {
                 return try await withThrowingTaskGroup(of: [UInt8].self) { group in

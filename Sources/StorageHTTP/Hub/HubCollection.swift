@@ -40,6 +40,7 @@
         /// Fetches every document, page by page.
         ///
         /// - Throws: ``RemoteError``: `unauthorized` without a valid token, `unavailable` if the hub can't be reached;
+        ///   ``HTTPRemoteError`` with `timed-out` if the hub's token closure doesn't return; errors of that closure;
         ///   `StorageError` with `invalid-value` for a document that doesn't decode; `CancellationError`.
         public func getCollection() async throws -> [T] {
             try await reportingFailures {

@@ -25,10 +25,10 @@
         /// - Throws: ``RemoteError``, ``HTTPRemoteError``, `CancellationError`.
         func answer(to request: Request) async throws -> (answer: HTTPAnswer, target: HTTPTarget) {
             let target = try target(of: request)
-            let headers = try await configuration.headers(false)
+            let headers = try await headers(for: target, wereRefused: false)
             var answer = try await send(request, to: target, headers)
             if answer.status.code == 401 {
-                let others = try await configuration.headers(true)
+                let others = try await self.headers(for: target, wereRefused: true)
                 guard others != headers else { throw RemoteError.unauthorized }
                 answer = try await send(request, to: target, others)
             }
@@ -36,6 +36,12 @@
             let isUnchanged = status == 304 && request.validator != nil && !answer.wasRedirected
             if (200..<300).contains(status) || isUnchanged { return (answer, target) }
             throw failure(answer, of: request, at: target)
+        }
+
+        private func headers(for target: HTTPTarget, wereRefused: Bool) async throws -> [String: String] {
+            try await remote(target, [:]).credentials(from: "headers") { [headers = configuration.headers] in
+                try await headers(wereRefused)
+            }
         }
 
         private func send(

@@ -38,8 +38,8 @@
         ///
         /// The argument says whether the previous fields were just refused with 401: the request is repeated once if
         /// the closure then returns others. An error ends the request: throw ``RemoteError/unauthorized`` if there are
-        /// no credentials.
-        ///
+        /// no credentials. A call that takes longer than ``timeout`` is cancelled and no longer waited for, which ends the
+        /// request, too.
         ///
         /// - Throws: Any error, which ends the request.
         public var headers: @Sendable (_ wereRefused: Bool) async throws -> [String: String]
@@ -75,7 +75,7 @@
         /// The reason shown for a parked write, derived from the body of the answer. By default only the status, since
         /// bodies may contain confidential data.
         public var rejectionReason: (@Sendable (_ status: Int, _ body: Data) -> String?)?
-        /// The time limit of a request, up to the last byte.
+        /// The time limit of a request, up to the last byte. It begins when ``headers`` has returned.
         public var timeout = Duration.seconds(30)
         /// The maximum size of an answer's body, in bytes; of a page if there are several.
         public var maximumBytes = 16 << 20

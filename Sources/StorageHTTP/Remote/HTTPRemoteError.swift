@@ -25,7 +25,7 @@
             public static let untrusted = Code("untrusted")
             /// The connection ended before the answer was complete.
             public static let cutOff = Code("cut-off")
-            /// Connecting, or the whole request, exceeded its time limit.
+            /// Connecting, or the whole request, exceeded its time limit, or the closure with its credentials did.
             public static let timedOut = Code("timed-out")
             /// The body is longer than ``HTTPRemote/maximumBytes``.
             public static let tooLarge = Code("too-large")

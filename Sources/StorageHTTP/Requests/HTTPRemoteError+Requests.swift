@@ -52,6 +52,14 @@
                 remedy: "Check that the server runs and can be reached.")
         }
 
+        /// - Parameter name: What the user calls the closure that hasn't returned.
+        static func withoutCredentials(_ remote: HTTPRemote, from name: String) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .timedOut,
+                "The \(name) closure for \(HTTPTarget.shown(remote.url)) hasn't returned after \(remote.timeout.formatted).",
+                remedy: "Limit the time of what the closure waits for.")
+        }
+
         static func notOfHub(_ remote: HTTPRemote) -> HTTPRemoteError {
             HTTPRemoteError(
                 .undecodable, "What \(HTTPTarget.shown(remote.url)) answers isn't a hub's answer.",
