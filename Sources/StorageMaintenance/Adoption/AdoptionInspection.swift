@@ -60,11 +60,12 @@ package struct AdoptionInspection {
             ORDER BY name
             """)
         let catalog = try StoreFormat.isStore(database) ? Catalog.load(database) : Catalog()
+        let recorded = Set(catalog.entities.filter { !$0.isDropped }.map(\.stored.folded))
         var tables: [Found] = []
         while try select.step() {
             let name = select.string(0)
             if !catalog.entities.isEmpty, name.lowercasedASCII.hasPrefix("storage_") { continue }
-            if catalog.entity(stored: name) != nil { continue }
+            if recorded.contains(name.folded) { continue }
             tables.append(
                 Found(
                     name: name, type: select.string(1), isWithoutRowid: select.integer(2) != 0,

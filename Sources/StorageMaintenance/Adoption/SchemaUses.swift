@@ -14,7 +14,9 @@ struct SchemaUses: Equatable {
             database,
             """
             SELECT type, name FROM sqlite_schema
-            WHERE type IN ('table', 'view') AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            WHERE (type = 'view' OR type = 'table'
+                AND name COLLATE NOCASE IN (SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger'))
+              AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
               AND name NOT LIKE 'storage\\_%' ESCAPE '\\'
             """)
         while try select.step() {
