@@ -1,19 +1,20 @@
 // The lifetime of a capture, and the engine's calls.
 #include "capture_internal.h"
 
+static void free_table(captured_table *table) {
+    for (size_t slot = 0; slot < table->update_capacity; slot++) free(table->updates[slot].mask);
+    free(table->updates);
+    free(table->name);
+    free(table->columns);
+    free(table->key_indices);
+    free(table->reals);
+    free(table->fallbacks);
+    free(table->key_columns);
+    free(table->attached);
+}
+
 static void free_tables(captured_table *tables, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        captured_table *table = &tables[i];
-        for (size_t slot = 0; slot < table->update_capacity; slot++) free(table->updates[slot].mask);
-        free(table->updates);
-        free(table->name);
-        free(table->columns);
-        free(table->key_indices);
-        free(table->reals);
-        free(table->fallbacks);
-        free(table->key_columns);
-        free(table->attached);
-    }
+    for (size_t i = 0; i < count; i++) free_table(&tables[i]);
     free(tables);
 }
 
@@ -147,6 +148,13 @@ static int widen_scratch(storage_capture *capture, size_t columns) {
     return 1;
 }
 
+static captured_table *find_entity(storage_capture *capture, size_t count, uint32_t entity) {
+    for (size_t i = 0; i < count; i++) {
+        if (capture->tables[i].entity == entity) return &capture->tables[i];
+    }
+    return 0;
+}
+
 int storage_capture_define(storage_capture *capture, const storage_table *tables, size_t count) {
     // The new tables first: if there is no memory for them, capture continues with the old ones.
     captured_table *defined = calloc(count ? count : 1, sizeof *defined);
@@ -160,16 +168,28 @@ int storage_capture_define(storage_capture *capture, const storage_table *tables
         capture_find_attached(capture, &defined[i]);
         if (tables[i].column_count > widest) widest = tables[i].column_count;
     }
-    if (!widen_scratch(capture, widest)) {
+    size_t known = capture->table_count;
+    if (!widen_scratch(capture, widest)
+        || !reserve((void **)&capture->tables, &capture->table_capacity, known + count, sizeof *defined)) {
         free_tables(defined, count);
         return SQLITE_NOMEM;
     }
-    free_tables(capture->tables, capture->table_count);
-    capture->tables = defined;
-    capture->table_count = count;
-    // Shapes are kept while events refer to them.
-    if (capture->event_count == 0) free_shapes(capture);
+    // Shapes of earlier definitions are kept until the buffer is emptied of many: events may refer to them.
+    for (size_t i = 0; i < count; i++) {
+        captured_table *table = find_entity(capture, known, defined[i].entity);
+        if (table) free_table(table);
+        else table = &capture->tables[capture->table_count++];
+        *table = defined[i];
+    }
+    free(defined);
     return SQLITE_OK;
+}
+
+void storage_capture_forget(storage_capture *capture, uint32_t entity) {
+    captured_table *table = find_entity(capture, capture->table_count, entity);
+    if (!table) return;
+    free_table(table);
+    *table = capture->tables[--capture->table_count];
 }
 
 void storage_capture_on_schema_change(storage_capture *capture, storage_schema_callback callback, void *context) {

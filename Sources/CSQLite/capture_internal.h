@@ -72,7 +72,7 @@ struct storage_capture {
     storage_limits limits;
 
     captured_table *tables;
-    size_t table_count, last_table;
+    size_t table_count, table_capacity, last_table;
 
     storage_event *events;
     size_t event_count, event_capacity;

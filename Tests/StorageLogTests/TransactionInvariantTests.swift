@@ -273,8 +273,8 @@ import Testing
             let entity = CatalogEntity(
                 id: 90, name: "d", stored: "d",
                 columns: [CatalogColumn(id: 91, name: "id", type: "INTEGER", keyOrdinal: 1, required: true)])
-            definitions.add(entity, try #require(found["d".folded]), unfilled: [])
-            try definitions.install(in: capture)
+            let table = try #require(found["d".folded])
+            #expect(try definitions.define([.init(entity: entity, table: table)], in: capture) == 1)
 
             storage_capture_begin(capture)
             #expect(run("BEGIN; INSERT INTO storage_sentinel VALUES (1); SAVEPOINT storage_commit") == SQLITE_OK)

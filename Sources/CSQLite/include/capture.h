@@ -128,11 +128,14 @@ typedef struct {
 storage_capture *storage_capture_create(sqlite3 *database, storage_limits limits);
 void storage_capture_destroy(storage_capture *capture);
 
-// Replaces the tables that are captured. Returns an SQLite result code.
+// Captures the tables of entities from now on, also in place of their tables from before. Returns an SQLite result code; if there
+// is no memory, nothing has changed.
 int storage_capture_define(storage_capture *capture, const storage_table *tables, size_t count);
+// Stops capturing the table of an entity.
+void storage_capture_forget(storage_capture *capture, uint32_t entity);
 
 // Called after a statement that may have changed the schema, before the next statement runs; never from inside the hook, where
-// SQLite forbids statements. It may call storage_capture_define. Returns 0 to continue.
+// SQLite forbids statements. It may define and forget tables. Returns 0 to continue.
 typedef int (*storage_schema_callback)(void *context);
 void storage_capture_on_schema_change(storage_capture *capture, storage_schema_callback callback, void *context);
 // Whether a statement that may change the schema ran since the last call; reading clears it.

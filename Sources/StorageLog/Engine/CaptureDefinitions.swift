@@ -2,8 +2,24 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// Collects the arrays that `storage_capture_define` reads, and keeps them alive while it does.
+/// The tables that capture records, as it has them: only those that differ are defined again.
 struct CaptureDefinitions {
+    /// What an entity's definition for capture is made of.
+    struct Source {
+        var entity: CatalogEntity
+        var table: IntrospectedTable
+        /// The entity's columns whose rows don't hold their default yet.
+        var unfilled: Set<UInt32> = []
+
+        /// Whether the definition is certainly the same. Columns that were read again may equal the earlier ones; they count as
+        /// different.
+        func isSame(as other: Source) -> Bool {
+            entity.id == other.entity.id && ExactText(table.name) == ExactText(other.table.name)
+                && entity.columns.sharesStorage(with: other.entity.columns)
+                && table.columns.sharesStorage(with: other.table.columns) && unfilled == other.unfilled
+        }
+    }
+
     private struct Table {
         var name: String
         var entity: UInt32
@@ -14,15 +30,32 @@ struct CaptureDefinitions {
         var fallbacks: [StorageValue] = []
     }
 
-    private var tables: [Table] = []
+    /// By entity.
+    private var known: [UInt32: Source] = [:]
 
-    mutating func add(_ entity: CatalogEntity, _ found: IntrospectedTable, unfilled: Set<UInt32>) {
+    /// Makes capture record the tables of these entities, and no others.
+    ///
+    /// - Returns: How many of them had to be defined.
+    mutating func define(_ sources: [Source], in capture: OpaquePointer) throws -> Int {
+        let entities = Set(sources.map(\.entity.id))
+        for entity in known.keys.filter({ !entities.contains($0) }) {
+            storage_capture_forget(capture, entity)
+            known[entity] = nil
+        }
+        let changed = sources.filter { source in known[source.entity.id].map(source.isSame) != true }
+        guard !changed.isEmpty else { return 0 }
+        try Self.install(changed.map(Self.table), in: capture)
+        for source in changed { known[source.entity.id] = source }
+        return changed.count
+    }
+
+    private static func table(_ source: Source) -> Table {
+        let (entity, found) = (source.entity, source.table)
         var table = Table(name: found.name, entity: entity.id)
-        defer { tables.append(table) }
         let names = Set(found.columns.map(\.name.folded))
         guard let position = found.columns.firstIndex(where: { $0.name == "_position" }),
             entity.live.allSatisfy({ names.contains($0.stored.folded) })
-        else { return }
+        else { return table }
         table.positionColumn = Int32(position)
         let live = Dictionary(entity.live.map { ($0.stored.folded, $0) }) { first, _ in first }
         for column in found.columns {
@@ -30,11 +63,13 @@ struct CaptureDefinitions {
             table.columns.append(known?.id ?? 0)
             table.keyIndices.append(known.map { UInt8(truncatingIfNeeded: $0.keyOrdinal) } ?? 0)
             table.reals.append(column.affinity == .real ? 1 : 0)
-            table.fallbacks.append(known.flatMap { unfilled.contains($0.id) ? $0.fallback : nil } ?? .null)
+            table.fallbacks.append(known.flatMap { source.unfilled.contains($0.id) ? $0.fallback : nil } ?? .null)
         }
+        return table
     }
 
-    func install(in capture: OpaquePointer) throws {
+    /// Collects the arrays that `storage_capture_define` reads, and keeps them alive while it does.
+    private static func install(_ tables: [Table], in capture: OpaquePointer) throws {
         var memory: [UnsafeMutableRawPointer] = []
         defer { for block in memory { block.deallocate() } }
         func keep<Element>(_ elements: [Element]) -> UnsafePointer<Element> {

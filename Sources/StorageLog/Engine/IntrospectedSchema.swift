@@ -3,10 +3,21 @@ internal import Foundation
 internal import StorageCore
 
 /// The tables of the file as SQLite reports them.
+///
+/// Invariant: a reading that knows an earlier one equals a reading that knows none. Of the earlier one it uses
+///
+/// - a row of `sqlite_schema`, if SQLite returns it again, byte for byte;
+/// - the columns of a table, if the SQL of the table, of its indexes and of its triggers is the same. SQLite itself keeps nothing
+///   else of them, so an `ALTER`, a rollback or another program can't change the columns and leave the SQL.
 struct IntrospectedSchema {
     var version: Int64
     /// By folded name.
     var tables: [ExactText: IntrospectedTable]
+    /// The SQL of the engine's own objects, and of those of their tables, by name.
+    private(set) var ownObjects: [String: String]
+    /// What this reading has cost beyond one pass over `sqlite_schema`.
+    private(set) var work = SchemaWork()
+    private var rows: [SchemaRow]
 }
 
 struct IntrospectedTable {
@@ -38,10 +49,11 @@ struct IntrospectedColumn {
 }
 
 extension LogWriter {
-    /// Reads one row of SQLite's schema for each table, and more only for those that have changed.
+    /// Reads SQLite's schema, and more than its rows only for tables that have changed.
     func readSchema() throws -> IntrospectedSchema {
         let found = try IntrospectedSchema(database, knowing: schema.introspected)
         schema.introspected = found
+        schemaWork += found.work
         return found
     }
 
@@ -49,83 +61,111 @@ extension LogWriter {
     ///
     /// - Parameter standIns: Tables that replace entities' own, by entity.
     func defineCapture(_ found: IntrospectedSchema, standIns: [UInt32: String] = [:]) throws {
-        var definitions = CaptureDefinitions()
+        var sources: [CaptureDefinitions.Source] = []
         for entity in CatalogEntity.reserved {
-            if let table = found.tables[entity.stored.folded] { definitions.add(entity, table, unfilled: []) }
+            if let table = found.tables[entity.stored.folded] { sources.append(.init(entity: entity, table: table)) }
         }
         for entity in catalog.live {
             guard standIns[entity.id] != nil || !schema.replaced.contains(entity.id) else { continue }
             let name = standIns[entity.id] ?? entity.stored
             guard let table = found.tables[name.folded] else { continue }
-            definitions.add(entity, table, unfilled: schema.unfilled)
+            var source = CaptureDefinitions.Source(entity: entity, table: table)
+            if !schema.unfilled.isEmpty {
+                source.unfilled = Set(entity.columns.lazy.map(\.id).filter(schema.unfilled.contains))
+            }
+            sources.append(source)
         }
-        try definitions.install(in: capture)
+        schemaWork.definitions += try definitions.define(sources, in: capture)
     }
 }
 
 extension IntrospectedSchema {
-    /// - Parameter earlier: The schema that was read before: tables with the same SQL aren't inspected again.
+    /// - Parameter earlier: The schema that was read before.
     init(_ database: Connection, knowing earlier: IntrospectedSchema? = nil) throws {
         let version = try PreparedStatement(database, "PRAGMA schema_version")
         self.version = try version.step() ? version.integer(0) : 0
-        tables = [:]
-        var definitions: [ExactText: [String]] = [:]
-        var triggers: Set<ExactText> = []
-        let objects = try PreparedStatement(
-            database,
-            """
-            SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema
-            WHERE sql IS NOT NULL ORDER BY type <> 'table', type, name
-            """)
-        var names: [(name: String, root: Int64)] = []
-        while try objects.step() {
-            let table = objects.string(2).folded
-            var sql = objects.string(4)
-            if objects.string(0) == "trigger",
-                WriteGuard.owns(trigger: objects.string(1), on: objects.string(2), sql: sql)
-            {
+        tables = earlier?.tables ?? [:]
+        ownObjects = earlier?.ownObjects ?? [:]
+        rows = []
+        let changed = try readRows(database, knowing: earlier?.rows ?? [])
+        guard !changed.isEmpty else { return }
+        if changed.contains(where: \.isReserved) {
+            let own = rows.filter { $0.isReserved && !$0.isGuard }
+            ownObjects = Dictionary(own.map { ($0.name, $0.sql) }) { _, last in last }
+        }
+        try inspectTables(Set(changed.map(\.key)), database)
+    }
+
+    /// Reads all rows.
+    ///
+    /// - Returns: Those that are new, and those of `known` that are gone; both versions of a changed one.
+    private mutating func readRows(_ database: Connection, knowing known: [SchemaRow]) throws -> [SchemaRow] {
+        rows.reserveCapacity(known.count + 1)
+        var changed: [SchemaRow] = []
+        var rest = known[...]
+        let select = try PreparedStatement(database, SchemaRow.select)
+        while try select.step() {
+            let rowid = select.integer(0)
+            while let gone = rest.first, gone.rowid < rowid { changed.append(rest.removeFirst()) }
+            if let row = rest.first, row.rowid == rowid {
+                rest.removeFirst()
+                if row.isSame(as: select) {
+                    rows.append(row)
+                    continue
+                }
+                changed.append(row)
+            }
+            let row = SchemaRow(select)
+            rows.append(row)
+            changed.append(row)
+            work.rows += 1
+        }
+        return changed + rest
+    }
+
+    /// Reads again what is known of tables.
+    private mutating func inspectTables(_ names: Set<ExactText>, _ database: Connection) throws {
+        let objects = Dictionary(grouping: rows.lazy.filter { !$0.isGuard && names.contains($0.key) }, by: \.key)
+        var fresh: [IntrospectedTable] = []
+        for name in names {
+            let objects = (objects[name] ?? []).sorted { $0.precedes($1) }
+            // Virtual tables have no root page and can't be entities.
+            guard let table = objects.first, table.type == "table", table.root > 0 else {
+                tables[name] = nil
                 continue
             }
-            // SQLite spells the name of a recreated table differently, because renaming a table rewrites its SQL.
-            if objects.string(0) == "table" {
-                sql = TableSQL.renaming(sql, to: quoted(objects.string(1))) ?? sql
+            let definition = objects.map(\.definition)
+            if let known = tables[name], known.definition.isExactly(definition) {
+                tables[name]?.root = table.root
+                continue
             }
-            definitions[table, default: []].append(sql)
-            switch objects.string(0) {
-            case "table": names.append((objects.string(1), objects.integer(3)))
-            case "trigger": triggers.insert(table)
-            default: break
-            }
+            fresh.append(
+                IntrospectedTable(
+                    name: table.name, root: table.root, hasRowid: false, isStrict: false,
+                    hasTriggers: objects.contains { $0.type == "trigger" }, definition: definition, columns: []))
         }
-        let kinds = try Self.kinds(database)
+        let kinds = try Self.kinds(of: fresh, database)
         let defaults = DefaultValues()
-        // Virtual tables have no root page and can't be entities.
-        for table in names where table.root > 0 {
-            let key = table.name.folded
-            // Byte for byte: two spellings of é are two names.
-            let definition = definitions[key] ?? []
-            if var known = earlier?.tables[key], known.definition.map(ExactText.init) == definition.map(ExactText.init)
-            {
-                known.root = table.root
-                tables[key] = known
-                continue
+        for var table in fresh {
+            let name = table.name.folded
+            if let kind = kinds[name] { (table.hasRowid, table.isStrict) = kind }
+            if !table.isReserved || CatalogEntity.reserved.contains(where: { $0.stored == name.text }) {
+                table.columns = try Self.columns(of: table, defaults: defaults, database)
             }
-            let kind = kinds[key] ?? (hasRowid: false, isStrict: false)
-            var found = IntrospectedTable(
-                name: table.name, root: table.root, hasRowid: kind.hasRowid, isStrict: kind.isStrict,
-                hasTriggers: triggers.contains(key), definition: definition, columns: [])
-            if !found.isReserved || CatalogEntity.reserved.contains(where: { $0.stored == key.text }) {
-                found.columns = try Self.columns(of: found, defaults: defaults, database)
-            }
-            tables[key] = found
+            tables[name] = table
         }
+        work.tables += fresh.count
     }
 
     private static func kinds(
-        _ database: Connection
+        of tables: [IntrospectedTable], _ database: Connection
     ) throws -> [ExactText: (hasRowid: Bool, isStrict: Bool)] {
+        guard let first = tables.first else { return [:] }
+        // SQLite walks over all tables for each name that it is asked for, and returns all if it is asked for none.
+        let source = tables.count == 1 ? "pragma_table_list(?1)" : "pragma_table_list"
         let select = try PreparedStatement(
-            database, "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main'")
+            database, "SELECT name, wr, strict FROM \(source) WHERE schema = 'main'")
+        if tables.count == 1 { select.bind(text: first.name, at: 1) }
         var kinds: [ExactText: (hasRowid: Bool, isStrict: Bool)] = [:]
         while try select.step() { kinds[select.string(0).folded] = (select.integer(1) == 0, select.integer(2) != 0) }
         return kinds
@@ -138,7 +178,7 @@ extension IntrospectedSchema {
             database,
             """
             SELECT name, type, "notnull", dflt_value, pk, cid, hidden
-            FROM pragma_table_xinfo(?) WHERE hidden <> 1
+            FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1
             """)
         select.bind(text: table.name, at: 1)
         var columns: [IntrospectedColumn] = []

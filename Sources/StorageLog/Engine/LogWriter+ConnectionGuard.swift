@@ -224,14 +224,14 @@ extension LogWriter {
     }
 
     /// Records the engine's own current schema as the one to keep.
-    func learnOwnObjects() throws {
-        guarded.ownObjects = try ownObjects()
+    func learnOwnObjects(_ found: IntrospectedSchema) {
+        guarded.ownObjects = found.ownObjects
         storage_capture_take_body_changed_schema(capture)
     }
 
     /// - Throws: `invalid-argument` if the body of a commit changed the engine's own schema.
-    func checkOwnObjects() throws {
-        let objects = try ownObjects()
+    func checkOwnObjects(_ found: IntrospectedSchema) throws {
+        let objects = found.ownObjects
         let byBody = storage_capture_take_body_changed_schema(capture) != 0
         guard objects != guarded.ownObjects else { return }
         guard byBody else {
@@ -240,26 +240,6 @@ extension LogWriter {
         }
         let names = Set(objects.keys).union(guarded.ownObjects.keys)
         throw StorageError.reservedTable(names.sorted().first { objects[$0] != guarded.ownObjects[$0] })
-    }
-
-    /// All objects with a reserved name, or of a table with one.
-    private func ownObjects() throws -> [String: String] {
-        let select = try PreparedStatement(
-            database,
-            """
-            SELECT name, coalesce(sql, ''), type, tbl_name FROM sqlite_schema
-            WHERE name LIKE 'storage\\_%' ESCAPE '\\' OR tbl_name LIKE 'storage\\_%' ESCAPE '\\'
-            """)
-        var objects: [String: String] = [:]
-        while try select.step() {
-            let (name, sql) = (select.string(0), select.string(1))
-            // These are created and dropped with their tables, and recreated if they are missing.
-            if select.string(2) == "trigger", WriteGuard.owns(trigger: name, on: select.string(3), sql: sql) {
-                continue
-            }
-            objects[name] = sql
-        }
-        return objects
     }
 }
 

@@ -6,7 +6,7 @@ internal import StorageCore
 struct SchemaState {
     /// SQLite's own counter, which changes with every change of the schema.
     var version: Int64 = -1
-    /// The tables as last read, so that only changed ones are inspected.
+    /// The tables as last read, so that only changed ones are inspected again.
     var introspected: IntrospectedSchema?
     /// Root page of each entity's table, which a rename leaves as it is.
     var roots: [UInt32: Int64] = [:]
@@ -39,9 +39,7 @@ extension LogWriter {
         for entity in catalog.live {
             if let table = found.tables[entity.stored.folded] {
                 adopt(table, for: entity.id)
-                if table.definition.map(ExactText.init) != entity.definition.map(ExactText.init) {
-                    schema.foreign.insert(entity.id)
-                }
+                if !table.definition.isExactly(entity.definition) { schema.foreign.insert(entity.id) }
             } else if toleratesLoss {
                 schema.missing.insert(entity.id)
             } else {
@@ -50,7 +48,7 @@ extension LogWriter {
         }
         try defineCapture(found)
         schema.version = found.version
-        try learnOwnObjects()
+        learnOwnObjects(found)
         let context = Unmanaged.passUnretained(self).toOpaque()
         storage_capture_on_schema_change(
             capture,
@@ -137,11 +135,13 @@ extension LogWriter {
         let hasMoved = version != schema.version
         guard hasMoved || returned || changes.isCaptureOutdated else { return }
         guard isTraced || !(hasMoved || returned) else { throw StorageError.untracedSchemaChange() }
-        if hasMoved, !returned {
+        // A copy of the catalog. It is needed for the commit's beginning and where a savepoint is open: nothing else can be undone
+        // alone.
+        if hasMoved, !returned, changes.states.isEmpty || storage_capture_depth(capture) > 1 {
             changes.states[schema.version] = CatalogState(catalog: catalog, rows: changes.rows, schema: schema)
         }
-        // The known state before the change, for comparison, unless the change was undone.
-        let before = returned ? nil : schema.introspected
+        // As the catalog in memory has it: what was undone has returned with the catalog.
+        let before = schema.introspected
         let found = try readSchema()
         for entity in catalog.live where !isUnchanged(entity, found, since: before) { try compare(entity, with: found) }
         for entity in schema.dropped where found.tables[entity.stored.folded] != nil {
@@ -151,7 +151,7 @@ extension LogWriter {
             record(entity)
         }
         if hasMoved || returned {
-            try checkOwnObjects()
+            try checkOwnObjects(found)
             // A temporary table that was harmless before may hide the entity that has just got its name.
             guarded.isSuspect = true
         }
@@ -169,10 +169,8 @@ extension LogWriter {
         let isForeign = schema.foreign.contains(entity.id)
         guard let table = found.tables[name], table.root == schema.roots[entity.id] else { return false }
         guard let earlier = before?.tables[name] else { return isForeign }
-        // Byte for byte: two spellings of é are two names.
-        let definition = table.definition.map(ExactText.init)
-        return table.root == earlier.root && definition == earlier.definition.map(ExactText.init)
-            && (isForeign || definition == entity.definition.map(ExactText.init))
+        return table.root == earlier.root && table.definition.isExactly(earlier.definition)
+            && (isForeign || table.definition.isExactly(entity.definition))
     }
 
     /// Restores the schema's known state from before the changes that were just undone.

@@ -16,6 +16,10 @@ package final class LogWriter {
     package internal(set) var head: LogHead
     package internal(set) var catalog: Catalog
     var schema = SchemaState()
+    /// The definitions of tables that capture has. Not a part of ``schema``, which returns to an earlier state with a savepoint.
+    var definitions = CaptureDefinitions()
+    /// What reading SQLite's schema and defining capture have cost so far.
+    var schemaWork = SchemaWork()
     /// The current commit's changes of the catalog.
     var changes = CatalogChanges()
     /// Whether the catalog in memory may differ from the file since the transaction began, so that a rollback has to read it

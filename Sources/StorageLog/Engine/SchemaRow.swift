@@ -1,0 +1,71 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+/// A row of `sqlite_schema` with SQL of its own: a table, an index, a trigger or a view.
+struct SchemaRow {
+    let rowid: Int64
+    let type: String
+    let name: String
+    /// The table of an index or a trigger; the object's own name otherwise.
+    let table: String
+    let root: Int64
+    let sql: String
+    /// The table's name as SQLite compares it.
+    let key: ExactText
+    /// Whether it is a trigger of the write guard, which isn't a part of its table's definition.
+    let isGuard: Bool
+
+    /// SQLite gives a changed object a changed row, and only `VACUUM` gives unchanged ones other rowids.
+    static let select = """
+        SELECT rowid, type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid
+        """
+
+    /// Reads the current row of ``select``.
+    init(_ row: PreparedStatement) {
+        rowid = row.integer(0)
+        type = row.string(1)
+        name = row.string(2)
+        table = row.string(3)
+        root = row.integer(4)
+        sql = row.string(5)
+        key = table.folded
+        isGuard = type == "trigger" && WriteGuard.owns(trigger: name, on: table, sql: sql)
+    }
+
+    /// Whether the current row of ``select`` is this one, byte for byte.
+    func isSame(as row: PreparedStatement) -> Bool {
+        row.integer(0) == rowid && row.integer(4) == root && row.holds(sql, in: 5) && row.holds(name, in: 2)
+            && row.holds(table, in: 3) && row.holds(type, in: 1)
+    }
+
+    /// Whether the object has a reserved name, or belongs to a table with one.
+    var isReserved: Bool { [name, table].contains { $0.lowercasedASCII.utf8.starts(with: "storage_".utf8) } }
+
+    /// The order within a table's definition: the table, then its indexes and triggers by name.
+    func precedes(_ other: SchemaRow) -> Bool {
+        if (type == "table") != (other.type == "table") { return type == "table" }
+        if type != other.type { return type.utf8.lexicographicallyPrecedes(other.type.utf8) }
+        return name.utf8.lexicographicallyPrecedes(other.name.utf8)
+    }
+
+    /// The SQL as the catalog records it.
+    var definition: String {
+        guard type == "table" else { return sql }
+        // SQLite spells the name of a recreated table differently, because renaming a table rewrites its SQL.
+        return TableSQL.renaming(sql, to: quoted(name)) ?? sql
+    }
+}
+
+extension PreparedStatement {
+    /// Whether a column of the current row holds exactly this text. Makes no copy of it.
+    fileprivate func holds(_ text: String, in column: Int32) -> Bool {
+        guard let start = sqlite3_column_text(pointer, column) else { return false }
+        let count = Int(sqlite3_column_bytes(pointer, column))
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.count == count, let base = bytes.baseAddress else { return bytes.count == count }
+            return memcmp(start, base, count) == 0
+        }
+    }
+}
