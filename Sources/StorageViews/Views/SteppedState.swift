@@ -5,10 +5,12 @@ internal import StorageCore
 /// Isolation: the main actor.
 @MainActor
 struct SteppedState<Update: SteppedUpdate> {
-    private(set) var value = Update.Whole()
+    private var rows = ShownRows<Update>(Update.Whole())
     /// Whether steps didn't fit, so that those which follow don't either.
     private(set) var isBehind = false
     private let subscribers = UpdateSubscribers<Update>()
+
+    var value: Update.Whole { rows.value }
 
     /// Applies an update in place.
     ///
@@ -17,7 +19,13 @@ struct SteppedState<Update: SteppedUpdate> {
         guard update.error == nil else { return true }
         isBehind = update.whole == nil && isBehind || !update.fits(value)
         guard !isBehind else { return false }
-        update.apply(to: &value)
+        if update.whole == nil {
+            update.apply(to: &rows.value)
+        } else {
+            var value = value
+            update.apply(to: &value)
+            rows = ShownRows(value)
+        }
         let value = value
         subscribers.send(update, limit: Update.stepLimit(rowCount: Update.rowCount(of: value))) {
             Update(value, at: update.position)
