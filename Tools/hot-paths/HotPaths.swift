@@ -12,7 +12,7 @@ enum HotPaths {
     static let all: [HotPath] = [
         .narrowUpdates, .wideInserts, .typedSave, .singleSaves, .bulkUpdate, .importLines, .sealing, .replay,
         .rowHistory, .asOf,
-        .routing, .unconcerned, .liveList, .fullText,
+        .routing, .unconcerned, .savesPastLists, .liveList, .fullText,
     ]
 
     static func main() {

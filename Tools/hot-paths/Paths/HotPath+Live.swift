@@ -71,6 +71,25 @@ extension HotPath {
         return router
     }
 
+    static let savesPastLists = HotPath(
+        "save-past", operations: 200, "one entity after another saved beside 10,000 live lists that they don't concern"
+    ) { folder, count in
+        let storage = try folder.store { $0.autoSchema(HotPathRowRecord.self) }
+        var lists: [LiveSequence<ListDifference<HotPathRow>>.AsyncIterator] = []
+        for number in 0..<10_000 {
+            let city = "another \(number)"
+            lists.append(
+                storage.query(HotPathRow.self).where { $0.city == city }.live().differences.makeAsyncIterator())
+            guard try await lists[number].next() != nil else { throw HotPathError("A list ended.") }
+        }
+        func save(from first: Int) async throws {
+            for id in first..<first + count { try await storage.save(HotPathRow(id)) }
+        }
+        try await save(from: 0)
+        try await Callgrind.count { try await save(from: count) }
+        withExtendedLifetime(lists) {}
+    }
+
     static let liveList = HotPath(
         "live-list", operations: 100, "a live list of 20 rows taken from one commit to the next, the commit included"
     ) { folder, count in
