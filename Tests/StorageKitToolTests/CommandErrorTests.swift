@@ -36,7 +36,7 @@ import Testing
     @Test("Errors take a line each")
     func errorLines() {
         let error = CommandError(.notFound, "No row.", why: "It was\ndeleted.", next: "storagekit log users/42")
-        #expect(error.description == "error: No row.\n  why: It was\\ndeleted.\n next: storagekit log users/42\n")
+        #expect(error.description == "error: No row.\n  why: It was␊deleted.\n next: storagekit log users/42\n")
         #expect(error.rendered(style: .colored).hasPrefix("\u{1b}[31merror:\u{1b}[0m No row.\n"))
         #expect(CommandError(.usage, "Only this.").description == "error: Only this.\n")
     }

@@ -527,8 +527,8 @@ struct ImportExportTests {
         try Data(lines.utf8).write(to: URL(fileURLWithPath: input))
         let outcome = try ToolProcess.run(["import", input], store: folder.path())
         #expect(outcome.status == 0)
-        #expect(outcome.output.contains(#"table x\ny\u{1b}[31m: a\u{202e}b INTEGER"#), "\(outcome.output)")
-        #expect(outcome.output.contains(#"mixed x\ny\u{1b}[31m.a\u{202e}b: 1 value of"#), "\(outcome.output)")
+        #expect(outcome.output.contains("table x␊y␛[31m: a<U+202E>b INTEGER"), "\(outcome.output)")
+        #expect(outcome.output.contains("mixed x␊y␛[31m.a<U+202E>b: 1 value of"), "\(outcome.output)")
     }
 
     /// A change of the schema costs a look at what has changed, and not one at every table and column: the columns of a row come at

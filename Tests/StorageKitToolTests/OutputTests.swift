@@ -1,4 +1,5 @@
 import Foundation
+import StorageKit
 import Testing
 
 @testable import StorageKitTool
@@ -29,10 +30,53 @@ import Testing
         #expect(TerminalText.visible("plain é漢😀") == "plain é漢😀")
         #expect(
             TerminalText.visible("a\nb\tc\r\u{1b}[31m\u{7f}\u{9b}\u{202e}")
-                == #"a\nb\tc\r\u{1b}[31m\u{7f}\u{9b}\u{202e}"#)
+                == "a␊b␉c␍␛[31m␡<U+009B><U+202E>")
         // What has no width would be hidden, but joiners belong to words and emoji.
-        #expect(TerminalText.visible("a\u{200b}b\u{2060}\u{fff9}") == #"a\u{200b}b\u{2060}\u{fff9}"#)
+        #expect(TerminalText.visible("a\u{200b}b\u{2060}\u{fff9}\u{e0001}") == "a<U+200B>b<U+2060><U+FFF9><U+E0001>")
         #expect(TerminalText.visible("👨\u{200d}👩 می\u{200c}خواهم") == "👨\u{200d}👩 می\u{200c}خواهم")
+    }
+
+    @Test(
+        "Usual texts with backslashes are shown as they are",
+        arguments: [
+            #"C:\new\table"#, #"^\d+\n\u{2028}$"#, #"\\server\share"#, #"{"a":"b\n"}"#, "<b>a</b> <U> <u+1>",
+        ])
+    func backslashes(_ text: String) {
+        #expect(TerminalText.visible(text) == text)
+    }
+
+    @Test("Different texts look different")
+    func differentTexts() {
+        let texts = [
+            "a\nb", #"a\nb"#, "a␊b", "a<U+000A>b", "a<U+240A>b", "a<<U+240A>b", "a<U+003C>U+240A>b", "a\u{202e}b",
+            "a<U+202E>b", #"a\u{202e}b"#, "a\r\nb", #"a\r\nb"#,
+        ]
+        let shown = texts.map(TerminalText.visible)
+        #expect(Set(shown).count == texts.count, "\(shown)")
+    }
+
+    @Test("A value may be typed as it is shown")
+    func shownValue() {
+        let field = StorageEvent.Field(column: "c", value: .text("a\nb"))
+        #expect(ValueText.matches("a␊b", field))
+        #expect(ValueText.matches("a\nb", field))
+        #expect(!ValueText.matches(#"a\nb"#, field))
+    }
+
+    @Test("A control character becomes visible once")
+    func shownOnce() {
+        let line = StyledLine("a\nb")
+        #expect(line.plain == "a␊b")
+        #expect(line.with(.dim).plain == "a␊b")
+        #expect(line.clipped(to: 2).plain == "a…")
+        #expect(StyledLine("a\nbcd").clipped(to: 3).plain == "a␊…")
+        #expect(line.limited.plain == "a␊b")
+        var row = VerticalRow("1")
+        row.add("a\nb", "c\nd")
+        #expect(row.lines().last?.plain == "a␊b | c␊d")
+        var table = TableLayout([.init("a\nb"), .init(title: TableCell("c\nd", .heading))], width: 20)
+        table.add([TableCell("e\nf"), TableCell("g")])
+        #expect(table.lines(style: .plain) == ["a␊b  c␊d", "e␊f  g"])
     }
 
     private func table(width: Int?) -> TableLayout {
@@ -50,14 +94,14 @@ import Testing
                 "id  title                  size",
                 "1   漢字 and a long title     7",
                 "42  short",
-                #"x   a\nb                   1234"#,
+                "x   a␊b                    1234",
             ])
         #expect(
             table(width: 20).lines(style: .plain) == [
                 "id  title       size",
                 "1   漢字 and …     7",
                 "42  short",
-                #"x   a\nb        1234"#,
+                "x   a␊b         1234",
             ])
         #expect(table(width: 20).lines(style: .colored)[1] == "1   \u{1b}[32m漢字 and …\u{1b}[0m     7")
         #expect(table(width: 3).lines(style: .plain).count == 4)

@@ -189,11 +189,11 @@ struct BrowserTerminalTests {
         }
         try await writer.close()
         try await run(sample) { terminal in
-            let screen = try await terminal.wait(for: "\\u{1b}[31mred")
-            #expect(screen.contains("\\u{1b}]0;title"))
+            let screen = try await terminal.wait(for: "␛[31mred")
+            #expect(screen.contains("␛]0;title"))
             try terminal.press("Enter")
-            try await terminal.wait(for: "\\u{1b}c\\u{202e}x")
-            #expect(try terminal.screen().contains("日本\\u{1b}[2J"))
+            try await terminal.wait(for: "␛c<U+202E>x")
+            #expect(try terminal.screen().contains("日本␛[2J"))
             try terminal.press("Q")
             try await expectRestored(terminal, status: 0)
         }

@@ -42,7 +42,7 @@ import Testing
         var frame = Frame(FrameSize(rows: 2, columns: 20))
         frame.draw(StyledLine("first\u{1b}[2J", .added), row: 0)
         let first = writer.text(of: frame)
-        #expect(first.contains("\u{1b}[1;1H\u{1b}[0;32mfirst\\u{1b}[2J"))
+        #expect(first.contains("\u{1b}[1;1H\u{1b}[0;32mfirst␛\u{1b}[7G[2J"))
         #expect(writer.text(of: frame) == "")
         frame.draw(StyledLine("日x"), row: 1)
         let second = writer.text(of: frame)

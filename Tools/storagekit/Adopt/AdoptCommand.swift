@@ -140,7 +140,9 @@ private struct AdoptionAnswer {
             var line = StyledLine("! \(TargetArgument(table: left.name))", obstacle.isExpected ? .dim : .changed)
             line.add(" has no history: \(obstacle.reason).")
             try output.lines([line.rendered(output.style, width: nil)])
-            if !obstacle.isExpected { try output.lines([output.style.dim("  next: \(obstacle.remedy)")]) }
+            if !obstacle.isExpected {
+                try output.lines([output.style.dim("  next: \(TerminalText.visible(obstacle.remedy))")])
+            }
         }
         for note in plan.notes { try output.lines([output.style.dim(TerminalText.visible(note))]) }
         let count = plan.adopted.count

@@ -50,11 +50,11 @@ struct ExplainCommand: AsyncParsableCommand {
         for step in record.steps {
             let depth = depths[step.parent] ?? 0
             depths[step.id] = depth + 1
-            try output.line(String(repeating: "  ", count: depth) + TerminalText.visible(step.detail))
+            try output.line(String(repeating: "  ", count: depth) + step.detail)
         }
         for table in record.history {
             let events = NumberText.count(Int(record.events), "event")
-            try output.line("\(TerminalText.visible(table)) reads up to \(events) of the log", .dim)
+            try output.line("\(table) reads up to \(events) of the log", .dim)
         }
     }
 }

@@ -132,7 +132,7 @@ final class GrepPrinter {
         case .kept: line.add("~", .changed)
         }
         let name = TerminalText.visible(cell.column)
-        line.add(" \(name)" + String(repeating: " ", count: max(widest - DisplayWidth.of(name), 0) + 2))
+        line.add(shown: " \(name)" + String(repeating: " ", count: max(widest - DisplayWidth.of(name), 0) + 2))
         if let old = cell.old { line.add(excerpt(ValueText.text(old)), .removed) }
         if cell.old != nil, cell.new != nil { line.add(" → ") }
         if let new = cell.new { line.add(excerpt(ValueText.text(new)), .added) }

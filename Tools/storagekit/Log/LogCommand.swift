@@ -183,7 +183,8 @@ private final class LogPrinter {
         let widest = changes.map { DisplayWidth.of(TerminalText.visible($0.table)) }.max() ?? 0
         for (table, counts) in changes {
             let name = TerminalText.visible(table)
-            var line = StyledLine("    \(name)" + String(repeating: " ", count: widest - DisplayWidth.of(name) + 2))
+            var line = StyledLine(
+                shown: "    \(name)" + String(repeating: " ", count: widest - DisplayWidth.of(name) + 2))
             counts.add(to: &line)
             line.addWord(scanned.rows.text(of: table, changes: counts.total))
             try output.line(line)

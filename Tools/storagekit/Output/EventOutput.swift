@@ -55,7 +55,7 @@ extension PrintableChange {
             var line = StyledLine(String(repeating: " ", count: indent))
             line.add(operation.sign, operation.role)
             let name = TerminalText.visible(change.column)
-            line.add(" \(name)" + String(repeating: " ", count: max(widest - DisplayWidth.of(name), 0) + 2))
+            line.add(shown: " \(name)" + String(repeating: " ", count: max(widest - DisplayWidth.of(name), 0) + 2))
             line.add(Self.values(change.old, change.new, isWhole: isWhole))
             if index < notes.count { line.addWord(notes[index], .dim) }
             return line

@@ -17,7 +17,7 @@ struct VerticalRow {
         let widest = fields.map { DisplayWidth.of($0.name) }.max() ?? 0
         return [StyledLine("-[ \(title) ]-", .heading)]
             + fields.map { name, value in
-                var line = StyledLine(name + String(repeating: " ", count: widest - DisplayWidth.of(name)), .dim)
+                var line = StyledLine(shown: name + String(repeating: " ", count: widest - DisplayWidth.of(name)), .dim)
                 line.add(" | ")
                 line.add(value)
                 return line

@@ -72,14 +72,14 @@ final class QueryPrinter {
         for (name, value) in prefix { vertical.add(name, value, role) }
         for field in row {
             let cell = cell(field, role)
-            vertical.add(field.column, StyledLine(cell.text, cell.role))
+            vertical.add(field.column, StyledLine(shown: cell.text, cell.role))
         }
         try output.row(vertical)
     }
 
     private func cell(_ field: StorageEvent.Field, _ role: Style.Role) -> TableCell {
         let text = ValueText.text(field, isWhole: shown.isWhole)
-        return TableCell(TerminalText.visible(text), field.value == .null && role == .plain ? .dim : role)
+        return TableCell(text, field.value == .null && role == .plain ? .dim : role)
     }
 
     /// Writes the header of an answer without rows, which shows that the query ran.

@@ -42,9 +42,9 @@ enum ValueText {
     /// Returns whether a text that was typed means a value other than NULL: as tables of other programs have it, or as people
     /// see it.
     static func matches(_ text: String, _ field: StorageEvent.Field) -> Bool {
-        field.value != .null
-            && (plain(field).utf8.elementsEqual(text.utf8)
-                || self.text(field, isWhole: true).utf8.elementsEqual(text.utf8))
+        guard field.value != .null else { return false }
+        let shown = self.text(field, isWhole: true)
+        return [plain(field), shown, TerminalText.visible(shown)].contains { $0.utf8.elementsEqual(text.utf8) }
     }
 
     /// Returns a value in the form of a row's id: text unchanged, numbers as digits, bytes as hexadecimal digits.

@@ -126,7 +126,7 @@ private struct VerifyAnswer {
             let names = NumberText.count(unrecorded.count, "table has", plural: "tables have")
             table.add([
                 TableCell("", .dim), TableCell(""),
-                TableCell("\(names) no history: \(TerminalText.visible(Suggestions.list(unrecorded)))", .changed),
+                TableCell("\(names) no history: \(Suggestions.list(unrecorded))", .changed),
             ])
         }
         try output.lines(table.lines(style: output.style))

@@ -82,7 +82,7 @@ final class WatchPrinter {
         let total = update.total ?? rows.count
         let first = rows.isEmpty ? 0 : update.offset + 1
         try output.line(
-            "\(TerminalText.visible(watched.name)) @\(update.position)  \(first)-\(update.offset + rows.count) of \(total)",
+            "\(watched.name) @\(update.position)  \(first)-\(update.offset + rows.count) of \(total)",
             .dim)
         guard let group = watched.heading else {
             try table(rows)
@@ -93,7 +93,7 @@ final class WatchPrinter {
         func flush() throws {
             guard let first = section.first else { return }
             let field = watched.fields(first)[group]
-            try output.line("\(TerminalText.visible(ValueText.text(field)))  (\(section.count))")
+            try output.line("\(ValueText.text(field))  (\(section.count))")
             try table(section)
             section = []
         }
@@ -110,9 +110,7 @@ final class WatchPrinter {
         var layout = TableLayout(watched.columns.map { .init($0.name) }, width: output.width)
         for row in rows {
             layout.add(
-                watched.fields(row).map {
-                    TableCell(TerminalText.visible(ValueText.text($0)), $0.value == .null ? .dim : .plain)
-                })
+                watched.fields(row).map { TableCell(ValueText.text($0), $0.value == .null ? .dim : .plain) })
         }
         try output.lines(layout.lines(style: output.style))
     }

@@ -21,7 +21,7 @@ struct BrowserDrawing {
         guard size.isEnough else {
             let text = "At least \(FrameSize.least.columns) columns and \(FrameSize.least.rows) rows are needed."
             for (row, line) in WrappedText.lines(text, width: size.columns).enumerated() {
-                frame.draw(StyledLine(line), row: row)
+                frame.draw(StyledLine(shown: line), row: row)
             }
             return
         }
@@ -62,7 +62,7 @@ struct BrowserDrawing {
     /// Lays out lines of cells. Columns are as wide as all lines in memory need, so that they don't move while scrolling.
     private func layout(_ rows: [[TableCell]]) -> [StyledLine] {
         // When scrolled to the right, columns keep their full width.
-        var layout = TableLayout(top.titles.map { .init($0.text) }, width: top.left > 0 ? nil : size.columns - 2)
+        var layout = TableLayout(top.titles.map { .init(title: $0) }, width: top.left > 0 ? nil : size.columns - 2)
         for row in rows { layout.add(row) }
         return layout.styledLines(natural: top.window.widths.map { min($0, Self.widestColumn) })
     }
@@ -145,8 +145,9 @@ struct BrowserDrawing {
         if let prompt = browser.prompt { return draw(prompt, row: row) }
         switch browser.notice {
         case nil: frame.draw(StyledLine(" " + hints, .dim), row: row)
-        case .text(let text): draw(WrappedText.lines(text, width: size.columns - 2).map { StyledLine($0) })
-        case .command(let text): draw(WrappedText.lines(text, width: size.columns - 2).map { StyledLine($0, .heading) })
+        case .text(let text): draw(WrappedText.lines(text, width: size.columns - 2).map { StyledLine(shown: $0) })
+        case .command(let text):
+            draw(WrappedText.lines(text, width: size.columns - 2).map { StyledLine(shown: $0, .heading) })
         case .error(let error): draw(Self.lines(of: error, width: size.columns - 2))
         }
     }
@@ -164,7 +165,7 @@ struct BrowserDrawing {
             ("error: \(error.what)", .removed), (error.why, .plain), (error.next, .plain),
         ]
         return parts.filter { !$0.0.isEmpty }.flatMap { text, role in
-            WrappedText.lines(text, width: width).map { StyledLine($0, role) }
+            WrappedText.lines(text, width: width).map { StyledLine(shown: $0, role) }
         }
     }
 

@@ -1,6 +1,6 @@
 /// Wraps text to a width.
 enum WrappedText {
-    /// Breaks lines at spaces, and inside words that are longer than a line.
+    /// Breaks lines at spaces, and inside words that are longer than a line. Control characters become visible.
     static func lines(_ text: String, width: Int) -> [String] {
         let width = max(width, 2)
         var lines: [String] = []

@@ -66,7 +66,7 @@ extension StyledLine {
         var line = StyledLine()
         for part in parts where left > 0 {
             let text = part.text.utf8.count > left ? String(part.text.prefix(left)) + "…" : part.text
-            line.add(text, part.role)
+            line.add(shown: text, part.role)
             left -= text.utf8.count
         }
         return line

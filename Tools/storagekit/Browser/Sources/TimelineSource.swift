@@ -69,7 +69,7 @@ struct TimelineSource: PageSource {
         let number = "t:\(info.number)"
         var line = StyledLine(number + String(repeating: " ", count: max(8 - number.count, 0)), .heading)
         line.add("  " + Timestamp.clock(info.time), .dim)
-        line.add("  " + padded(CommitText.author(info.metadata), to: 16))
+        line.add(shown: "  " + padded(CommitText.author(info.metadata), to: 16))
         for tag in commit.tags { line.add("  tag:\(tag.name)", .changed) }
         for (index, change) in commit.changes.enumerated() {
             line.add(index == 0 ? "  " : ", ")
@@ -81,7 +81,7 @@ struct TimelineSource: PageSource {
         return ScreenItem(at: commit.positions, [ScreenLine(line, opens: .commit(info.number), subject: subject)])
     }
 
-    /// Text padded or truncated to a column's width.
+    /// Text as it is shown, padded or truncated to a column's width.
     private static func padded(_ text: String, to width: Int) -> String {
         let text = DisplayWidth.truncated(TerminalText.visible(text), to: width)
         return text + String(repeating: " ", count: max(width - DisplayWidth.of(text), 0))

@@ -34,7 +34,7 @@ struct PointLinks: Equatable, Sendable {
         guard let colon = rest.firstIndex(of: ":"),
             rest[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || "+-.".contains($0)) }),
             colon > rest.startIndex, rest.unicodeScalars.allSatisfy({ (0x21...0x7e).contains($0.value) })
-        else { throw Self.error("'\(TerminalText.visible(template))' isn't the template of a URL.") }
+        else { throw Self.error("'\(template)' isn't the template of a URL.") }
         while let brace = rest.firstIndex(of: "{") {
             parts.append(.text(String(rest[..<brace])))
             let name = rest[rest.index(after: brace)...].prefix { $0 != "}" }

@@ -20,14 +20,14 @@ struct StoreLink: Equatable, Sendable {
         guard let url = URLComponents(string: text), url.scheme?.lowercased() == Self.scheme, !url.path.isEmpty,
             let point = url.queryItems?.first(where: { $0.name == "point" })?.value
         else {
-            throw GrammarError(problem: "'\(TerminalText.visible(text))' isn't a link to a store.", examples: example)
+            throw GrammarError(problem: "'\(text)' isn't a link to a store.", examples: example)
         }
         let named = url.host ?? ""
         guard named.isEmpty || named == "localhost" || named.lowercased() == host.lowercased() else {
             throw GrammarError(
-                problem: "The store of this link is on \(TerminalText.visible(named)).",
+                problem: "The store of this link is on \(named).",
                 examples:
-                    "On that machine, type: storagekit show \(TerminalText.visible(point)) -s \(TerminalText.visible(url.path))"
+                    "On that machine, type: storagekit show \(point) -s \(url.path)"
             )
         }
         path = url.path

@@ -19,11 +19,18 @@ struct StyledLine: Sendable {
 
     init(_ point: PointArgument, _ role: Style.Role = .plain) { add(point, role) }
 
-    /// Appends text. Control characters in it are shown as escapes.
+    init(shown text: String, _ role: Style.Role = .plain) { add(shown: text, role) }
+
+    /// Appends text. Control characters in it become visible.
     ///
     /// - Parameter point: The point that the text names, if any.
     mutating func add(_ text: String, _ role: Style.Role = .plain, point: PointArgument? = nil) {
-        if !text.isEmpty { parts.append(Part(text: TerminalText.visible(text), role: role, point: point)) }
+        add(shown: TerminalText.visible(text), role, point: point)
+    }
+
+    /// Appends text that `TerminalText` has returned: that of a cell, or of another line.
+    mutating func add(shown text: String, _ role: Style.Role = .plain, point: PointArgument? = nil) {
+        if !text.isEmpty { parts.append(Part(text: text, role: role, point: point)) }
     }
 
     /// Adds a point as it can be typed.
@@ -47,7 +54,7 @@ struct StyledLine: Sendable {
     }
 
     /// Returns the line in one colour.
-    func with(_ role: Style.Role) -> StyledLine { StyledLine(plain, role) }
+    func with(_ role: Style.Role) -> StyledLine { StyledLine(shown: plain, role) }
 
     /// Returns the line truncated to a width, marked by an ellipsis.
     func clipped(to width: Int) -> StyledLine {
@@ -58,7 +65,7 @@ struct StyledLine: Sendable {
             let length = DisplayWidth.of(part.text)
             // Leaves room for the ellipsis.
             output.add(
-                length >= left ? DisplayWidth.truncated(part.text + " ", to: left) : part.text, part.role,
+                shown: length >= left ? DisplayWidth.truncated(part.text + " ", to: left) : part.text, part.role,
                 point: part.point)
             left -= length
         }

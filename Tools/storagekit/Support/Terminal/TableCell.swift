@@ -1,5 +1,6 @@
 /// One cell of a table for people.
 struct TableCell: ExpressibleByStringLiteral, Sendable {
+    /// Text that is safe for a terminal.
     let text: String
     let role: Style.Role
     /// The point that the text names; nil for plain text.

@@ -5,11 +5,15 @@ struct TableLayout: Sendable {
     enum Alignment: Sendable { case left, right }
 
     struct Column: Sendable {
-        let title: String
+        let title: TableCell
         let alignment: Alignment
 
         init(_ title: String, _ alignment: Alignment = .left) {
-            self.title = TerminalText.visible(title)
+            self.init(title: TableCell(title, .heading), alignment)
+        }
+
+        init(title: TableCell, _ alignment: Alignment = .left) {
+            self.title = title
             self.alignment = alignment
         }
     }
@@ -27,7 +31,7 @@ struct TableLayout: Sendable {
     init(_ columns: [Column], width: Int?) {
         self.columns = columns
         self.width = width
-        hasTitles = columns.contains { !$0.title.isEmpty }
+        hasTitles = columns.contains { !$0.title.text.isEmpty }
     }
 
     /// Adds a row; missing cells are empty, surplus ones are dropped.
@@ -44,7 +48,7 @@ struct TableLayout: Sendable {
             natural.map { widths in columns.indices.map { widths.indices.contains($0) ? widths[$0] : 0 } }
                 ?? naturalWidths)
         var lines: [StyledLine] = []
-        if hasTitles { lines.append(line(columns.map { TableCell($0.title, .heading) }, widths: widths)) }
+        if hasTitles { lines.append(line(columns.map(\.title), widths: widths)) }
         return lines + rows.map { line($0, widths: widths) }
     }
 
@@ -58,7 +62,7 @@ struct TableLayout: Sendable {
             if column.alignment == .right { owedSpaces += padding }
             if !text.isEmpty {
                 output.add(String(repeating: " ", count: owedSpaces))
-                output.add(text, cell.role, point: cell.point)
+                output.add(shown: text, cell.role, point: cell.point)
                 owedSpaces = 0
             }
             if column.alignment == .left { owedSpaces += padding }
@@ -69,7 +73,7 @@ struct TableLayout: Sendable {
 
     /// The widths that the titles and the rows need.
     private var naturalWidths: [Int] {
-        var widths = columns.map { DisplayWidth.of($0.title) }
+        var widths = columns.map { DisplayWidth.of($0.title.text) }
         for row in rows {
             for (index, cell) in row.prefix(widths.count).enumerated() {
                 widths[index] = max(widths[index], DisplayWidth.of(cell.text))
