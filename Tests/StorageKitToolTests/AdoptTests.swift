@@ -130,6 +130,24 @@ struct AdoptTests {
         #expect(try run(database, "--in-place", "--yes").status == 0)
     }
 
+    @Test("A database that isn't adopted in place stays alone")
+    func nothingBesideRefused() throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("small.db")
+        let queue = try DatabaseQueue(path: database)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(k TEXT PRIMARY KEY) WITHOUT ROWID") }
+        try queue.close()
+        let refused = try run("adopt", database, "t", "--in-place", "--yes")
+        #expect(refused.status != 0, "\(refused)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["small.db"])
+        // Another program may have a lock of this name.
+        try Data("1".utf8).write(to: URL(fileURLWithPath: database + ".lock"))
+        #expect(try run("adopt", database, "t", "--in-place", "--yes").status == refused.status)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+                == ["small.db", "small.db.lock"])
+    }
+
     @Test("A file becomes a store in place", arguments: ["DELETE", "WAL"])
     func adoptingInPlace(mode: String) async throws {
         let folder = try TemporaryFolder()

@@ -258,7 +258,10 @@ import Testing
         let reported = try ToolProcess.run(
             ["log", "--table", "storage_operation", "-p", "--format", "jsonl"], store: folder.path())
         #expect(reported.output.contains(#"{\"complete\":false,\"commits\":1,\"inserts\":1,"#), "\(reported.output)")
-        // A file of nothing but a bad line leaves nothing to tell.
+        // A file of nothing but a bad line changes nothing that could be recorded, here in an empty store.
+        try Data().write(to: folder.url.appendingPathComponent("none.jsonl"))
+        #expect(
+            try ToolProcess.run(["import", folder.path("none.jsonl")], store: folder.path("w.sqlite")).status == 0)
         try Data("{".utf8).write(to: folder.url.appendingPathComponent("worse.jsonl"))
         #expect(
             try ToolProcess.run(["import", folder.path("worse.jsonl")], store: folder.path("w.sqlite")).status == 7)

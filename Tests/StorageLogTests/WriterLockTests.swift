@@ -80,6 +80,63 @@ import Testing
         for _ in 0..<200 { try WriterLock(store: path).release() }
     }
 
+    /// The lock of a file without a name excludes nothing: the next process would take that of a new file.
+    @Test("A lock whose file is removed while it is waited for is that of a new file")
+    func removedFile() async throws {
+        let (path, file) = (folder.path(), folder.path("store.sqlite.lock"))
+        for _ in 0..<5 {
+            #expect(FileManager.default.createFile(atPath: file, contents: nil))
+            let looking = try FileHandle(forUpdating: URL(fileURLWithPath: file))
+            #expect(flock(looking.fileDescriptor, LOCK_SH) == 0)
+            let waiting = Task.detached { try? WriterLock(store: path) }
+            try await Task.sleep(for: .milliseconds(20))
+            unlink(file)
+            try looking.close()
+            // On a busy machine, the time that it waits may be over.
+            guard let lock = await waiting.value else { continue }
+            #expect(FileManager.default.fileExists(atPath: file))
+            #expect(throws: StorageError.self) { try WriterLock(store: path) }
+            lock.removeFile()
+            lock.release()
+            #expect(try files() == [])
+        }
+        let last = try WriterLock(store: path)
+        #expect(last.isFileNew)
+        last.release()
+        #expect(try !WriterLock(store: path).isFileNew)
+    }
+
+    private func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+    }
+
+    @Test("A store is erased as unused only if it was opened once and has no commit")
+    func unusedStore() async throws {
+        let path = folder.path()
+        try await open().close()
+        try StorageEngine.eraseUnused(path: path)
+        #expect(try files() == [])
+
+        let busy = try open()
+        #expect(throws: StorageError.self) { try StorageEngine.eraseUnused(path: path) }
+        try await busy.close()
+        // Another program may have created it.
+        try await open().close()
+        try StorageEngine.eraseUnused(path: path)
+        #expect(FileManager.default.fileExists(atPath: path))
+
+        let used = folder.path("used.sqlite")
+        let engine = try open("used.sqlite")
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.close()
+        try StorageEngine.eraseUnused(path: used)
+        #expect(FileManager.default.fileExists(atPath: used))
+
+        try sqlite("other.sqlite", "CREATE TABLE t(x)")
+        try StorageEngine.eraseUnused(path: folder.path("other.sqlite"))
+        #expect(FileManager.default.fileExists(atPath: folder.path("other.sqlite")))
+    }
+
     /// The lock is the file's, whatever it is called.
     @Test("Another name is the same store")
     func anotherName() async throws {

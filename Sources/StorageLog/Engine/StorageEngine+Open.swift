@@ -41,18 +41,21 @@ extension StorageEngine {
             doorbell?.acknowledge(engine.committed.position)
             return engine
         } catch let error as StorageError where isNew && error.isOfTheMachine {
-            removeUnfinished(path)
+            removeUnfinished(path, lock)
             throw error
         }
     }
 
+    /// The files of a store, without the lock.
+    private static let fileSuffixes = ["", "-wal", "-shm", "-journal", ".bell"]
+
     /// Removes the files of a creation for which the disk had no room: some programs would treat an empty database as a new store
     /// and others wouldn't. Once the file has the tables of a store, it is one and stays.
-    private static func removeUnfinished(_ path: String) {
+    private static func removeUnfinished(_ path: String, _ lock: WriterLock) {
         let isStore = (try? DatabaseFile(path, .reading).with(StoreFormat.isStore)) ?? false
         guard !isStore else { return }
-        // The lock's file always stays: another process may hold it open.
-        for suffix in ["", "-wal", "-shm", "-journal", ".bell"] { unlink(path + suffix) }
+        for suffix in fileSuffixes { unlink(path + suffix) }
+        lock.removeFile()
     }
 
     /// Deletes a store with its history. It must not be open for writing.
@@ -60,7 +63,7 @@ extension StorageEngine {
         let path = try StoreFileCheck.validated(path)
         let lock = try WriterLock(store: path)
         defer { lock.release() }
-        for suffix in ["", "-wal", "-shm", "-journal", ".bell"] {
+        for suffix in fileSuffixes {
             guard unlink(path + suffix) == 0 || errno == ENOENT else {
                 throw StorageError(
                     .ioError, "\(path + suffix) can't be removed: \(String(cString: strerror(errno))).",
@@ -68,6 +71,25 @@ extension StorageEngine {
             }
         }
         ProjectionRebuildFile.removeAll(besides: path)
+    }
+
+    /// Deletes a store that was only created, with all its files: it has no commit, and was opened for writing once. For a command
+    /// that has created it and then failed.
+    ///
+    /// - Throws: `busy` if another writer has it open.
+    package static func eraseUnused(path: String) throws {
+        let path = try StoreFileCheck.validated(path)
+        let lock = try WriterLock(store: path)
+        defer { lock.release() }
+        guard try DatabaseFile(path, .reading).with(isUnused) else { return }
+        for suffix in fileSuffixes { unlink(path + suffix) }
+        lock.removeFile()
+    }
+
+    private static func isUnused(_ connection: Connection) throws -> Bool {
+        guard try StoreFormat.isStore(connection) else { return false }
+        let select = try PreparedStatement(connection, "SELECT writer_epoch FROM storage_meta")
+        return try select.step() && select.integer(0) == 1 && LogHead.load(connection).position == 0
     }
 
     private static let memoryPath = ":memory:"

@@ -13,10 +13,32 @@ package final class WriterLock: Sendable {
     /// Nil once the lock was released.
     private let descriptor: Mutex<Int32?>
 
+    private let path: String
+    /// Whether there was no file before.
+    package let isFileNew: Bool
+
     /// - Throws: `busy`, naming the holder, if another writer has the store open.
     package init(store path: String) throws {
         let path = try StoreFileCheck.validated(path)
         let lockPath = path + ".lock"
+        isFileNew = access(lockPath, F_OK) != 0
+        var descriptor = try Self.taken(lockPath, of: path)
+        // If its former holder has removed the file, the next process would take the lock of another.
+        while Self.isRemoved(descriptor, from: lockPath) {
+            close(descriptor)
+            descriptor = try Self.taken(lockPath, of: path)
+        }
+        self.path = lockPath
+        let text = "\(getpid())\n"
+        ftruncate(descriptor, 0)
+        _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
+        self.descriptor = Mutex(descriptor)
+    }
+
+    deinit { release() }
+
+    /// Opens the file, which is created if there is none, and takes the lock.
+    private static func taken(_ lockPath: String, of path: String) throws -> Int32 {
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw StorageError(
@@ -30,13 +52,16 @@ package final class WriterLock: Sendable {
                 .busy, "Another writer has the store \(path) open\(holder.map { ", process \($0)" } ?? "").",
                 remedy: "Close it there first, or open the store for reading only.")
         }
-        let text = "\(getpid())\n"
-        ftruncate(descriptor, 0)
-        _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
-        self.descriptor = Mutex(descriptor)
+        return descriptor
     }
 
-    deinit { release() }
+    /// Whether an open file has no name any more.
+    private static func isRemoved(_ descriptor: Int32, from path: String) -> Bool {
+        var (own, its) = (stat(), stat())
+        guard fstat(descriptor, &own) == 0, own.st_nlink == 0 else { return false }
+        // Some file systems don't count names.
+        return stat(path, &its) != 0 || own.st_dev != its.st_dev || own.st_ino != its.st_ino
+    }
 
     /// Takes the lock. It may be held shared for a moment by ``holder(of:)``, which is no writer: that is waited for, up
     /// to about 100 ms.
@@ -51,6 +76,12 @@ package final class WriterLock: Sendable {
             usleep(5_000)
         }
         return false
+    }
+
+    /// Removes the lock's file, for a path without a store. This ends the lock: another process can take that of a new file from then
+    /// on, also one that has the former file open.
+    package func removeFile() {
+        descriptor.withLock { if $0 != nil { unlink(path) } }
     }
 
     /// Releases the lock.

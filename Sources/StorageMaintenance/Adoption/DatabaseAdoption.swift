@@ -93,7 +93,12 @@ package struct DatabaseAdoption: Sendable {
         let work = try FilePlacement(source + ".adopting", replacing: false, like: source)
         defer { work.discard() }
         let lock = try WriterLock(store: source)
-        defer { lock.release() }
+        var isStore = false
+        defer {
+            // Beside a database that isn't a store, the file has no use.
+            if !isStore, lock.isFileNew { lock.removeFile() }
+            lock.release()
+        }
         // Sound as `nonisolated(unsafe)`: used by this task alone, one call at a time. After an `await` it may be on
         // another thread, which SQLite allows as long as no two threads use the connection at once.
         nonisolated(unsafe) let file = try DatabaseFile(source, .owning)
@@ -106,6 +111,7 @@ package struct DatabaseAdoption: Sendable {
         try DatabaseFile(work.partial, .unchanging).with { made in
             try file.with { try DatabaseFile.copy(made, into: $0) { progress("replace", $0, $1) } }
         }
+        isStore = true
         return finished
     }
 

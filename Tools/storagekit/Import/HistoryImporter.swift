@@ -70,9 +70,21 @@ final class HistoryImporter {
     }
 
     private func importAll() throws {
-        while line != nil {
-            if let failure = try importGroup() { throw failure }
-            report(reader.lineNumber)
+        var stored = (commits: 0, lines: 0)
+        do {
+            while line != nil {
+                let failure = try importGroup()
+                stored = (summary.commits, progress.lines)
+                if let failure { throw failure }
+                report(reader.lineNumber)
+            }
+        } catch {
+            guard stored.commits > 0 else { throw error }
+            let cause = CommandError(wrapping: error)
+            let commits = NumberText.count(stored.commits, "commit")
+            let kept = "Stored before: \(commits), up to line \(NumberText.grouped(stored.lines))."
+            throw CommandError(
+                cause.status, cause.what, why: cause.why.isEmpty ? kept : "\(cause.why) \(kept)", next: cause.next)
         }
     }
 

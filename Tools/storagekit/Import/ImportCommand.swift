@@ -47,6 +47,7 @@ struct ImportCommand: AsyncParsableCommand {
         let rehearsal = try await change.dryRun ? DryRunCopy(of: store) : nil
         defer { rehearsal?.discard() }
         let path = try rehearsal?.path ?? store.path()
+        let isNew = !FileManager.default.fileExists(atPath: path)
         let storage = try Storage.open(path: path)
         let options = HistoryImporter.Options(
             skipsInvalid: skipInvalid, keyColumn: keyColumn, addsColumns: addColumns,
@@ -66,8 +67,9 @@ struct ImportCommand: AsyncParsableCommand {
             if !quiet { try report(summary, took: ContinuousClock.now - started) }
             if summary.skippedLines > 0 { throw ExitStatus.partial }
         } catch {
-            // Commits before the error stay; an error of closing would only hide it.
+            // Commits before the error stay; an error of closing would only hide it, and so would one of removing.
             try? await storage.close()
+            if isNew { try? StorageEngine.eraseUnused(path: path) }
             throw tableError(error) ?? error
         }
     }
