@@ -59,6 +59,19 @@ import Testing
             #expect(closed.errors.contains("Standard output is closed."), "\(closed.errors)")
             #expect(!closed.errors.contains("Free some space"), "\(closed.errors)")
         }
+
+        @Test(
+            "Help and version that can't be written are a failure, too",
+            arguments: ["--version", "--help", "log --help", "help", "help log", ""])
+        func unwrittenHelp(words: String) throws {
+            for (output, reason) in [("/dev/full", "No space left on device."), ("&-", "Standard output is closed.")] {
+                let outcome = try ToolProcess.shell("storagekit \(words) >\(output)", store: nil)
+                #expect(outcome.status == 4, "\(words): \(outcome.errors)")
+                #expect(outcome.errors.contains("why: \(reason)"), "\(words): \(outcome.errors)")
+            }
+            let left = try ToolProcess.shell("{ storagekit \(words); echo \"status $?\" >&2; } | true", store: nil)
+            #expect(left.errors == "status 0\n", "\(words)")
+        }
     #endif
 
     #if os(Linux)  // Opening a pseudo-terminal differs elsewhere.

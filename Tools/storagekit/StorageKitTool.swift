@@ -136,8 +136,12 @@ struct StorageKitTool: AsyncParsableCommand {
         let code = isOwn ? ExitCode.failure : exitCode(for: error)
         if code == .success {
             // Help and version were requested, so they go to standard output.
-            try? show(fullMessage(for: error) + "\n")
-            return .done
+            do {
+                try show(fullMessage(for: error) + "\n")
+                return .done
+            } catch {
+                return status(reporting: error)
+            }
         }
         let error =
             code == .validationFailure
