@@ -44,6 +44,9 @@ import Testing
             let commit = try output(["show", time, "--time", "local"], zone: zone, store: store.path)
             #expect(commit.hasPrefix("commit   t:2\n"), "\(time): \(commit)")
         }
+        let difference = try output(
+            ["diff", String(shown.dropLast(6)), "--time", "local"], zone: zone, store: store.path)
+        #expect(difference.hasPrefix("from @17 (t:2) to "), "\(difference)")
         let utc = try output(["log", "--oneline"], zone: zone, store: store.path)
         #expect(utc.contains("2024-05-01T11:00:00Z"), "\(utc)")
         let json = try output(["log", "--format", "jsonl", "--time", "local"], zone: zone, store: store.path)

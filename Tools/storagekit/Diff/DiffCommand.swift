@@ -41,6 +41,10 @@ struct DiffCommand: AsyncParsableCommand, PagedCommand {
     @Option(name: .long, help: "When to use colours: auto, always or never.")
     var color: ColorChoice = .auto
 
+    // Points are parsed with the command line, so `TimeDisplay.current` has already looked for it.
+    @Option(name: .long, help: "Read times in UTC or in your zone. Default: your zone on a terminal.")
+    var time: TimeDisplay?
+
     @OptionGroup var pager: PagerOption
 
     var isPaged: Bool { !pager.noPager && format == .human }

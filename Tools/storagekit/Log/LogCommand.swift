@@ -62,8 +62,12 @@ struct LogCommand: AsyncParsableCommand, FormattedPagedCommand {
         if [oneline, patch, template != nil].filter({ $0 }).count > 1 {
             throw ValidationError("--oneline, --patch and --template can't be combined.")
         }
-        if template != nil, format.format != .human {
-            throw ValidationError("--template can't be combined with --format \(format.format.rawValue).")
+        let allowed: [(option: String, isGiven: Bool, formats: [OutputFormat])] = [
+            ("--template", template != nil, [.human]), ("--oneline", oneline, [.human]),
+            ("--patch", patch, [.human, .json, .jsonl]),
+        ]
+        for (option, isGiven, formats) in allowed where isGiven && !formats.contains(format.format) {
+            throw ValidationError("\(option) can't be combined with --format \(format.format.rawValue).")
         }
     }
 

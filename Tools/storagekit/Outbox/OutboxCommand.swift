@@ -65,6 +65,9 @@ struct OutboxCommand: AsyncParsableCommand {
             throw ValidationError("--all, --dry-run, --reason and --yes require retry or discard.")
         }
         if all, document != nil || position != nil { throw ValidationError("Name a document or write, or add --all.") }
+        if action == .retry, parked, !all, !isNamed {
+            throw ValidationError("retry ends the wait. To send parked writes again, name a document, or add --all.")
+        }
         if action == .discard, !all, document == nil, position == nil {
             throw ValidationError("Name a document, or add --position or --all.")
         }

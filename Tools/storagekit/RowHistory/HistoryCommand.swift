@@ -29,6 +29,9 @@ struct HistoryCommand: AsyncParsableCommand, FormattedPagedCommand {
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+        if target.column != nil, rows.fields != nil {
+            throw ValidationError("A cell has one column: omit --fields, or name the row.")
+        }
     }
 
     func run() async throws {

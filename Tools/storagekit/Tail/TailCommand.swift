@@ -21,8 +21,9 @@ struct TailCommand: AsyncParsableCommand {
     @Flag(name: [.customShort("f"), .long], help: "Follow new events until interrupted.")
     var follow = false
 
-    @Option(name: [.customShort("n"), .customLong("limit")], help: "How many existing events to show first.")
-    var limit = 20
+    @Option(
+        name: [.customShort("n"), .customLong("limit")], help: "How many existing events to show first. Default: 20.")
+    var limit: Int?
 
     @Option(
         name: .long, parsing: .unconditional, help: "Start with the first event after this point.",
@@ -37,8 +38,11 @@ struct TailCommand: AsyncParsableCommand {
 
     @OptionGroup var format: FormatOptions
 
+    private static let usualLimit = 20
+
     func validate() throws {
-        if limit < 0 { throw ValidationError("--limit must not be negative.") }
+        if let limit, limit < 0 { throw ValidationError("--limit must not be negative.") }
+        if limit != nil, from != nil { throw ValidationError("--from shows every event after it: omit --limit.") }
         if let seconds, !(seconds >= 0 && seconds <= 1e9) {
             throw ValidationError("--for must not be negative.")
         }
@@ -82,6 +86,7 @@ struct TailCommand: AsyncParsableCommand {
         var positions: [Int64] = []
         let scan = ChangeScan(store: store, filter: filter)
         var isEmpty = true
+        let limit = limit ?? Self.usualLimit
         if from == nil {
             if limit > 0 {
                 try scan.forEachEvent(descending: true) { batch, index, _ in

@@ -49,8 +49,8 @@ struct TokensCommand: AsyncParsableCommand {
     @Option(help: "Only rows of this tenant.")
     var tenant: String?
 
-    @Option(help: "The column with a row's tenant.")
-    var tenantColumn = "tenant"
+    @Option(help: "With --tenant: the column with a row's tenant. Default: tenant.")
+    var tenantColumn: String?
 
     @Flag(help: "Allow reading the server's status.")
     var admin = false
@@ -63,8 +63,9 @@ struct TokensCommand: AsyncParsableCommand {
     func validate() throws {
         let isPlain =
             read.isEmpty && write.isEmpty && writeOnly.isEmpty && conditions.isEmpty && tenant == nil && !admin
-            && expires == nil
+            && expires == nil && tenantColumn == nil
         if action != .create, !isPlain { throw ValidationError("Only create takes grants and conditions.") }
+        if tenantColumn != nil, tenant == nil { throw ValidationError("--tenant-column requires --tenant.") }
         switch (action, name) {
         case (.create, nil): throw ValidationError("Name who will hold the token.")
         case (.revoke, nil): throw ValidationError("Name the token by its id.")
@@ -86,7 +87,7 @@ struct TokensCommand: AsyncParsableCommand {
 
     private func create(_ name: String, in tokens: HubTokenFile) async throws {
         let (token, text) = try await tokens.create(
-            name: name, grants: try grants(), tenant: tenant.map { HubTenant($0, column: tenantColumn) },
+            name: name, grants: try grants(), tenant: tenant.map { HubTenant($0, column: tenantColumn ?? "tenant") },
             administers: admin, expiresAt: try expires.map(Self.expiry))
         // Without its text the token is of no use.
         try OutputFailure.reporting(

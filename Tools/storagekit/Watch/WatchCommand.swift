@@ -65,13 +65,15 @@ struct WatchCommand: AsyncParsableCommand {
         transform: { try PointArgument($0, now: SystemTime.now) })
     var from: PointArgument?
 
-    @Option(help: "With --from: commits per second.")
-    var pace: Double = 10
+    @Option(help: "With --from: commits per second. Default: 10.")
+    var pace: Double?
 
     @Option(name: .customLong("for"), help: "Stop this many seconds after the first page.")
     var seconds: Double?
 
     @OptionGroup var format: FormatOptions
+
+    private static let usualPace = 10.0
 
     func validate() throws {
         guard (table == nil) != (sql == nil) else { throw ValidationError("Name a table, or a SELECT with --sql.") }
@@ -88,7 +90,8 @@ struct WatchCommand: AsyncParsableCommand {
         if aggregate != nil, limit != nil || page != nil || order != nil {
             throw ValidationError("--aggregate can't be combined with --limit, --page or --order.")
         }
-        if !(pace > 0 && pace <= 1e6) { throw ValidationError("--pace must be above 0.") }
+        if let pace, !(pace > 0 && pace <= 1e6) { throw ValidationError("--pace must be above 0.") }
+        if pace != nil, from == nil { throw ValidationError("--pace requires --from.") }
         if let seconds, !(seconds >= 0 && seconds <= 1e9) {
             throw ValidationError("--for must not be negative.")
         }
@@ -114,7 +117,7 @@ struct WatchCommand: AsyncParsableCommand {
         let film = timeline.map { timeline in
             Task {
                 do {
-                    try await timeline.play(.commitsPerSecond(pace))
+                    try await timeline.play(.commitsPerSecond(pace ?? Self.usualPace))
                 } catch {
                     // If the command ends before the replay does, the updates have no reader any more.
                     updates.end(throwing: error)
