@@ -174,7 +174,7 @@ int storage_capture_define(storage_capture *capture, const storage_table *tables
         free_tables(defined, count);
         return SQLITE_NOMEM;
     }
-    // Shapes of earlier definitions are kept until the buffer is emptied of many: events may refer to them.
+    // Events may refer to the shapes of earlier definitions: emptying the buffer frees them once there are many.
     for (size_t i = 0; i < count; i++) {
         captured_table *table = find_entity(capture, known, defined[i].entity);
         if (table) free_table(table);

@@ -112,14 +112,17 @@ import Testing
         for name in ["a", "b", "\u{E9}", "e\u{301}", "d d"] {
             try await engine.adopt(name, generator.entityTable(quoted(name)))
         }
+        var written = 0
         for round in 0..<TestSettings.scaled(30) {
             let statements = generator.statements()
+            let looks = statements.map { _ in generator.random.chance(70) }
             // A commit that the engine refuses leaves everything as it was.
             let differences = Mutex<[String]>([])
             _ = try? await engine.commit(CommitMetadata()) { writer, db in
-                for statement in statements {
+                for (index, statement) in statements.enumerated() {
                     try? db.execute(sql: statement)
-                    try writer.schemaChanged()
+                    // Now and then several changes are seen at once.
+                    if looks[index] { try writer.schemaChanged() } else { continue }
                     let found = try Self.differences(writer)
                     differences.withLock { $0 += found.map { "\(statement): \($0)" } }
                 }
@@ -132,16 +135,52 @@ import Testing
             for entity in try await engine.withWriter({ writer, _ in writer.catalog.live }) {
                 let table = quoted(entity.stored)
                 let column = entity.live.last { $0.keyOrdinal == 0 }.map { quoted($0.stored) } ?? "id"
-                _ = try? await engine.commit("INSERT INTO \(table) DEFAULT VALUES")
-                _ = try? await engine.commit(
-                    """
-                    UPDATE \(table) SET \(column) = \(round + 100) WHERE rowid % 3 = 0;
-                    DELETE FROM \(table) WHERE rowid % 5 = 4
-                    """)
+                for sql in [
+                    "INSERT INTO \(table) DEFAULT VALUES",
+                    "UPDATE \(table) SET \(column) = \(round + 100) WHERE rowid % 3 = 0",
+                    "DELETE FROM \(table) WHERE rowid % 5 = 4",
+                ] {
+                    do {
+                        if try await engine.commit(sql).commit != nil { written += 1 }
+                    } catch let error as StorageError where [.schemaMismatch, .corrupt].contains(error.code) {
+                        Issue.record("seed \(seed), round \(round): \(sql): \(error)")
+                    } catch {
+                        // A constraint or a trigger has refused it.
+                    }
+                }
             }
             guard round % 10 == 9 else { continue }
             #expect(try await engine.faults() == [], "seed \(seed), round \(round): \(statements)")
         }
+        #expect(written > 0)
+    }
+
+    @Test("A change that a commit undoes leaves nothing behind a group in which the write guard followed a change")
+    func undoneBehindGuardedGroup() async throws {
+        let engine = try TestStore.inMemory()
+        var generator = HostileDefinitions(seed: 1)
+        try await engine.setWriteGuard(true)
+        for name in ["a", "b"] { try await engine.adopt(name, generator.entityTable(name)) }
+        for change in ["DROP TABLE a", "ALTER TABLE a ADD COLUMN added"] {
+            let receipt = try await engine.commit(
+                """
+                CREATE INDEX i ON b(id); \(change); ROLLBACK TO storage_commit;
+                INSERT INTO a(id) SELECT coalesce(max(id), 0) + 1 FROM a
+                """)
+            #expect(receipt.eventCount == 1, "the row, and nothing of the catalog: \(change)")
+        }
+        #expect(try await engine.faults() == [])
+    }
+
+    @Test("A refused change of the schema leaves nothing to return to")
+    func refusedChange() async throws {
+        let engine = try TestStore.inMemory()
+        var generator = HostileDefinitions(seed: 1)
+        try await engine.adopt("a", generator.entityTable("a"))
+        await #expect(throws: (any Error).self) { try await engine.commit("CREATE TABLE storage_x(y)") }
+        let states = try await engine.withWriter { writer, _ in writer.changes.states.count }
+        #expect(states == 0)
+        #expect(try await engine.faults() == [])
     }
 
     @Test("A table with the name of a dropped entity isn't captured")

@@ -1,13 +1,13 @@
 internal import StorageCore
 
 extension Array {
-    /// Whether both are the same array in memory, and so equal to the last byte: an array is copied before it is changed.
+    /// Whether both are the same array in memory, and so equal: an array is copied before it is changed.
     ///
     /// - Complexity: O(1).
     func sharesStorage(with other: [Element]) -> Bool {
         guard count == other.count else { return false }
-        return withUnsafeBufferPointer { bytes in
-            other.withUnsafeBufferPointer { isEmpty || bytes.baseAddress == $0.baseAddress }
+        return withUnsafeBufferPointer { elements in
+            other.withUnsafeBufferPointer { isEmpty || elements.baseAddress == $0.baseAddress }
         }
     }
 }

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
-/// The tables that capture records, as it has them: only those that differ are defined again.
+/// The tables as capture was last given them, so that only those that differ are defined again.
 struct CaptureDefinitions {
     /// What an entity's definition for capture is made of.
     struct Source {

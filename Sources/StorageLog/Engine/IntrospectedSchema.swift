@@ -9,6 +9,9 @@ internal import StorageCore
 /// - a row of `sqlite_schema`, if SQLite returns it again, byte for byte;
 /// - the columns of a table, if the SQL of the table, of its indexes and of its triggers is the same. SQLite itself keeps nothing
 ///   else of them, so an `ALTER`, a rollback or another program can't change the columns and leave the SQL.
+///
+/// Columns are those of the schema that SQLite has parsed, SQL is that of the rows. They agree because the writer's connection is
+/// defensive: no statement edits the rows themselves.
 struct IntrospectedSchema {
     var version: Int64
     /// By folded name.
@@ -32,7 +35,7 @@ struct IntrospectedTable {
     var columns: [IntrospectedColumn]
 
     /// Whether the name is reserved, so that no entity of users can have it.
-    var isReserved: Bool { name.lowercasedASCII.hasPrefix("storage_") }
+    var isReserved: Bool { name.isReservedName }
 }
 
 struct IntrospectedColumn {

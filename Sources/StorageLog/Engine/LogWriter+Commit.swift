@@ -50,6 +50,7 @@ extension LogWriter {
         setTriggers()
         try statement(.savepoint).execute()
         tombstones.begin()
+        forgetSchemaStates()
         do {
             try run(body, yields: yields)
             let receipt = try finish(metadata, at: time, from: start, touchesFrom: touches)

@@ -73,6 +73,12 @@ extension LogWriter {
         }
     }
 
+    /// Forgets, when a commit begins, the states that earlier ones could return to. The group itself changes the schema between commits.
+    func forgetSchemaStates() {
+        storage_capture_take_schema_undone(capture)
+        changes.states = [:]
+    }
+
     /// Records, before a commit is finished, changes of tables as catalog events of the same commit.
     func recordSchemaChanges() throws {
         storage_capture_take_schema_suspicion(capture)
@@ -135,6 +141,8 @@ extension LogWriter {
         let hasMoved = version != schema.version
         guard hasMoved || returned || changes.isCaptureOutdated else { return }
         guard isTraced || !(hasMoved || returned) else { throw StorageError.untracedSchemaChange() }
+        // Before anything that may fail, so that an undone commit leaves nothing of this one.
+        catalogIsDirty = true
         // A copy of the catalog. It is needed for the commit's beginning and where a savepoint is open: nothing else can be undone
         // alone.
         if hasMoved, !returned, changes.states.isEmpty || storage_capture_depth(capture) > 1 {
@@ -155,9 +163,8 @@ extension LogWriter {
             // A temporary table that was harmless before may hide the entity that has just got its name.
             guarded.isSuspect = true
         }
-        schema.version = version
-        catalogIsDirty = true
         try defineCapture(found)
+        schema.version = version
         changes.isCaptureOutdated = false
     }
 

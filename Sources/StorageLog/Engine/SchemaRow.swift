@@ -16,7 +16,7 @@ struct SchemaRow {
     /// Whether it is a trigger of the write guard, which isn't a part of its table's definition.
     let isGuard: Bool
 
-    /// SQLite gives a changed object a changed row, and only `VACUUM` gives unchanged ones other rowids.
+    /// Sorted, so that one pass compares them with the rows that are known.
     static let select = """
         SELECT rowid, type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid
         """
@@ -40,7 +40,7 @@ struct SchemaRow {
     }
 
     /// Whether the object has a reserved name, or belongs to a table with one.
-    var isReserved: Bool { [name, table].contains { $0.lowercasedASCII.utf8.starts(with: "storage_".utf8) } }
+    var isReserved: Bool { name.isReservedName || table.isReservedName }
 
     /// The order within a table's definition: the table, then its indexes and triggers by name.
     func precedes(_ other: SchemaRow) -> Bool {
@@ -55,6 +55,11 @@ struct SchemaRow {
         // SQLite spells the name of a recreated table differently, because renaming a table rewrites its SQL.
         return TableSQL.renaming(sql, to: quoted(name)) ?? sql
     }
+}
+
+extension String {
+    /// Whether SQLite takes it for a name that begins with `storage_`, byte for byte but for ASCII case.
+    package var isReservedName: Bool { lowercasedASCII.utf8.starts(with: "storage_".utf8) }
 }
 
 extension PreparedStatement {

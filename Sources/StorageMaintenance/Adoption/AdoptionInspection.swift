@@ -64,7 +64,7 @@ package struct AdoptionInspection {
         var tables: [Found] = []
         while try select.step() {
             let name = select.string(0)
-            if !catalog.entities.isEmpty, name.lowercasedASCII.hasPrefix("storage_") { continue }
+            if !catalog.entities.isEmpty, name.isReservedName { continue }
             if recorded.contains(name.folded) { continue }
             tables.append(
                 Found(

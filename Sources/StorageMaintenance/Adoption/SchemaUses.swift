@@ -10,12 +10,13 @@ struct SchemaUses: Equatable {
     private var widths: [String: Int32] = [:]
 
     init(_ database: Connection) throws {
+        // Of tables, only triggers can break, and those that a cascade fires are found at their own tables.
         let select = try PreparedStatement(
             database,
             """
             SELECT type, name FROM sqlite_schema
-            WHERE (type = 'view' OR type = 'table'
-                AND name COLLATE NOCASE IN (SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger'))
+            WHERE (type = 'view' OR (type = 'table'
+                AND name COLLATE NOCASE IN (SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger')))
               AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
               AND name NOT LIKE 'storage\\_%' ESCAPE '\\'
             """)
